@@ -5,6 +5,7 @@
 // before a request was accepted) is marked.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -67,9 +68,9 @@ class History {
 
   void wrote(const Key& key, WriteRecord write) {
     const std::uint32_t device = write.device;
-    // A second use of a dot, after its disk went back: its device finds out, and says it again under another.
-    const auto first = uses_.try_emplace({key.first, write.dot}, write.at).first;
-    write.mayBeLost = first->second != write.at;
+    // A second use of a dot, after its disk and its record of counters went back: others take it for what they know.
+    const auto used = used_.find({key.first, write.dot.host});
+    write.mayBeLost = used != used_.end() && write.dot.counter <= used->second;
     auto [at, fresh] = writes_.try_emplace(key);
     at->second.push_back(std::move(write));
     of(device).fresh.push_back({&at->second, at->second.size() - 1});
@@ -122,6 +123,9 @@ class History {
     of(device).fresh.clear();
     of(device).unsaved.clear();
   }
+  // How far the counters of a device that stops have come, by space and writer.
+  using Counters = std::map<std::pair<std::string, std::string>, std::uint64_t>;
+  void counted(std::uint32_t device, Counters counters) { of(device).counters = std::move(counters); }
   // The device stops. Nobody there waits any more for what it did not have durably in its outbox.
   void stopped(std::uint32_t device) {
     forgot(device);
@@ -137,6 +141,7 @@ class History {
     for (RequestRecord& request : requests_)
       if (request.device == device) request.mayBeLost = true;
     of(device).open.clear();
+    for (const auto& [writer, counter] : of(device).counters) used_[writer] = std::max(used_[writer], counter);
     losses_.push_back({device, now});
   }
 
@@ -163,6 +168,7 @@ class History {
   struct DeviceRecords {
     std::vector<std::pair<std::vector<WriteRecord>*, std::size_t>> fresh;  // not yet known to be durable
     std::vector<std::size_t> unsaved;                                      // the same of requests
+    Counters counters;                                                     // at its last stop
     std::map<std::pair<std::string, std::uint64_t>, std::size_t> open;     // by id and fingerprint
   };
   void closed(const RequestRecord& request) {
@@ -174,7 +180,7 @@ class History {
   }
 
   std::map<Key, std::vector<WriteRecord>> writes_;  // nodes stay where they are
-  std::map<std::pair<std::string, replication::Dot>, Micros> uses_;
+  Counters used_;                                   // of devices whose disk was lost or went back
   std::vector<RequestRecord> requests_;
   std::vector<DiskLoss> losses_;
   std::vector<DeviceRecords> devices_;

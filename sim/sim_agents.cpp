@@ -84,7 +84,7 @@ class SimClerk final : public Agent {
     if (payload.is_object() && payload.get_object().contains("proposal"))
       actions.push_back(action("propose", payload.get_object().at("proposal").as_object(), {}));
     if (payload.is_object() && payload.get_object().contains("desk")) {
-      const std::string desk = deskName(static_cast<std::uint64_t>(integerOf(payload, "desk").value_or(0)));
+      const std::string desk = textIn(payload, "desk");
       const bool twice = payload.get_object().contains("twice");
       if (twice) actions.push_back(put(desk, "desk", {{"text", "open"}}));
       for (int n = 0; n < (twice ? 2 : 1); ++n) actions.push_back(put(desk, "desk", {{"text", answer}}));
@@ -205,7 +205,7 @@ PrivacyReceipt simReceipt(std::string_view person, std::int64_t atMs) {
   return confirm(*SimGate::monitor().policy(), kSimAgents[0], nullptr, "outside", person, atMs);
 }
 
-std::string deskName(std::uint64_t n) { return concat("desk/", n); }
+std::string deskName(std::uint64_t n) { return concat(kDeskFolder, n); }
 
 void usePolicy(agents::DeviceGate& till, std::uint64_t policy) { till.use(tillPolicy(policy)); }
 

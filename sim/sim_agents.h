@@ -10,7 +10,8 @@
 //
 // The model's answer is part of what they plan, so two devices that run one wake plan differently. Ids of entries
 // derive from run and answer: one operation writes one entry, once. But for desks: few entries, on which all write the
-// same few words, and people too. Immutable, any thread.
+// same few words, and people too; on a board only agents, and the clerk's requests of one half minute have one.
+// Immutable, any thread.
 #pragma once
 
 #include <array>
@@ -30,6 +31,7 @@ WITAN_ENUM(ToolSays, done, refused, unreachable, nothing)
 
 inline constexpr std::uint64_t kDesks = 3;
 std::string deskName(std::uint64_t n);
+inline constexpr std::string_view kDeskFolder = "desk/";  // of the desks, and of boards: two each half minute
 
 inline constexpr std::int64_t kClerkTokens = 100;  // that a run of the clerk may spend on its model
 inline constexpr std::uint32_t kSagaAttempts = 6;

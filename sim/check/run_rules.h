@@ -43,6 +43,8 @@ class RunRules {
 
   // The power went: nothing runs there any more. With the disk goes what it knew of ends.
   void stopped(std::uint32_t device, bool diskToo);
+  // What runs there goes on; of what has ended there it may know nothing any more.
+  void forgetEnds(std::uint32_t device) { devices_[device].ended.clear(); }
 
  private:
   struct Known {

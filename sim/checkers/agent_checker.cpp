@@ -31,6 +31,9 @@ class AgentChecker final : public Checker {
     if (host == nullptr) return;
     const std::uint32_t device = at.index();
     noteQuestions(at);
+    // Under a new name it goes by copies of others. Ends that it wrote under counters used before are not among them.
+    if (const std::string& writer = at.replica().data().writer(); std::exchange(writers_[at], writer) != writer)
+      rules_.forgetEnds(device);
     for (const OperationId& operation : std::exchange(calls_[at].heard, {})) calls_[at].settled.insert(operation);
     for (const OperationId& operation : std::exchange(calls_[at].gone, {}))
       if (++calls_[at].attempts[operation] >= kSagaAttempts) calls_[at].toTell.insert(operation);
@@ -105,7 +108,7 @@ class AgentChecker final : public Checker {
     std::map<RunKey, Micros> begun;
     for (auto& at : c_.seats())
       for (const auto& [run, when] : at->begun) begun[run] = std::min(begun.try_emplace(run, when).first->second, when);
-    options.shared = "desk/";
+    options.shared = kDeskFolder;
     options.denied =
         perhapsDenied(*records, "sim.mail", begun, c_.history().agents.unconfirmedAt, c_.history().agents.toolCalls);
     // What nobody approved leaves no record either.
@@ -152,7 +155,8 @@ class AgentChecker final : public Checker {
     std::set<replication::Dot>& dots = known.plans[run];
     const bool any = !dots.empty() && !begins;
     for (const replication::Version& version : *versions) {
-      const bool own = replication::deviceOf(version.dot.host) == at.name();
+      // What it planned before its disk went back comes from the others, like theirs.
+      const bool own = version.dot.host == at.replica().data().writer();
       if (!dots.insert(version.dot).second || !own || begins) continue;
       const std::string name = at.name() + " plans run " + run.hex().substr(0, 16);
       if (any) return c_.failed("operations", name + " although a plan of it is here");
@@ -272,6 +276,10 @@ class AgentChecker final : public Checker {
     for (const agents::Agent* agent : setup->agents) specs.push_back(&agent->spec());
     auto unwoken = agents::wakesWithoutEnd(data, "main", specs);
     if (!unwoken.ok()) return unwoken.error().message;
+    // Where all that let agents work have been retired, nobody does.
+    const bool works =
+        std::ranges::any_of(c_.members(), [](Seat* member) { return member->replica().agents() != nullptr; });
+    if (!works) return c_.probe("nobody works any more"), untypedTokens(data);
     if (!unwoken->empty()) return unwoken->front();
     std::vector<ExpectedRun> expected;
     for (const auto& [key, run] : c_.history().agents.requests) {
@@ -286,6 +294,10 @@ class AgentChecker final : public Checker {
             {"what was said on " + ClusterSetup::deviceName(turn.device) + " was never heard", turn.run});
     expectFacts(expected);
     if (const std::string wrong = checkAtRest(*runs, expected); !wrong.empty()) return wrong;
+    return untypedTokens(data);
+  }
+
+  static std::string untypedTokens(LocalReplica& data) {
     for (const std::string& id : data.spaceIds()) {
       auto batches = agents::batchesOf(*data.findSpace(id));
       if (!batches.ok()) return batches.error().message;
@@ -324,6 +336,7 @@ class AgentChecker final : public Checker {
   std::map<Hash, std::uint64_t> asked_;  // questions, by digest: under which version of the policy
   PerDevice<std::uint64_t> asksAt_;      // questions that a device had asked in this life
   PerDevice<Calls> calls_;
+  PerDevice<std::string> writers_;  // under which a device wrote at the last look
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ class EffectChecker final : public Checker {
     if (c_.plan().options.cluster.hosts == 0) return;
     AgentRuleOptions options;
     options.wholeDisks = c_.history().losses().empty();
-    options.shared = "desk/";
+    options.shared = kDeskFolder;
     for (Seat* at : c_.members()) {
       saga::SagaRows rows(at->replica().data().database(DatabaseName::agents), 0);
       const Status held = rows.visitHeld([&](saga::SagaRow&& row) { options.deadLettered.insert(row.id()); });
@@ -45,18 +45,17 @@ class EffectChecker final : public Checker {
     Space* space = at.replica().data().database(DatabaseName::journal).find("main");
     if (space == nullptr || looked_[at] == space->changes()) return;
     looked_[at] = space->changes();
-    for (std::uint64_t n = 0; n < kDesks; ++n) {
-      const std::string id = deskName(n);
+    for (const std::string& id : space->keys(Kind::journal, kDeskFolder)) {
       auto versions = space->versions(Kind::journal, id);
       if (!versions.ok()) return c_.failed("store", at.name() + ": " + versions.error().message);
       std::set<Dot>& seen = seen_[at][id];
       const std::set<Dot> before = seen;
       for (const Version& version : *versions)
-        if (seen.insert(version.dot).second && deviceOf(version.dot.host) == at.name()) note(id, version, before);
+        if (seen.insert(version.dot).second && deviceOf(version.dot.host) == at.name()) note(at, id, version, before);
     }
   }
 
-  void note(const std::string& id, const Version& version, const std::set<Dot>& seen) {
+  void note(Seat& at, const std::string& id, const Version& version, const std::set<Dot>& seen) {
     std::vector<SharedWrite>& writes = writes_[id];
     if (std::ranges::any_of(writes, [&](const SharedWrite& one) { return one.dot == version.dot; })) return;
     SharedWrite write{version.dot, seen, {}, {}};
@@ -66,6 +65,9 @@ class EffectChecker final : public Checker {
       write.content = contentOf(body->type, body->payload);
       write.operation = body->operationId;
     }
+    c_.trace(at.index(), "agents", "writes",
+             concat(id, " ", version.dot.host, ":", version.dot.counter, " ", write.content, " of ",
+                    write.operation ? OperationId{*write.operation}.hex() : "nobody's operation"));
     writes.push_back(std::move(write));
   }
 
@@ -89,10 +91,10 @@ class EffectChecker final : public Checker {
       for (const SharedWrite& write : writes)
         if (write.operation && ++claims[{id, write.content}] == 2) c_.probe("effect claimed by several operations");
     for (const auto& [id, view] : records.entries)
-      if (id.starts_with("desk/") && view.inConflict()) c_.probe("desk in conflict");
+      if (id.starts_with(kDeskFolder) && view.inConflict()) c_.probe("desk in conflict");
     for (const auto& [run, view] : records.plans)
       if (view.winner && std::ranges::count_if(view.winner->body.actions, [](const PlanAction& action) {
-                           return !action.targets.empty() && action.targets.front().starts_with("desk/");
+                           return !action.targets.empty() && action.targets.front().starts_with(kDeskFolder);
                          }) > 1)
         c_.probe("entry written twice by a plan");
   }

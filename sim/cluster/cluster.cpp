@@ -403,10 +403,24 @@ void Cluster::start(std::uint32_t device) {
   put(device, {});
 }
 
+namespace {
+
+History::Counters countersOf(replication::LocalReplica& data) {
+  History::Counters counters;
+  for (const std::string& id : data.spaceIds()) {
+    const replication::Space& space = *data.findSpace(id);
+    counters[{id, space.selfName()}] = space.vector().at(space.self());
+  }
+  return counters;
+}
+
+}  // namespace
+
 void Cluster::switchOff(std::uint32_t device, bool power, Micros backAt) {
   Seat& at = seat(device);
   if (at.running()) {
     ++result_.statistics.crashes;
+    history_.counted(device, countersOf(at.replica().data()));
     at.device->stop();
     network_.stopped(device);
     if (etcd_) etcd_->stopped(device);

@@ -32,7 +32,7 @@ class AgentWorkload final : public Workload {
       case EventKind::agentPause: return pauseAgent(at, event);
       case EventKind::confirm: return confirmMails(at, event.n % 2 == 0);
       case EventKind::approve: return answerQuestion(c_, at, event.n, event.m % 6 != 1, event.m % 6 == 0);
-      case EventKind::policyChange: return changePolicy(at);
+      case EventKind::policyChange: return changePolicy(at, event);
       case EventKind::deskEdit: return editDesk(at, event);
       default: return;
     }
@@ -46,8 +46,12 @@ class AgentWorkload final : public Workload {
     json::object payload{{"n", event.n}, {"private", concat(kNeedToKnow, event.seed)}};
     if (auto proposal = plausible(at, event)) payload["proposal"] = *std::move(proposal);
     const FaultOptions& f = c_.plan().options.faults;
-    if (event.seed % 3 == 0) payload["desk"] = event.seed / 3 % kDesks;
+    if (event.seed % 3 == 0) payload["desk"] = deskName(event.seed / 3 % kDesks);
     if (event.seed % 9 == 0) payload["twice"] = true;
+    // On a board: what one of two plans of a run wrote goes again, and what others wanted there, before it or as it
+    // stood, comes back or stays. On a desk somebody writes over it.
+    if (event.seed % 3 == 1)
+      payload["desk"] = concat(kDeskFolder, "board-", c_.agenda().now() / (30 * kSecond), "-", event.n % 2);
     // What a person approved is not known any more where plans are lost with their disks.
     if (event.seed % 8 == 0 && f.diskLosses + f.restores == 0 && c_.plan().options.work.approvals > 0)
       payload["pay"] = true;
@@ -118,13 +122,15 @@ class AgentWorkload final : public Workload {
     c_.history().agents.turns.push_back({expected, text, at.index(), false});
   }
 
-  // The policy over payments of one device: questions that are open were asked under another one.
-  void changePolicy(Seat& at) {
+  // The policy over payments of one device: questions that are open were asked under another one. Some are answered
+  // before the agents have seen that.
+  void changePolicy(Seat& at, const Event& event) {
     if (at.replica().agents() == nullptr) return;
     at.device->usePolicy(at.device->policy() + 1);
     at.policies.push_back({at.device->policy(), c_.agenda().now()});
     c_.probe("policy changed");
     c_.trace(at.index(), "agents", "policy", std::to_string(at.device->policy()));
+    answerQuestion(c_, at, event.n, true, false);
   }
 
   // People write on the desks too, settle what was written there side by side, and clear them.

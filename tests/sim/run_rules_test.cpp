@@ -89,6 +89,16 @@ TEST(RunRules, FiresForARunThatBeginsWhereItHasEnded) {
   EXPECT_EQ(rules.begins(startOn(1)), "") << "its disk is gone, and what it knew";
 }
 
+TEST(RunRules, ADeviceUnderANewNameMayKnowOfNoEnd) {
+  RunRules rules;
+  ASSERT_EQ(rules.begins(startOn(0)), "");
+  rules.stands(0, gone);
+  rules.forgetEnds(0);
+  EXPECT_EQ(rules.begins(startOn(0)), "");
+  rules.stands(0, gone);
+  EXPECT_THAT(rules.begins(startOn(0)), HasSubstr("which has ended there")) << "of later ones it does";
+}
+
 TEST(RunRules, FiresForARunOfAPausedAgent) {
   RunRules rules;
   RunRules::Start start = startOn(0);
