@@ -367,6 +367,8 @@ Status GraphRuntime::work(PartitionHost& host, Hosted& hosted, Now now) {
   takeResults(hosted, atMs);
   WITAN_DO(pollAgents(hosted, atMs));
   pollNested(hosted, atMs);
+  for (const auto& [span, activity] : hosted.activities)
+    if (activity.frozen) hosted.runtime->extend(span, atMs);
   hosted.runtime->expire(atMs);
   if (hosted.runtime->dispatch(atMs, kStartsARound)) again_ = true;
   WITAN_DO(takeBack(hosted));
@@ -414,6 +416,14 @@ bool GraphRuntime::take(const Answered& answered, Now) {
         return true;
       }
   return false;
+}
+
+void GraphRuntime::frozen(const Answer& answer) {
+  const auto at = spanAt_.find(answer.operationId);
+  Hosted* hosted = at == spanAt_.end() ? nullptr : hostedOf(at->second);
+  if (hosted == nullptr) return;
+  if (const auto activity = hosted->activities.find(at->first); activity != hosted->activities.end())
+    activity->second.frozen = true;
 }
 
 std::optional<std::int64_t> GraphRuntime::nextMs(Now now) const {

@@ -62,6 +62,8 @@ class GraphRuntime {
   Status round(Now now, Effects& out);
   // Whether an answer was for a graph: its own step is durable, or what a domain decided.
   bool take(const Answered& answered, Now now);
+  // The entity of a domain node waits for its counselor, and so does the span, whatever its timeout says.
+  void frozen(const Answer& answer);
   std::optional<std::int64_t> nextMs(Now now) const;
   bool quiet() const;
 
@@ -77,6 +79,7 @@ class GraphRuntime {
     std::optional<RunKey> agentRun;
     std::string inner;  // the graph of a nested run
     std::string innerRun;
+    bool frozen = false;  // the entity that it proposes to
   };
   struct Release {
     std::uint64_t after = 0;  // steps

@@ -24,10 +24,10 @@ namespace {
 // What the node grants to its agent, of what the agent declares itself.
 json::object grantOf(const graph::Document& document, const graph::Node& node) {
   json::array capabilities, locale;
+  for (const std::string& tag : node.locales.value_or(document.locales)) locale.emplace_back(tag);
   for (const graph::NodeCapability& one : node.capabilities)
     capabilities.push_back(
-        {{"resource", one.resource}, {"uses", one.uses}, {"targets", json::array{}}, {"locales", json::array{}}});
-  for (const std::string& tag : node.locales.value_or(document.locales)) locale.emplace_back(tag);
+        {{"resource", one.resource}, {"uses", one.uses}, {"targets", json::array{}}, {"locales", locale}});
   json::object budget;
   for (const char* member : {"steps", "tokens", "seconds"}) {
     std::int64_t most = std::numeric_limits<std::int64_t>::max();
@@ -86,7 +86,7 @@ Status GraphRuntime::start(Hosted& hosted, graph::Work work, std::int64_t atMs, 
   const std::string span = work.span;
   const std::int64_t attempt = work.attempt;
   Activity& activity = hosted.activities[span];
-  activity = {std::move(work), atMs, std::nullopt, "", ""};
+  activity = {std::move(work), atMs, std::nullopt, "", "", false};
   Status begun = okStatus();
   switch (node.kind) {
     case NodeKind::agent: return startAgent(activity);

@@ -45,6 +45,7 @@ Replica::Replica(ReplicaStores stores, ReplicaConfig config)
     : parts_(std::make_unique<Parts>(stores, std::move(config),
                                      [this](const Answer& answer) {
                                        if (agents_) agents_->frozen(answer);
+                                       if (graphs_) graphs_->frozen(answer);
                                      })),
       state_(parts_->state) {}
 Replica::~Replica() = default;

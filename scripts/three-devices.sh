@@ -50,14 +50,25 @@ waitFor() {
 # enter DEVICE ID TYPE PAYLOAD: writes a person's entry into the journal of that device.
 enter() { printf '{"id":"%s","type":"%s","payload":%s}\n' "$2" "$3" "$4" | w "$1" feed - >/dev/null || fail "the entry $2 was not taken"; }
 
-entries() { w "$1" ledger tail -n 0 --json --entity David 2>/dev/null | wc -l; }
+# waitEntries DEVICE NUMBER [PATIENT]: until the device has so many entries about the patient.
+entries() { w "$1" ledger tail -n 0 --json --entity "${2:-David}" 2>/dev/null | wc -l; }
 waitEntries() {
-  local tries=300
-  while [ "$(entries "$1")" -lt "$2" ]; do
+  local patient=${3:-David} tries=300
+  while [ "$(entries "$1" "$patient")" -lt "$2" ]; do
     tries=$((tries - 1))
-    [ $tries -gt 0 ] || fail "$1 has $(entries "$1") of $2 entries about David after 30 s: the logs are in $demo/*.log"
+    [ $tries -gt 0 ] || fail "$1 has $(entries "$1" "$patient") of $2 entries about $patient after 30 s: the logs are in $demo/*.log"
     sleep 0.1
   done
+}
+# answerRelapse PATIENT ORDER: the doctor answers, on the clinic's device, exactly what she was shown.
+answerRelapse() {
+  local digest response
+  waitFor "the escalation on the clinic's copy" "$1" w clinic queue list
+  digest=$(w clinic queue show "$1" --json | sed -n 's/.*"digest":"\([0-9a-f]*\)".*/\1/p')
+  response="[\"dr.supervising\",\"$(date -u +%F)T10:00:00Z\",\"increase monitoring\"]"
+  note "witan queue approve $1 --counselor dr.supervising --digest ${digest:0:12}... --edit '{\"relapse.response\":...}'"
+  w clinic queue approve "$1" --counselor dr.supervising --digest "$digest" --reason "seen today" \
+    --edit "{\"relapse.response\":{\"$2\":$response}}" | sed 's/^/    /'
 }
 lastEntry() { w "$1" ledger tail -n 1 --entity David | sed 's/^/    /'; }
 
@@ -70,6 +81,7 @@ deployThree() {
   title "Three devices, each with its own directory and keys"
   port=$(freePort $port)
   w front-desk init --name front-desk --listen "127.0.0.1:$port" >/dev/null
+  cp docs/examples/graphs-policy.toml "$demo/front-desk/policy.toml"
   startDevice front-desk
   note "front-desk begins the cluster and listens on 127.0.0.1:$port"
   for device in lab clinic; do
@@ -78,14 +90,14 @@ deployThree() {
     w "$device" join "$token" --name "$device" --listen "127.0.0.1:$port" >/dev/null
     note "$device joins with an invitation (good once, for five minutes) and listens on 127.0.0.1:$port"
   done
-  startDevice lab udt-lab
-  startDevice clinic udt-clinical udt-billing
+  startDevice lab udt-lab udt-results
+  startDevice clinic udt-clinical udt-billing udt-planner udt-reviewer
   for device in "${devices[@]}"; do w "$device" status --wait connected --timeout 30 >/dev/null || fail "$device does not find the others"; done
   w front-desk device roster | sed 's/^/    /'
 }
 
 tellStory() {
-  local today before baseline digest
+  local today before baseline
   today=$(date -u +%F)
   before=$(date -u -d '3 days ago' +%F)
   baseline=$(date -u -d '115 days ago' +%F)
@@ -102,12 +114,24 @@ tellStory() {
   waitEntries front-desk 4
   w front-desk ledger tail --entity David | sed 's/^/    /'
 
+  title "Ruth's screening is followed by a graph of episodes: result, relapse, plan, at most three revisions, doctor"
+  enter front-desk udt/Ruth/patient udt.patient "{\"patient\":\"Ruth\",\"fields\":{\"baselinePositiveOn\":\"$baseline\"}}"
+  waitFor "Ruth's file" '"entity":"Ruth"' w clinic slice udt Ruth --json
+  enter front-desk udt/Ruth/order/R1 udt.order "{\"patient\":\"Ruth\",\"order\":\"R1\",\"kind\":\"PRESUMPTIVE\",\"code\":\"80307\",\"method\":\"IMMUNOASSAY\",\"dos\":\"$today\",\"rationale\":\"treatment plan: random monitoring\"}"
+  waitEntries front-desk 2 Ruth
+  printf '{"ingress":"orders","id":"R1","body":{"patient":"Ruth","order":"R1","test":"screening"}}\n' |
+    w front-desk graph run docs/examples/clinic.graph.toml --input - --wait 0 >/dev/null || [ $? = 3 ] || fail "the graph did not take Ruth's order"
+  waitFor "the graph's question to the laboratory" '"Deliver"' w lab graph show R1 --json
+  w front-desk graph list | sed 's/^/    /'
+  note "its run R1 waits for the laboratory's result"
+
   title "The network is cut: no device reaches another"
   w front-desk peers cut lab >/dev/null
   w front-desk peers cut clinic >/dev/null
   w lab peers cut clinic >/dev/null
   w clinic peers | sed 's/^/    /'
   enter lab udt/David/order/O2 udt.order "{\"patient\":\"David\",\"order\":\"O2\",\"kind\":\"PRESUMPTIVE\",\"code\":\"80307\",\"method\":\"IMMUNOASSAY\",\"dos\":\"$today\",\"rationale\":\"treatment plan: random monitoring\"}"
+  enter lab lab/Ruth/R1 lab.result "{\"outcome\":\"POSITIVE\",\"on\":\"$today\"}"
   enter clinic note/1 note '"David came by, cut off from everybody"'
   waitFor "the lab's proposal" '"outbox":1' w lab status --json
   note "the lab orders a screening all the same: its proposal waits in its outbox, durably"
@@ -122,16 +146,22 @@ tellStory() {
   note "the proposal has reached its owner and was decided; the clinic's note is on the front desk"
   lastEntry front-desk
 
-  title "The screening is positive: a relapse, which no agent may decide"
+  title "Ruth's run goes on: the result is a relapse, the plan was sent back twice, and waits for the doctor"
+  waitFor "the question about Ruth's plan" '"node":"doctor"' w clinic graph list --runs --json
+  w clinic graph list --runs | sed 's/^/    /'
+  answerRelapse Ruth R1
+  note "witan graph answer R1 doctor approve --by dr.supervising"
+  w clinic graph answer R1 doctor approve --by dr.supervising >/dev/null
+  waitFor "the end of Ruth's run" '"status":"completed"' w front-desk graph list --runs --json
+  waitFor "Ruth's plan in the journal" 'examples.clinic/plans/' w lab journal list
+  w front-desk graph show R1 | sed 's/^/    /'
+
+  title "David's screening is positive: a relapse, which no agent may decide"
   enter clinic udt/David/result/O2 udt.result "{\"patient\":\"David\",\"order\":\"O2\",\"outcome\":\"POSITIVE\",\"on\":\"$today\"}"
   waitFor "the escalation" David w front-desk queue list
   w front-desk queue list | sed 's/^/    /'
-  waitFor "the escalation on the clinic's copy" David w clinic queue list
-  digest=$(w clinic queue show David --json | sed -n 's/.*"digest":"\([0-9a-f]*\)".*/\1/p')
   note "the supervising doctor looks at it on the clinic's device and answers exactly what she was shown:"
-  note "witan queue approve David --counselor dr.supervising --digest ${digest:0:12}... --edit '{\"relapse.response\":...}'"
-  w clinic queue approve David --counselor dr.supervising --digest "$digest" --reason "seen today" \
-    --edit "{\"relapse.response\":{\"O2\":[\"dr.supervising\",\"${today}T10:00:00Z\",\"increase monitoring\"]}}" | sed 's/^/    /'
+  answerRelapse David O2
   waitEntries lab 8
 
   title "The lab, which sees no results, orders a second definitive test"

@@ -14,6 +14,7 @@ namespace witan::agents {
 namespace {
 
 constexpr int kMaxTomlDepth = 8;
+constexpr std::string_view kTypeLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 
 Result<json::value> jsonOf(const toml::node& node, int depth) {
   if (depth > kMaxTomlDepth) return invalid("nested too deep");
@@ -36,6 +37,13 @@ Result<json::value> jsonOf(const toml::node& node, int depth) {
   return invalid("a value that is no text, whole number, list or table");
 }
 
+Status checkSchema(const std::string& text, const std::string& of) {
+  WITAN_TRY(schema, parseJson(text, {.bytes = 64 * 1024, .depth = 24}));
+  if (auto good = JsonValidator::compile(std::move(schema)); !good.ok())
+    return invalid(of + ": " + good.error().message);
+  return okStatus();
+}
+
 Status check(const AgentFile& file) {
   if (file.form != "program" && file.form != "model")
     return invalid("form is " + inQuotes(file.form), "program or model");
@@ -47,9 +55,12 @@ Status check(const AgentFile& file) {
     const bool proposes = tool.name == "propose" || tool.name == "begin";
     if (proposes && file.role.empty())
       return invalid("it may " + tool.name + " and has no role", "role = \"DOMAIN.ROLE\"");
-    WITAN_TRY(schema, parseJson(tool.parameters, {.bytes = 64 * 1024, .depth = 24}));
-    if (auto good = JsonValidator::compile(std::move(schema)); !good.ok())
-      return invalid("parameters of " + tool.name + ": " + good.error().message);
+    WITAN_DO(checkSchema(tool.parameters, "parameters of " + tool.name));
+  }
+  for (const FileOutput& output : file.emits) {
+    if (output.type.empty() || output.type.find_first_not_of(kTypeLetters) != output.type.npos)
+      return invalid("it emits " + inQuotes(output.type), "a type of a graph: letters, digits, _ and -");
+    WITAN_DO(checkSchema(output.body, "body of " + output.type));
   }
   return okStatus();
 }

@@ -37,6 +37,15 @@ struct FileTool {
   static constexpr std::size_t required = 1;
 };
 
+// What it may emit where a graph wakes it (docs/graphs.md): a type of the graph, and what its mind is told of it.
+struct FileOutput {
+  std::string type;
+  std::string what;
+  std::string body = "{}";  // JSON Schema, as text
+  WITAN_MEMBERS(FileOutput, type, what, body)
+  static constexpr std::size_t required = 1;
+};
+
 struct AgentFile {
   std::string id;
   std::string what;
@@ -49,13 +58,14 @@ struct AgentFile {
   std::vector<FileLedger> ledgers;
   std::int64_t everyMs = 0;  // a timer; 0: none
   std::vector<FileTool> tools;
+  std::vector<FileOutput> emits;  // with one, graphs wake it
   Budget budget;
   std::int64_t rounds = 8;         // of thinking in one run
   std::int64_t maxTokens = 1'024;  // of a model's answer
   std::vector<std::string> locale;
   bool remembers = false;
-  WITAN_MEMBERS(AgentFile, id, what, mind, form, prompt, role, category, entries, ledgers, everyMs, tools, budget,
-                rounds, maxTokens, locale, remembers)
+  WITAN_MEMBERS(AgentFile, id, what, mind, form, prompt, role, category, entries, ledgers, everyMs, tools, emits,
+                budget, rounds, maxTokens, locale, remembers)
   static constexpr std::size_t required = 3;
 };
 

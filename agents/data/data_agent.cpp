@@ -1,5 +1,6 @@
 #include "agents/data/data_agent.h"
 
+#include <algorithm>
 #include <set>
 
 #include "agents/entry_agent.h"
@@ -15,6 +16,7 @@ namespace {
 constexpr std::size_t kMostRead = 12;    // that are read for one wake
 constexpr std::size_t kMostWishes = 16;  // of one thought
 constexpr std::size_t kMostQuestionBytes = 60 * 1024;
+constexpr std::string_view kEmit = "emit.";
 
 Turn finish(std::string_view answer, bool failed) {
   return {nullptr, {}, Finish{std::string(answer), {}, {}, {}, failed}};
@@ -41,8 +43,14 @@ Result<std::unique_ptr<DataAgent>> DataAgent::make(AgentFile file, std::string v
     spec.capabilities.push_back({tool.name, tool.uses, tool.targets, tool.locales});
     WITAN_TRY(schema, parseJson(tool.parameters, {.bytes = 64 * 1024, .depth = 24}));
     WITAN_TRY(parameters, JsonValidator::compile(std::move(schema)));
-    agent->tools_.emplace(tool.name, Known{tool.action, std::move(parameters)});
+    agent->tools_.emplace(tool.name, Known{tool.action ? Use::action : Use::look, std::move(parameters)});
   }
+  for (const FileOutput& output : file.emits) {
+    WITAN_TRY(schema, parseJson(output.body, {.bytes = 64 * 1024, .depth = 24}));
+    WITAN_TRY(body, JsonValidator::compile(std::move(schema)));
+    agent->tools_.emplace(concat(kEmit, output.type), Known{Use::emit, std::move(body)});
+  }
+  spec.inGraphs = !file.emits.empty();
   spec.locale = file.locale, spec.budget = file.budget, spec.remembers = file.remembers;
   agent->file_ = std::move(file);
   WITAN_DO(checkSpec(spec));
@@ -62,7 +70,7 @@ Turn DataAgent::step(const json::value& sigma, const Input& input) const {
 
 Turn DataAgent::onWake(const json::object& wake) const {
   json::object known;
-  for (const std::string_view member : {"reason", "subject", "nowMs", "user", "ledger", "memory"})
+  for (const std::string_view member : {"reason", "subject", "nowMs", "user", "ledger", "memory", "graph"})
     if (const json::value* value = wake.if_contains(member)) known[member] = *value;
   json::object sigma{{"entries", json::array()},
                      {"heard", json::array()},
@@ -144,6 +152,10 @@ json::object DataAgent::question(const json::object& sigma) const {
   for (const FileTool& tool : file_.tools)
     tools.push_back(json::object{
         {"description", tool.what}, {"name", tool.name}, {"parameters", parseJson(tool.parameters).value()}});
+  for (const FileOutput& output : file_.emits)
+    tools.push_back(json::object{{"description", output.what},
+                                 {"name", concat(kEmit, output.type)},
+                                 {"parameters", parseJson(output.body).value()}});
   return {{"maxTokens", file_.maxTokens},
           {"messages", std::move(messages)},
           {"system", file_.prompt},
@@ -169,15 +181,16 @@ Turn DataAgent::again(json::object sigma, std::string_view why) const {
 Result<std::vector<DataAgent::Wish>> DataAgent::wishesOf(const json::object& thought) const {
   std::vector<Wish> wishes;
   const bool model = file_.form == "model";
-  for (const char* list : {"looks", "actions", "calls"}) {
+  for (const std::string_view list : {"looks", "actions", "emits", "calls"}) {
     const json::array* rows = arrayOf(thought, list);
-    if (rows == nullptr || model != (list == std::string_view("calls"))) continue;
+    if (rows == nullptr || model != (list == "calls")) continue;
+    const bool emits = list == "emits";
     for (const json::value& row : *rows) {
       if (!row.is_object()) return invalid(concat(list, " has what is no object"));
       Wish wish;
       wish.call = stringOf(row.get_object(), "id");
-      wish.tool = stringOf(row.get_object(), model ? "name" : "tool");
-      const json::value* arguments = row.get_object().if_contains("arguments");
+      wish.tool = concat(emits ? kEmit : "", stringOf(row.get_object(), model ? "name" : emits ? "type" : "tool"));
+      const json::value* arguments = row.get_object().if_contains(emits ? "body" : "arguments");
       if (arguments == nullptr || !arguments->is_object())
         return invalid("the arguments of " + inQuotes(wish.tool) + " are no JSON object");
       wish.arguments = arguments->get_object();
@@ -185,9 +198,13 @@ Result<std::vector<DataAgent::Wish>> DataAgent::wishesOf(const json::object& tho
         for (const json::value& target : *targets)
           if (target.is_string()) wish.targets.emplace_back(target.get_string());
       WITAN_DO(permitted(wish));
-      const bool action = tools_.find(wish.tool)->second.action;
-      if (!model && action != (list == std::string_view("actions")))
-        return invalid(wish.tool + (action ? " is an action" : " is a look"));
+      const Use listed = emits ? Use::emit : list == "actions" ? Use::action : Use::look;
+      if (const Use use = useOf(wish); !model && use != listed)
+        return invalid(concat(wish.tool, " is ",
+                              use == Use::look     ? "a look"
+                              : use == Use::action ? "an action"
+                                                   : "a message",
+                              ", not one of ", list));
       wishes.push_back(std::move(wish));
     }
   }
@@ -210,6 +227,14 @@ Status DataAgent::permitted(const Wish& wish) const {
 Turn DataAgent::onThought(json::object sigma, const json::object& thought) const {
   auto wishes = wishesOf(thought);
   if (!wishes.ok()) return again(std::move(sigma), wishes.error().message);
+  const auto emitted = std::ranges::count_if(*wishes, [&](const Wish& wish) { return useOf(wish) == Use::emit; });
+  if (emitted > 0) {
+    if (std::size_t(emitted) < wishes->size())
+      return again(std::move(sigma), "what it emits is the last that it does: no other call beside it");
+    Finish finish;
+    for (Wish& wish : *wishes) finish.emits.push_back({wish.tool.substr(kEmit.size()), std::move(wish.arguments)});
+    return {nullptr, {}, std::move(finish)};
+  }
   if (!wishes->empty()) return carryOut(std::move(sigma), *std::move(wishes));
   if (stringOf(thought, "stop") == "length") return again(std::move(sigma), "it is cut off: say it in fewer words");
   const std::string_view answer = stringOf(thought, file_.form == "model" ? "text" : "answer");
@@ -224,7 +249,7 @@ Turn DataAgent::carryOut(json::object sigma, std::vector<Wish> wishes) const {
   json::array calls, said;
   for (const Wish& wish : wishes) {
     said.push_back(callOf(wish.call, wish.tool, wish.arguments));
-    if (tools_.find(wish.tool)->second.action)
+    if (useOf(wish) == Use::action)
       actions.push_back(action(wish.tool, wish.arguments, wish.targets));
     else
       looks.push_back({wish.tool, wish.arguments, 0}), calls.emplace_back(wish.call);
@@ -235,7 +260,7 @@ Turn DataAgent::carryOut(json::object sigma, std::vector<Wish> wishes) const {
     heard.push_back(
         json::object{{"said", json::object{{"calls", std::move(said)}, {"role", "assistant"}, {"text", ""}}}});
     for (const Wish& wish : wishes)
-      if (tools_.find(wish.tool)->second.action)
+      if (useOf(wish) == Use::action)
         heard.push_back(
             json::object{{"call", wish.call}, {"error", "not done: ask again when you have seen the rest"}});
     sigma["calls"] = std::move(calls);

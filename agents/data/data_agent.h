@@ -5,10 +5,12 @@
 //
 //   {"round", "wake": {...}, "entries": [...], "observations": [...]}
 //   {"looks": [{"tool", "arguments"}]} | {"actions": [{"tool", "arguments", "targets"?}]} | {"answer": "..."}
+//   | {"emits": [{"type", "body"}]}, where a graph woke it
 //
 // A model gets the prompt, the same as messages, and the tools with their schemas; its tool calls become looks and
-// actions. An answer that breaks the form, a schema or the role is handed back to the mind, as often as there are
-// rounds. A mind is never believed: tools, role and budget come from the file, and the episode checks each call again.
+// actions. What it emits is a call of the tool emit.TYPE. An answer that breaks the form, a schema or the role is
+// handed back to the mind, as often as there are rounds. A mind is never believed: tools, role and budget come from the
+// file, and the episode checks each call again.
 //
 // Pure and total, as agents/agent.h wants it.
 #pragma once
@@ -48,11 +50,14 @@ class DataAgent final : public Agent {
 
   AgentFile file_;
   AgentSpec spec_;
+  enum class Use { look, action, emit };
   struct Known {
-    bool action = false;
+    Use use = Use::look;
     JsonValidator parameters;
   };
   std::map<std::string, Known, std::less<>> tools_;
+
+  Use useOf(const Wish& wish) const { return tools_.find(wish.tool)->second.use; }
 };
 
 }  // namespace witan::agents

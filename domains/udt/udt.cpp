@@ -1,6 +1,8 @@
 #include "domains/udt/udt.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "domains/extension.h"
 #include "domains/vocabulary.h"
@@ -9,7 +11,11 @@
 namespace witan::domains::udt {
 
 const Extension& Udt::extension() {
-  static const Extension extension{.agents = workers::clinicAgents(), .feed = {"a clinic", clinicFeed}};
+  static const Extension extension = [] {
+    Extension made{.agents = workers::clinicAgents(), .feed = {"a clinic", clinicFeed}};
+    std::ranges::copy(workers::relapseAgents(), std::back_inserter(made.agents));
+    return made;
+  }();
   return extension;
 }
 

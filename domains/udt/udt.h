@@ -48,7 +48,8 @@ struct Udt {
 Result<std::string> clinicFeed(std::size_t patients, std::size_t days, std::uint64_t seed);
 
 namespace workers {
-std::vector<const agents::Agent*> clinicAgents();  // domains/udt/agents.cpp
-}
+std::vector<const agents::Agent*> clinicAgents();   // domains/udt/agents.cpp
+std::vector<const agents::Agent*> relapseAgents();  // domains/udt/relapse_agents.cpp
+}  // namespace workers
 
 }  // namespace witan::domains::udt

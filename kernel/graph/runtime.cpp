@@ -191,6 +191,12 @@ void Runtime::fail(const std::string& spanId, std::int64_t attempt, const std::s
   close();
 }
 
+void Runtime::extend(const std::string& spanId, std::int64_t now) {
+  now_ = now;
+  if (const auto at = spanAt_.find(spanId); at != spanAt_.end() && at->second->state == SpanState::running)
+    setTimeout(*at->second);
+}
+
 void Runtime::expire(std::int64_t now) {
   now_ = now;
   while (!timeouts_.empty() && std::get<0>(*timeouts_.begin()) <= now) {
@@ -229,6 +235,18 @@ std::vector<RunView> Runtime::runs() const {
   for (const auto& [ordinal, run] : runs_)
     all.push_back({run.id, run.external, run.status, run.document->version, run.deliveries, run.dead,
                    std::int64_t(run.queued.size()), std::int64_t(run.spans.size())});
+  return all;
+}
+
+std::int64_t Runtime::running() const {
+  std::int64_t all = 0;
+  for (const auto& [document, runs] : versions_) all += runs;
+  return all;
+}
+
+std::int64_t Runtime::asking() const {
+  std::int64_t all = 0;
+  for (const auto& [id, node] : nodes_) all += node.asking;
   return all;
 }
 

@@ -95,6 +95,8 @@ class Runtime {
   void finishEffect(const std::string& span, std::int64_t attempt, bool found, std::int64_t now);
   void fail(const std::string& span, std::int64_t attempt, const std::string& why, bool terminal, std::int64_t now);
 
+  // Its attempt waits for something outside that takes its time: the timeout begins anew.
+  void extend(const std::string& span, std::int64_t now);
   void expire(std::int64_t now);
   // Starts what can start, at most `most` spans. Returns whether it stopped at `most`: call again.
   bool dispatch(std::int64_t now, std::size_t most = std::numeric_limits<std::size_t>::max());
@@ -118,6 +120,8 @@ class Runtime {
 
   std::vector<RunView> runs() const;                   // in the order of their begin; without those that are forgotten
   std::vector<std::string> waitingFor() const;         // "node|key" of each open question, in order
+  std::int64_t running() const;                        // runs. O(versions)
+  std::int64_t asking() const;                         // open questions. O(nodes)
   std::size_t nodes() const { return nodes_.size(); }  // whose state is kept
   std::string fingerprint() const;                     // equal for equal states. O(state)
 

@@ -3,7 +3,6 @@
 #include "agents/host/builtin_tools.h"
 #include "base/bytes.h"
 #include "base/quote.h"
-#include "domains/agents.h"
 #include "domains/graph/steps.h"
 #include "kernel/graph/checks.h"
 #include "kernel/record/log_batch.h"
@@ -68,11 +67,11 @@ void forEachGraph(Daemon& daemon, Visit visit) {
         visit(*host, entity, host->partition().state(entity));
 }
 
-// What a graph is checked against here: agents and tools of this build, domains of this cluster, boundaries of the
-// device's policy, graphs that are deployed.
+// What a graph is checked against here: agents and tools of this build and of this device's files, domains of this
+// cluster, boundaries of the device's policy, graphs that are deployed.
 graph::Environment environmentOf(Daemon& daemon) {
   graph::Environment environment;
-  for (const agents::Agent* agent : domains::builtinAgents()) {
+  for (const agents::Agent* agent : daemon.agentFiles().all()) {
     const agents::AgentSpec& spec = agent->spec();
     graph::RegisteredAgent& known = environment.agents[spec.id];
     known = {spec.version, {}, "", true};
@@ -86,12 +85,15 @@ graph::Environment environmentOf(Daemon& daemon) {
     const agents::PolicyPlace place = agents::DeviceGate().placeOf(tool.name);
     environment.tools[tool.name] = {place.boundary, {}};
   }
+  for (const ToolConfig& outside : daemon.config().tools)
+    for (const agents::episode::ToolInfo& tool : toolInfos(outside))
+      environment.tools[tool.name] = {tool.boundary, outside.locales};
   if (policy != nullptr)
     for (const agents::Boundary& boundary : policy->boundary) {
       for (const agents::OperationRule& rule : boundary.operation)
         environment.boundaries[boundary.name].push_back(rule.name);
       for (auto& [name, tool] : environment.tools)
-        if (tool.boundary == boundary.name) tool.locales = boundary.locales;
+        if (tool.boundary == boundary.name && tool.locales.empty()) tool.locales = boundary.locales;
     }
   GraphBodies bodies = bodiesOf(daemon);
   forEachGraph(daemon, [&](PartitionHost&, const std::string& id, const kernel::EntityState* state) {

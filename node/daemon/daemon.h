@@ -79,6 +79,8 @@ class Daemon {
   const agents::Policy* policy() const { return gate_ ? gate_->policy() : nullptr; }
   // Names the policy in force; empty: no agents work here.
   std::string policyEpoch() const { return gate_ ? gate_->epoch() : std::string(); }
+  // Those in files beside those of this build.
+  const AgentFiles& agentFiles() const { return agentFiles_; }
   const std::vector<std::string>& addresses() const { return addresses_; }
   NodeDir& dir() { return *dir_; }
   Replica& replica() { return dir_->replica(); }

@@ -113,6 +113,7 @@ class Device {
     for (Answered& answer : effects.answers) answers.push_back(std::move(answer.answer));
     for (Notice& notice : effects.notices) notices.push_back(std::move(notice));
     for (EtcdRequest& request : effects.etcd) etcdRequests.push_back(std::move(request));
+    for (agents::ToolCall& call : effects.toolCalls) toolCalls.push_back(std::move(call));
     return drained;
   }
   void submit(Request request) {
@@ -166,6 +167,7 @@ class Device {
   std::vector<Answer> answers;
   std::vector<Notice> notices;
   std::vector<EtcdRequest> etcdRequests;
+  std::vector<agents::ToolCall> toolCalls;  // outside, which nobody answers
 
  private:
   std::string name_;

@@ -1,0 +1,168 @@
+// Graphs at work on some devices in one process: a test deploys, sends, answers, cuts and answers what tools are asked.
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include "tests/replica/graph_world.h"
+
+namespace witan::node::test {
+
+inline const kernel::DomainModule& moduleOf(const char* name) {
+  static std::map<std::string, std::unique_ptr<kernel::DomainModule>> modules;
+  auto& module = modules[name];
+  if (module == nullptr) module = *domains::makeDomain(name);
+  return *module;
+}
+
+inline std::shared_ptr<AgentSetup> setupOf(std::vector<const agents::Agent*> agents,
+                                           std::optional<agents::Policy> policy) {
+  auto setup = std::make_shared<AgentSetup>();
+  setup->agents = std::move(agents);
+  setup->policy = policy ? std::make_shared<agents::DeviceGate>(agents::Monitor::compile(*policy).value())
+                         : std::make_shared<agents::DeviceGate>();
+  setup->options.wake.graceMs = 0;
+  return setup;
+}
+
+// What a test's agent emits for a message.
+class Emitter final : public agents::Agent {
+ public:
+  using Emit = std::function<agents::Emission(const json::object& body)>;
+  Emitter(const char* id, agents::Capability held, Emit emit) : emit_(std::move(emit)) {
+    spec_.id = id, spec_.version = "1", spec_.what = "emits", spec_.category = "test", spec_.locale = {"device"};
+    spec_.inGraphs = true;
+    spec_.capabilities = {std::move(held)};
+  }
+  const agents::AgentSpec& spec() const override { return spec_; }
+  agents::Turn step(const json::value&, const agents::Input& input) const override {
+    agents::Finish finish;
+    finish.emits = {emit_(input.content.at("graph").at("body").as_object())};
+    return {nullptr, {}, std::move(finish)};
+  }
+
+ private:
+  agents::AgentSpec spec_;
+  Emit emit_;
+};
+
+// Devices of one cluster that run graphs. Device a owns them.
+class Stage {
+ public:
+  Stage(json::object of, std::vector<std::shared_ptr<const AgentSetup>> setups,
+        std::vector<const kernel::DomainModule*> domains)
+      : cluster(setups.size(), [=](std::size_t n, ReplicaConfig& config) {
+          config.domains = domains;
+          config.domains.push_back(&budget());
+          config.domains.push_back(&graphs());
+          config.agents = setups[n];
+        }) {
+    cluster.found();
+    for (std::size_t n = 0; n < setups.size(); ++n) devices.push_back(&cluster.of(std::string(1, char('a' + n))));
+    document = std::move(of);
+    graph = std::string(document.at("graph").at("id").as_string());
+  }
+
+  void deploy() { deploy(document); }
+  void deploy(const json::object& of) {
+    const auto value = std::make_shared<const json::value>(of);
+    const auto read = graph::readDocument(*value);
+    ASSERT_NE(read.document, nullptr);
+    const std::string id = read.document->id;
+    ASSERT_TRUE(GraphBodies(cluster.a().replica().data(), "main").keep({value}).ok());
+    submit(cluster.a(), initRequest(graphs(), id, operation(), json::object{}));
+    step();
+    json::object action = parseJson(toJson(domains::graph::deployStep(*read.document)))->get_object();
+    action["type"] = "Deploy";
+    propose(cluster.a(), graphs(), id, "Operator", action);
+    ASSERT_TRUE(rounds([&] { return cluster.a().replica().graphs()->runtime(id) != nullptr; })) << words(cluster.a());
+  }
+  void propose(Device& device, const kernel::DomainModule& module, const std::string& entity, const std::string& role,
+               const json::object& action) {
+    const auto request = proposalRequest(module, entity, role, operation(), action);
+    ASSERT_TRUE(request.ok()) << request.error().message;
+    submit(device, *request);
+  }
+  void submit(Device& device, const Request& request) {
+    ASSERT_TRUE(device.replica().submit(request, at(device.ms)).ok());
+  }
+  void send(Device& device, const std::string& ingress, const std::string& id, const json::object& body) {
+    submit(device, ingressRequest(graph, ingress, id, operation(), canonicalJson(body)));
+  }
+  void answer(Device& device, const std::string& by, const std::string& node, bool approve = true) {
+    const auto questions = domains::graph::questionsIn(state(device));
+    ASSERT_THAT(questions, ::testing::SizeIs(1));
+    ASSERT_EQ(questions[0].node, node);
+    propose(device, graphs(), graph, "Person",
+            {{"type", "Answer"},
+             {"run", questions[0].run},
+             {"node", node},
+             {"span", questions[0].span},
+             {"digest", questions[0].digest},
+             {"by", by},
+             {"approve", approve}});
+  }
+  void connectAll(bool connected) {
+    for (std::size_t i = 0; i < devices.size(); ++i)
+      for (std::size_t k = 0; k < i; ++k)
+        connected ? cluster.connect(*devices[k], *devices[i]) : cluster.cut(*devices[k], *devices[i]);
+  }
+  template <class Until>
+  bool rounds(Until until, int most = 600) {
+    for (int round = 0; round < most && !until(); ++round) step();
+    return until();
+  }
+  void step() {
+    cluster.collect();
+    for (std::deque<TestCluster::Frame> frames = std::exchange(cluster.underWay, {}); !frames.empty();
+         frames.pop_front())
+      cluster.hand(frames.front());
+    std::int64_t wait = 1'000;
+    for (Device* device : devices) {
+      for (const agents::ToolCall& call : std::exchange(device->toolCalls, {})) onCall(*device, call);
+      wait = std::min(wait, device->replica().nextTickMs() - device->ms);
+    }
+    for (Device* device : devices) device->passTime(std::max<std::int64_t>(1, wait));
+  }
+
+  const kernel::EntityState* state(Device& device) const {
+    return device.replica().host("graph/0")->partition().state(graph);
+  }
+  std::string statusOf(Device& device, const std::string& external) const {
+    for (const domains::graph::Run& run : domains::graph::runsIn(state(device)))
+      if (run.external == external) return run.status;
+    return "";
+  }
+  bool asks(Device& device) const { return !domains::graph::questionsIn(state(device)).empty(); }
+  json::object bodyAsked(Device& device) const {
+    const graph::Body body =
+        GraphBodies(device.replica().data(), "main").find(domains::graph::questionsIn(state(device)).at(0).digest);
+    return body == nullptr ? json::object() : body->as_object();
+  }
+  std::string words(Device& device) const {
+    std::string all;
+    for (const Notice& notice : device.notices) all += notice.kind + ": " + notice.what + "\n";
+    for (const Answer& answer : device.answers)
+      all += answer.operationId + ": " + answer.invariant + " " + answer.message + "\n";
+    return all;
+  }
+  std::vector<std::string> journal(Device& device, const std::string& prefix) const {
+    auto ids = (*device.replica().data().database(replication::DatabaseName::journal).space("main"))
+                   ->keys(replication::Kind::journal);
+    std::erase_if(ids, [&](const std::string& id) { return !id.starts_with(prefix); });
+    return ids;
+  }
+
+  TestCluster cluster;
+  std::vector<Device*> devices;
+  json::object document;
+  std::string graph;
+  std::function<void(Device&, const agents::ToolCall&)> onCall = [](Device&, const agents::ToolCall& call) {
+    ADD_FAILURE() << "a call of " << call.tool;
+  };
+
+ private:
+  std::string operation() { return "stage-" + std::to_string(++operations_); }
+  int operations_ = 0;
+};
+
+}  // namespace witan::node::test
