@@ -93,12 +93,13 @@ Result<int> inbox(const ControlClient& client, const InboxArguments& a) {
 
 void addInboxCommand(Command& app) {
   const auto [command, a] = addLiveVerb<InboxArguments>(
-      app, "inbox", "What waits for a person: proposals, approvals, conflicts, failed operations, incidents",
+      app, "inbox",
+      "What waits for a person: proposals, questions of graphs, approvals, conflicts, failed operations, incidents",
       "witan inbox", inbox);
   command->option("ID", a->id, "One item, with what each answer would do");
   command->option("CHOICE", a->choice, "Answer it: a word that the item offers");
   command->option("--kind", a->kind, "List items of this kind only")
-      ->oneOf({"proposal", "approval", "conflict", "operation", "incident"});
+      ->oneOf({"proposal", "question", "approval", "conflict", "operation", "incident"});
   command->option("--by", a->by, "Who answers");
   command->option("--reason", a->reason, "Kept with the answer");
   command->flag("--unsafe", a->unsafe, "Also an answer that records what an invariant forbids");

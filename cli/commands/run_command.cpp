@@ -11,9 +11,9 @@
 
 #include "base/quote.h"
 #include "cli/commands/commands.h"
-#include "cli/events/event_runner.h"
 #include "domains/registry.h"
 #include "node/data_dir/store_dir.h"
+#include "node/events/event_runner.h"
 #include "program/line_reader.h"
 #include "program/option_checks.h"
 #include "program/output.h"

@@ -5,9 +5,9 @@
 #include "base/bytes.h"
 #include "base/json.h"
 #include "base/string_util.h"
-#include "cli/events/event_runner.h"
 #include "kernel/domain_description.h"
 #include "kernel/partition.h"
+#include "node/events/event_runner.h"
 
 namespace witan::node {
 

@@ -149,6 +149,27 @@ export interface Agents {
   agents: Array<AgentRow>;
 }
 
+export interface AnswerRequest {
+  /** The answer */
+  approve: boolean;
+  /** Name of the person who answers */
+  by: string;
+  /** Of the body that is asked about */
+  digest: string;
+  /** Id of the graph */
+  graph: string;
+  /** Where it is asked */
+  node: string;
+  /** A repeated id is answered from the ledger; default: a new id */
+  operationId?: string;
+  /** Id of the run */
+  run: string;
+  /** Which question */
+  span: string;
+  /** Milliseconds to wait for the decision, at most 120000; default: 10000 */
+  waitMs?: number;
+}
+
 export interface ApprovalAnswerRequest {
   /** Who answers; default: the device */
   by?: string;
@@ -248,6 +269,31 @@ export interface BeginRequest {
   operationId?: string;
   /** Milliseconds to wait for the decision, at most 120000; default: 10000 */
   waitMs?: number;
+}
+
+export interface BodyShown {
+  /** The document, or the message */
+  body: Json;
+  /** Of the body */
+  digest: string;
+}
+
+export interface ClaimRequest {
+  /** Name of the person */
+  by: string;
+  /** Id of the item */
+  item: string;
+  /** How long, at most 3600; 0 releases it; default: 120 */
+  seconds?: number;
+  /** true: also what another person has claimed */
+  takeOver?: boolean;
+}
+
+export interface Claimed {
+  /** The claim that is in force; absent: it was released */
+  claim?: Record<string, Json>;
+  /** Id of the item */
+  item: string;
 }
 
 export interface CommitPreview {
@@ -628,12 +674,14 @@ export interface InboxItem {
   at?: string;
   /** Answers; none: there is nothing to answer here */
   choices: Array<InboxChoice>;
-  /** Row of the list that has it: queue, approvals, journal, sagas or incidents */
+  /** Who has claimed it at this node; absent: nobody has */
+  claim?: Record<string, Json>;
+  /** Row of the list that has it: queue, questions of runs, approvals, journal, sagas or incidents */
   detail: Json;
   /** KIND:PLACE */
   id: string;
   /** Why a person is asked */
-  kind: "proposal" | "approval" | "conflict" | "operation" | "incident";
+  kind: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident";
   /** Entity, agent or device concerned */
   subject: string;
   /** What is asked, in one line */
@@ -1061,6 +1109,10 @@ export interface PartitionRow {
   partition: string;
   /** Proposals that wait for a counselor */
   pending?: number;
+  /** Entries under the newest head that a device other than the owner has cosigned; absent: there is none */
+  witnessed?: number;
+  /** Ids of those that cosigned it */
+  witnesses?: Array<string>;
 }
 
 export interface Partitions {
@@ -1606,6 +1658,54 @@ export interface SyncStatus {
 export interface Transcript {
   /** Entries, any JSON */
   entries: Array<Json>;
+}
+
+export interface Tried {
+  /** The domain that it declares */
+  description?: Record<string, Json>;
+  /** False: the time ended before everything was tried */
+  ended: boolean;
+  /** Expectations that were compared */
+  expectations: number;
+  /** Whether the file reads, and all that was tried came out as expected */
+  holds: boolean;
+  /** The first 2000 scenario lines that have an answer */
+  lines: Array<TriedLine>;
+  /** Why the file does not read, with line and column; empty: it reads */
+  problem: string;
+  /** What random histories showed */
+  properties: Array<TriedProperty>;
+}
+
+export interface TriedLine {
+  /** What was decided */
+  answer?: Json;
+  /** What was expected instead; empty: it came out so */
+  difference: string;
+  /** The line */
+  event: string;
+  /** Number of the line */
+  line: number;
+}
+
+export interface TriedProperty {
+  /** How often it was tried */
+  checked: number;
+  /** The first counterexample; empty: it held */
+  failure: string;
+  /** The property */
+  name: string;
+}
+
+export interface TryRequest {
+  /** A domain of this node; or give `text` */
+  domain?: string;
+  /** Random histories to try, at most 100; default: 0 */
+  histories?: number;
+  /** Event lines, at most 262144 bytes; default: those that the domain ships with */
+  scenarios?: string;
+  /** A rule file, at most 262144 bytes (docs/RULES.md) */
+  text?: string;
 }
 
 export interface VerifyReport {

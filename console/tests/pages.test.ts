@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Schemas } from '../src/api/client.ts';
 import type { Json } from '../src/lib/json.ts';
 import { inRuns, lagOf, linkState, ownedBy, whenRevoked, whenSeized } from '../src/lib/cluster.ts';
-import { lineIn, parseMetrics, rateOf, showNumber, totalOf } from '../src/lib/metrics.ts';
+import { lineIn, parseMetrics, quantileOf, rateOf, showNumber, totalOf } from '../src/lib/metrics.ts';
 import { budgetsOf, lineOf, orderOf } from '../src/lib/runs.ts';
 import { cutTo, sliceRows } from '../src/lib/slices.ts';
 
@@ -26,8 +26,8 @@ describe('the cluster', () => {
   it('says what a step leads to', () => {
     const partitions = [{ partition: 'udt/0', owner: 'a', ownerName: 'lab', epoch: 3, entries: 7, ownerConnected: true }] as Schemas['PartitionRow'][];
     expect(ownedBy(partitions, 'a')).toEqual(['udt/0']);
-    expect(whenRevoked('lab', ['udt/0'])[1]).toContain('No member decides for udt/0');
-    expect(whenRevoked('lab', [])[1]).toContain('owns no partition');
+    expect(whenRevoked('lab', ['udt/0'], [])[1]).toContain('No member decides for udt/0');
+    expect(whenRevoked('lab', [], [])[1]).toContain('owns no partition');
     expect(whenSeized(partitions[0]!)[0]).toContain('epoch 4');
     expect(whenSeized(partitions[0]!)[2]).toContain('will refuse');
     expect(whenSeized({ ...partitions[0]!, ownerConnected: false })[2]).toContain('not connected');
@@ -109,5 +109,15 @@ describe('metrics', () => {
     expect(showNumber(1536, 'bytes')).toBe('1.5 KiB');
     expect(showNumber(0.25, 's')).toBe('0.25 s');
     expect(showNumber(1234, '')).toBe('1,234');
+  });
+});
+
+describe('a histogram', () => {
+  const scrape = (...counts: number[]) => parseMetrics(['0.1', '1', '+Inf'].map((to, i) => `x_bucket{le="${to}"} ${counts[i]}`).join('\n'))[0]!;
+  it('gives quantiles of what came between two scrapes', () => {
+    expect(quantileOf(0.5, undefined, scrape(10, 10, 10))).toBeCloseTo(0.05);
+    expect(quantileOf(0.95, scrape(10, 10, 10), scrape(10, 20, 20))).toBeCloseTo(0.1 + 0.9 * 0.95);
+    expect(quantileOf(0.95, scrape(0, 0, 0), scrape(1, 1, 100))).toBe(1);
+    expect(quantileOf(0.95, scrape(5, 5, 5), scrape(5, 5, 5))).toBeNull();
   });
 });

@@ -49,6 +49,8 @@ WITAN_STRUCT(RunRow, (std::string, graph, "Id of the graph"), (std::string, run,
 WITAN_STRUCT(RunsRequest, (Omittable<std::string>, graph, "Runs of this graph only"))
 WITAN_STRUCT(RunRows, (std::vector<RunRow>, runs, "Runs of this device's copies"))
 WITAN_STRUCT(RunRequest, (std::string, run, "Id of the run, or its external id", 1))
+WITAN_STRUCT(BodyRequest, (std::string, digest, "Of a document, or of a message's body", 64))
+WITAN_STRUCT(BodyShown, (std::string, digest, "Of the body"), (json::value, body, "The document, or the message"))
 WITAN_STRUCT(StepRow, (std::uint64_t, seq, "Number of the entry in its partition"), (Time, time, "When"),
              (std::string, role, "Who entered it"), (json::value, action, "The step"))
 WITAN_STRUCT(RunShown, (RunRow, run, "The run"), (std::string, digest, "Of its document"),
@@ -258,6 +260,12 @@ Result<RunShown> showRun(const ApiContext& context, const RunRequest& asked) {
   return *std::move(shown);
 }
 
+Result<BodyShown> showBody(const ApiContext& context, const BodyRequest& asked) {
+  WITAN_DO(needsLedgers(context.daemon));
+  if (const graph::Body body = bodiesOf(context.daemon).find(asked.digest)) return BodyShown{asked.digest, *body};
+  return notFound("this device has no body " + inQuotes(asked.digest), "it may not have arrived yet");
+}
+
 }  // namespace
 
 std::vector<ControlRoute> graphRoutes() {
@@ -268,6 +276,8 @@ std::vector<ControlRoute> graphRoutes() {
       post("/v1/graphs/send", "sendToGraph", "graphs", operator_, "A message for an ingress: a run begins by it, once",
            sendMessage, {503}),
       get("/v1/graphs", "listGraphs", "graphs", observer, "The graphs of this device's copies", listGraphs, {404}),
+      get("/v1/graphs/body", "showGraphBody", "graphs", observer,
+          "The document of a graph, or the body of a message, by its digest", showBody, {404}),
       get("/v1/graphs/runs", "listGraphRuns", "graphs", observer, "Runs, with what people are asked", listRuns, {404}),
       get("/v1/graphs/run", "showGraphRun", "graphs", observer, "A run with its outputs, dead letters and entries",
           showRun, {404, 500})};

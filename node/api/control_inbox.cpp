@@ -3,18 +3,21 @@
 #include <algorithm>
 
 #include "base/json_codec.h"
+#include "domains/graph/state.h"
 #include "node/api/control_routes.h"
 #include "node/api/counselor_queue.h"
 #include "node/operations/agent_records.h"
 #include "node/operations/journal.h"
 #include "node/operations/sync.h"
+#include "replica/core/partition_host.h"
+#include "replica/graph_runtime.h"
 #include "saga/saga_rows.h"
 
 namespace witan::node::api {
 
 namespace {
 
-WITAN_ENUM(InboxKind, proposal, approval, conflict, operation, incident)
+WITAN_ENUM(InboxKind, proposal, question, approval, conflict, operation, incident)
 
 WITAN_STRUCT(InboxRequest, (Omittable<InboxKind>, kind, "Items of this kind only"),
              (Omittable<std::uint64_t>, limit, "Most items to give, at most 10000; default: 100"))
@@ -30,10 +33,19 @@ WITAN_STRUCT(InboxItem, (std::string, id, "KIND:PLACE"), (InboxKind, kind, "Why 
              (Omittable<Time>, at, "Since when it waits"), (std::string, subject, "Entity, agent or device concerned"),
              (std::string, what, "What is asked, in one line"),
              (std::vector<InboxChoice>, choices, "Answers; none: there is nothing to answer here"),
-             (json::value, detail, "Row of the list that has it: queue, approvals, journal, sagas or incidents"))
+             (json::value, detail,
+              "Row of the list that has it: queue, questions of runs, approvals, journal, sagas or incidents"),
+             (Omittable<InboxClaim>, claim, "Who has claimed it at this node; absent: nobody has"))
 
 WITAN_STRUCT(Inbox, (std::vector<InboxItem>, items, "Items, oldest first; those without a time last"),
              (std::uint64_t, waiting, "Number of all items, also of those beyond the limit"))
+
+WITAN_STRUCT(ClaimRequest, (std::string, item, "Id of the item", 1), (std::string, by, "Name of the person", 1),
+             (Omittable<std::uint64_t>, seconds, "How long, at most 3600; 0 releases it; default: 120"),
+             (Omittable<bool>, takeOver, "true: also what another person has claimed"))
+
+WITAN_STRUCT(Claimed, (std::string, item, "Id of the item"),
+             (Omittable<InboxClaim>, claim, "The claim that is in force; absent: it was released"))
 
 constexpr std::uint64_t kMostItems = 10'000;
 constexpr std::size_t kBriefBytes = 160;
@@ -84,6 +96,37 @@ void addProposals(const kernel::Partition& partition, const std::string& id, Tim
                      {"reject", "the entity thaws unchanged", false, "/v1/queue/decide", request("reject"), "counselor",
                       "reason"}},
                     detailOf(row)});
+  }
+}
+
+void addQuestions(Daemon& daemon, std::vector<InboxItem>& into) {
+  GraphBodies bodies(daemon.replica().data(), operations::kDefaultScope);
+  for (const auto& [id, host] : daemon.replica().hosts()) {
+    if (host->module().signature().domain != kGraphDomain) continue;
+    for (const std::string& graph : host->partition().entities())
+      for (const domains::graph::Question& asked : domains::graph::questionsIn(host->partition().state(graph))) {
+        const graph::Body body = bodies.find(asked.digest);
+        json::object request{{"graph", graph},     {"run", asked.run},       {"node", asked.node},
+                             {"span", asked.span}, {"digest", asked.digest}, {"approve", true}};
+        json::object detail = request;
+        detail.erase("approve");
+        detail["who"] = json::value_from(asked.who);
+        if (body) detail["body"] = *body;
+        InboxItem item{"question:" + asked.span,
+                       InboxKind::question,
+                       {},
+                       graph,
+                       concat(asked.node, " asks about ", body ? brief(*body) : "a message that is not here"),
+                       {},
+                       std::move(detail)};
+        for (const bool approve : {true, false}) {
+          request["approve"] = approve;
+          item.choices.push_back({approve ? "approve" : "deny",
+                                  approve ? "the run goes on with the message" : "the message goes no further", false,
+                                  "/v1/graphs/answer", request, "by", ""});
+        }
+        into.push_back(std::move(item));
+      }
   }
 }
 
@@ -169,18 +212,21 @@ Status addIncidents(operations::OperationContext& context, std::vector<InboxItem
 
 Status addRecords(Daemon& daemon, std::vector<InboxItem>& into) {
   operations::OperationContext context = operationContext(daemon);
+  addQuestions(daemon, into);
   WITAN_DO(addApprovals(context, into));
   WITAN_DO(addConflicts(context, into));
   WITAN_DO(addOperations(context, into));
   return addIncidents(context, into);
 }
 
-Inbox ordered(std::vector<InboxItem> items, const InboxRequest& request) {
+Inbox ordered(std::vector<InboxItem> items, const InboxRequest& request, const InboxClaims& claims, Time now) {
   if (request.kind) std::erase_if(items, [&](const InboxItem& item) { return item.kind != *request.kind; });
   const auto key = [](const InboxItem& item) { return std::pair(!item.at, item.at.value_or(Time{}).micros); };
   std::ranges::stable_sort(items, {}, key);
   Inbox inbox{{}, items.size()};
   items.resize(std::min<std::uint64_t>(items.size(), std::min(request.limit.value_or(100), kMostItems)));
+  for (InboxItem& item : items)
+    if (auto claim = claims.find(item.id, now)) item.claim = *std::move(claim);
   inbox.items = std::move(items);
   return inbox;
 }
@@ -196,18 +242,38 @@ void inbox(const ApiContext& context, const InboxRequest& request, Later<Inbox> 
       [items, now = daemon.now().wall](const PartitionHost& host) {
         addProposals(host.partition(), host.id(), now, *items);
       },
-      [items, later, request, &daemon](const Status& read) {
+      [items, later, request, &daemon, &claims = context.console.claims](const Status& read) {
         if (!read.ok()) return later.refuse(read.error());
         if (const Status added = addRecords(daemon, *items); !added.ok()) return later.refuse(added.error());
-        later.answer(ordered(std::move(*items), request));
+        later.answer(ordered(std::move(*items), request, claims, daemon.now().wall));
       });
+}
+
+// Of any item: one that is not there is a claim without effect.
+Result<Claimed> claim(const ApiContext& context, const ClaimRequest& asked) {
+  InboxClaims& claims = context.console.claims;
+  Claimed answer{asked.item, {}};
+  constexpr std::size_t kMostText = 400;
+  if (asked.item.size() > kMostText || asked.by.size() > kMostText)
+    return invalid(concat("item and by have at most ", kMostText, " bytes"));
+  if (asked.seconds && *asked.seconds == 0) {
+    claims.release(asked.item, asked.by);
+    return answer;
+  }
+  WITAN_TRY(made, claims.claim(asked.item, asked.by, asked.seconds.value_or(120), asked.takeOver.value_or(false),
+                               context.daemon.now().wall));
+  answer.claim = made;
+  return answer;
 }
 
 }  // namespace
 
 std::vector<ControlRoute> inboxRoutes() {
-  return {get("/v1/inbox", "readInbox", "queue", ControlRole::observer,
-              "Everything on this device that waits for a person, with the answers it takes", inbox, {500})};
+  return {
+      get("/v1/inbox", "readInbox", "queue", ControlRole::observer,
+          "Everything on this device that waits for a person, with the answers it takes", inbox, {500}),
+      post("/v1/inbox/claim", "claimInboxItem", "queue", ControlRole::counselor,
+           "Says to others at this node who looks at an item, for a while; keeps nobody from answering", claim, {409})};
 }
 
 }  // namespace witan::node::api

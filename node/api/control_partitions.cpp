@@ -1,6 +1,7 @@
 // Who decides for what, and how that changes hands.
 #include "base/quote.h"
 #include "node/api/control_routes.h"
+#include "replica/head_exchange.h"
 #include "replication/writer.h"
 
 namespace witan::node::api {
@@ -16,7 +17,10 @@ WITAN_STRUCT(PartitionRow, (std::string, partition, "DOMAIN/NUMBER"),
              (Omittable<std::uint64_t>, entities, "Entities in this device's copy"),
              (Omittable<std::uint64_t>, entries, "Entries in this device's copy"),
              (Omittable<std::uint64_t>, pending, "Proposals that wait for a counselor"),
-             (Omittable<bool>, behindEpoch, "Whether the copy has not reached the owner's epoch yet"))
+             (Omittable<bool>, behindEpoch, "Whether the copy has not reached the owner's epoch yet"),
+             (Omittable<std::uint64_t>, witnessed,
+              "Entries under the newest head that a device other than the owner has cosigned; absent: there is none"),
+             (Omittable<std::vector<std::string>>, witnesses, "Ids of those that cosigned it"))
 
 WITAN_STRUCT(Partitions, (std::vector<PartitionRow>, partitions, "Partitions, by id"))
 
@@ -49,6 +53,10 @@ PartitionRow rowOf(Daemon& daemon, const std::string& id, PartitionHost* host) {
   row.entities = census.entities;
   row.entries = census.entries;
   row.pending = census.pending;
+  if (const HeadExchange::Heads* heads = replica.heads().find(id); heads != nullptr && heads->witnessed) {
+    row.witnessed = heads->witnessed->checkpoint.size;
+    row.witnesses = std::vector<std::string>(heads->witnessed->cosigners.begin(), heads->witnessed->cosigners.end());
+  }
   row.behindEpoch = claim != nullptr && host->epoch() < claim->epoch();
   return row;
 }

@@ -11,6 +11,7 @@
 #include "node/daemon/agent_feed.h"
 #include "node/daemon/agents_policy_file.h"
 #include "replica/core/messages.h"
+#include "replica/graph_runtime.h"
 #include "replication/writer.h"
 
 namespace witan::node::api {
@@ -29,6 +30,14 @@ WITAN_STRUCT(PreviewRequest, (std::string, domain, "Name of the domain", 1),
              (std::string, entity, "Id of the entity", 1),
              (std::string, role, "Role in which the action would be proposed", 1),
              (json::object, action, "The action: its type and arguments, as describeDomain lists them"))
+
+WITAN_STRUCT(AnswerRequest, (std::string, graph, "Id of the graph", 1), (std::string, run, "Id of the run", 1),
+             (std::string, node, "Where it is asked", 1), (std::string, span, "Which question", 1),
+             (std::string, digest, "Of the body that is asked about", 1),
+             (std::string, by, "Name of the person who answers", 1), (bool, approve, "The answer"),
+             (Omittable<std::string>, operationId, "A repeated id is answered from the ledger; default: a new id", 1),
+             (Omittable<std::uint64_t>, waitMs,
+              "Milliseconds to wait for the decision, at most 120000; default: 10000"))
 
 WITAN_STRUCT(BeginRequest, (std::string, domain, "Name of the domain", 1),
              (std::string, entity, "Id of the new entity", 1),
@@ -129,6 +138,18 @@ void ask(const ApiContext& context, Result<Request> request, const Omittable<std
 Result<Request> requestOf(const ApiContext& context, const ProposeRequest& asked) {
   WITAN_TRY(module, moduleNamed(context.daemon, asked.domain));
   return proposalRequest(*module, asked.entity, asked.role, operationIdOf(context, asked), asked.action);
+}
+
+Result<Request> requestOf(const ApiContext& context, const AnswerRequest& asked) {
+  WITAN_TRY(module, moduleNamed(context.daemon, std::string(kGraphDomain)));
+  return proposalRequest(*module, asked.graph, "Person", operationIdOf(context, asked),
+                         json::object{{"type", "Answer"},
+                                      {"run", asked.run},
+                                      {"node", asked.node},
+                                      {"span", asked.span},
+                                      {"digest", asked.digest},
+                                      {"by", asked.by},
+                                      {"approve", asked.approve}});
 }
 
 Result<Request> requestOf(const ApiContext& context, const BeginRequest& asked) {
@@ -247,6 +268,9 @@ std::vector<ControlRoute> requestRoutes() {
            "What would become of an action now, by every invariant, and when those that fail would pass; changes "
            "nothing",
            previewAction, {404, 500}),
+      post("/v1/graphs/answer", "answerGraph", "graphs", counselor,
+           "A person's answer to what a run asks; answers when it is durable", decideOn<AnswerRequest>,
+           {404, 409, 500}),
       post("/v1/entities", "beginEntity", "requests", operator_,
            "Begins an entity; answers when the decision is durable", decideOn<BeginRequest>, {404, 409, 500}),
       post("/v1/queue/decide", "decideQueued", "queue", counselor,

@@ -102,7 +102,7 @@ std::vector<ControlRoute> operationRoutes() {
 const std::vector<ControlRoute>& controlRoutes() {
   static const std::vector<ControlRoute> routes = [] {
     std::vector<ControlRoute> all;
-    for (auto area : {api::statusRoutes, api::clusterRoutes, api::partitionRoutes, api::domainRoutes,
+    for (auto area : {api::statusRoutes, api::clusterRoutes, api::partitionRoutes, api::domainRoutes, api::ruleRoutes,
                       api::requestRoutes, api::inboxRoutes, api::ledgerRoutes, api::graphRoutes, api::backupRoutes,
                       api::proofRoutes, api::consoleRoutes, api::operationRoutes}) {
       std::vector<ControlRoute> some = area();

@@ -34,6 +34,7 @@ std::vector<ControlRoute> statusRoutes();     // control_status.cpp
 std::vector<ControlRoute> clusterRoutes();    // control_cluster.cpp
 std::vector<ControlRoute> partitionRoutes();  // control_partitions.cpp
 std::vector<ControlRoute> domainRoutes();     // control_domains.cpp
+std::vector<ControlRoute> ruleRoutes();       // control_rules.cpp
 std::vector<ControlRoute> requestRoutes();    // control_requests.cpp
 std::vector<ControlRoute> inboxRoutes();      // control_inbox.cpp
 std::vector<ControlRoute> ledgerRoutes();     // control_ledger.cpp

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <utility>
 
 #include <unistd.h>
 
@@ -33,9 +34,27 @@ class Page {
     family(std::string(name) + "_total", "counter", help);
     sample(static_cast<double>(value));
   }
+  // Of times in seconds.
+  void histogram(std::string_view name, std::string_view help, const Histogram& times) {
+    family(name, "histogram", help);
+    const std::string family = std::exchange(name_, name_ + "_bucket");
+    for (std::size_t i = 0; i < kTimeBoundsMs.size(); ++i)
+      sample(static_cast<double>(times.atMost[i]), le(static_cast<double>(kTimeBoundsMs[i]) / 1e3));
+    sample(static_cast<double>(times.count), "le=\"+Inf\"");
+    name_ = family + "_sum";
+    sample(static_cast<double>(times.sumMs) / 1e3);
+    name_ = family + "_count";
+    sample(static_cast<double>(times.count));
+  }
   std::string take() { return std::move(text_); }
 
  private:
+  static std::string le(double bound) {
+    char text[32];
+    std::snprintf(text, sizeof text, "le=\"%g\"", bound);
+    return text;
+  }
+
   std::string name_, text_;
 };
 
@@ -175,6 +194,12 @@ std::string metricsText(Daemon& daemon) {
   page.total("rounds", "Rounds of work, each with its syncs.", daemon.rounds());
   page.gauge("slowest_round_seconds", "The slowest round since the start.",
              static_cast<double>(daemon.slowestRoundMs()) / 1e3);
+  page.histogram("round_seconds", "How long rounds took.", daemon.timings().rounds);
+  page.histogram("answer_seconds", "From a request to this node until its answer was durable.",
+                 daemon.timings().answers);
+  page.family("answers_total", "counter", "Answers to requests of this node, by what was decided.");
+  for (std::size_t i = 0; i < daemon.timings().outcomes.size(); ++i)
+    page.sample(static_cast<double>(daemon.timings().outcomes[i]), label("outcome", enumNames<kernel::Outcome>()[i]));
   page.gauge("outbox_requests", "Requests of this device without an answer.", daemon.replica().outbox().size());
   page.gauge("roster_version", "Of the newest roster.", daemon.roster().current().version);
   ledgers(page, daemon);

@@ -22,6 +22,7 @@
 #include "net/http_server.h"
 #include "node/api/console_sessions.h"
 #include "node/api/control_tokens.h"
+#include "node/api/inbox_claims.h"
 #include "node/daemon/daemon.h"
 
 namespace witan::node {
@@ -45,11 +46,13 @@ struct Responder {
   void refuse(const Error& error) const;
 };
 
-// The web console's door: who is signed in, and where it is.
+// The web console's door: who is signed in, what they look at, and where it is.
 struct ConsoleDoor {
   ConsoleSessions sessions;
   // HOST:PORT on loopback, from the first call on. Errors: as HttpServer::listen.
   std::function<Result<std::string>()> address;
+  InboxClaims claims{};
+  std::weak_ptr<void> trial{};  // of a domain, under way (control_rules.cpp)
 };
 
 // The work of a route gets the node, the request, and the place for its answer. The daemon outlives it.

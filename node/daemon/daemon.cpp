@@ -453,6 +453,7 @@ Status Daemon::tick() {
   ++rounds_;
   const std::int64_t took = now().ms - began;
   slowestRoundMs_ = std::max(slowestRoundMs_, took);
+  timings_.rounds.add(took);
   if (took > kSlowRoundMs) log_.warn("replica", "a slow round", {{"ms", std::to_string(took)}});
   if (!done.ok()) fail(done.error());
   return done;
@@ -537,7 +538,7 @@ Status Daemon::ask(Request request, std::int64_t waitMs, Done done) {
   const std::uint64_t asked = fingerprintOf(request);
   // Whoever waits so briefly is told that it waits in the outbox: let it be there.
   WITAN_DO(replica().submit(std::move(request), waitMs < kBriefWaitMs ? Keep::now : Keep::ifLate, now()));
-  const auto at = waiting_.emplace(id, Waiting{std::move(done), 0, asked});
+  const auto at = waiting_.emplace(id, Waiting{std::move(done), 0, now().ms, asked});
   at->second.timer = loop_.after(waitMs, [this, at] {
     const Done late = std::move(at->second.done);
     const std::string operation = at->first;
@@ -562,6 +563,8 @@ void Daemon::give(const node::Answered& answered) {
       continue;
     }
     loop_.cancel(at->second.timer);
+    timings_.answers.add(now().ms - at->second.sinceMs);
+    ++timings_.outcomes[static_cast<std::size_t>(answered.answer.outcome)];
     told.push_back(std::move(at->second.done));
     at = waiting_.erase(at);
   }

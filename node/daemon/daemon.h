@@ -29,10 +29,17 @@
 #include "node/ledgers/ledger_readers.h"
 #include "node/peers/peer_manager.h"
 #include "node/slices/slices.h"
+#include "node/telemetry/histogram.h"
 #include "node/telemetry/tracer.h"
 #include "node/tools/tool_broker.h"
 
 namespace witan::node {
+
+// What this node did since it started, for /metrics.
+struct NodeTimings {
+  Histogram rounds, answers;
+  std::array<std::uint64_t, enumNames<kernel::Outcome>().size()> outcomes{};  // of the answers
+};
 
 class Daemon {
  public:
@@ -53,6 +60,8 @@ class Daemon {
   void scheduleTick();
   // The same at once. Errors: of the store; the daemon fails then.
   Status tick();
+  // Once, after so many milliseconds. Dropped if the loop ends before.
+  void later(std::int64_t ms, std::function<void()> work) { loop_.after(ms, std::move(work)); }
   Now now() const;
 
   // The answer, once it is durable. After `waitMs` without one it is an error (unavailable), and the request goes on.
@@ -97,6 +106,7 @@ class Daemon {
   std::int64_t startedMs() const { return startedMs_; }
   std::uint64_t rounds() const { return rounds_; }
   std::int64_t slowestRoundMs() const { return slowestRoundMs_; }
+  const NodeTimings& timings() const { return timings_; }
   std::size_t waitingAnswers() const { return waiting_.size(); }
   // Null: etcd is not asked from here.
   const EtcdGateway* etcd() const { return etcd_.get(); }
@@ -139,6 +149,7 @@ class Daemon {
   struct Waiting {
     Done done;
     net::Loop::TimerId timer = 0;
+    std::int64_t sinceMs = 0;
     std::uint64_t asked = 0;  // one operation id may name two requests: fingerprintOf() tells them apart
   };
 
@@ -168,6 +179,7 @@ class Daemon {
   net::Loop::TimerId timer_ = 0;
   std::int64_t startedMs_ = 0, slowestRoundMs_ = 0;
   std::uint64_t rounds_ = 0;
+  NodeTimings timings_;
   Status failed_ = okStatus();
   std::unique_ptr<EtcdGateway> etcd_;
   std::unique_ptr<Tracer> tracer_;

@@ -1,6 +1,6 @@
-// story.mjs URL LINK OBSERVER_LINK TOKEN FOLDER PROGRAM: the console in Debian's Chromium against live nodes that
+// story.mjs URL LINK OBSERVER_LINK TOKEN GRAPHS_LINK FOLDER PROGRAM: the console in Debian's Chromium against live nodes that
 // tests/console/story.sh has begun: David's relapse is answered, his second test refused, its proof checked; a device
-// joins, is cut off, healed, given a partition, lost and revoked.
+// joins, is cut off, healed, given a partition, lost and revoked. At a second node a doctor answers a run of a graph.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { chromium } from 'playwright-core';
 
-const [url, link, observerLink, token, folder, program] = process.argv.slice(2);
+const [url, link, observerLink, token, graphsLink, folder, program] = process.argv.slice(2);
 const require = createRequire(import.meta.url);
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const today = new Date().toISOString().slice(0, 10);
@@ -36,7 +36,7 @@ const propose = (role, action) => api('/v1/propose', { domain: 'udt', entity: 'D
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
 const problems = [];
-async function open(options = {}) {
+async function open(options = {}, at = url) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce', ...options });
   const page = await context.newPage();
   page.on('console', (message) => {
@@ -44,8 +44,17 @@ async function open(options = {}) {
   });
   page.on('pageerror', (error) => problems.push(`${step}: ${error}`));
   page.on('request', (request) => {
-    if (!request.url().startsWith(url) && !request.url().startsWith('blob:')) problems.push(`${step}: a request to ${request.url()}`);
+    if (!request.url().startsWith(at) && !request.url().startsWith('blob:')) problems.push(`${step}: a request to ${request.url()}`);
   });
+  return page;
+}
+// Somebody else, with a browser of their own.
+async function signedIn(name) {
+  const page = await open();
+  await page.addInitScript(([held, who]) => {
+    sessionStorage.setItem('witan.session', held);
+    localStorage.setItem('witan.counselor', who);
+  }, [JSON.stringify({ token, role: 'admin', expires: '' }), name]);
   return page;
 }
 mkdirSync(`${folder}/docs`, { recursive: true });
@@ -74,7 +83,7 @@ try {
   const page = await open();
   const from = Date.now();
   await page.goto(link);
-  await page.getByText('1 proposal waits').waitFor();
+  await page.getByText('1 thing waits for a person').waitFor();
   console.log(`   the first useful view came after ${Date.now() - from} ms`);
   assert(!page.url().includes('code='), 'the code is still in the address');
   const other = await open();
@@ -84,33 +93,50 @@ try {
   await other.context().close();
 
   say('the inbox shows what waits');
-  await page.getByRole('listbox', { name: /Proposals/ }).press('ArrowDown');
-  await page.getByRole('listbox', { name: /Proposals/ }).press('Enter');
+  await page.getByRole('listbox', { name: /What waits/ }).press('ArrowDown');
+  await page.getByRole('listbox', { name: /What waits/ }).press('Enter');
   await page.getByText('the positive result of order O2 has no human response yet').last().waitFor();
   const rule = page.getByRole('row', { name: /UDT_RELAPSE_RESPONSE/ }).last();
-  await page.getByText('this commit breaks a rule').waitFor();
+  await page.getByText('Say who you are, above.').waitFor();
+  await page.getByLabel('You are').fill('dr.supervising');
+  await page.getByLabel('You are').press('Tab');
   await checked(page, 'inbox');
-  await pictured(page, 'inbox');
   assert.equal(await rule.getByText('✓ passes').count(), 1, 'only a rejection keeps the rule');
 
+  say('two people at once see each other');
+  const nurse = await signedIn('nurse');
+  await nurse.goto(`${url}/console/#/inbox`);
+  await nurse.getByText('dr.supervising is at this').or(nurse.getByText('dr.supervising is at it')).first().waitFor();
+  assert.equal(await nurse.getByRole('radio').first().isDisabled(), true);
+  await nurse.getByRole('button', { name: 'Answer it all the same' }).click();
+  await page.getByText('nurse is at this').waitFor();
+  await checked(page, 'inbox-claimed');
+  await nurse.context().close();
+  await page.getByRole('button', { name: 'Answer it all the same' }).click();
+  await page.getByText('nurse is at this').waitFor({ state: 'detached' });
+
   say('an unsafe commit wants a reason and the name typed');
+  await page.getByRole('radio', { name: /Accept as proposed/ }).check();
+  await page.getByText('this commit breaks a rule').waitFor();
   const unsafe = page.getByRole('button', { name: 'Commit, although unsafe' });
   assert(await unsafe.isDisabled());
   await page.getByLabel('Reason').fill('seen today');
   assert(await unsafe.isDisabled());
   await page.getByLabel(/type the name of the entity/).fill('David');
-  await page.waitForFunction(() => ![...document.querySelectorAll('button.approve')].some((one) => one.disabled));
+  await until(async () => !(await unsafe.isDisabled()));
 
   say('the form begins with what counselors alone write; the plan makes it safe');
+  await page.getByRole('radio', { name: /Accept, with your answer/ }).check();
   assert.equal(await page.getByLabel('Field', { exact: true }).inputValue(), 'relapse.response');
-  assert.equal(await page.getByRole('combobox', { name: 'Key' }).inputValue(), 'O2');
+  assert.equal(await page.getByRole('combobox', { name: 'Record' }).inputValue(), 'O2');
+  assert.equal(await page.getByLabel(/^counselor/).inputValue(), 'dr.supervising');
   await page.getByLabel(/^plan/).fill('increase monitoring');
-  await page.getByRole('button', { name: 'Add to the edit' }).click();
   await page.getByText('Preview: every rule passes.').waitFor();
   await checked(page, 'inbox-edit');
-  await page.getByRole('button', { name: 'Approve with the edit' }).click();
+  await pictured(page, 'inbox');
+  await page.getByRole('button', { name: 'Accept with your answer' }).click();
   await page.getByText(/^Committed, entry \d+\.$/).waitFor();
-  await page.getByText('0 proposals wait').waitFor();
+  await page.getByText('0 things wait').waitFor();
 
   say('a decision appears in the ledger as it is made');
   await page.keyboard.press('g');
@@ -209,6 +235,26 @@ try {
   await fits(page);
   await checked(page, 'domain');
   await pictured(page, 'domain');
+  await page.getByRole('button', { name: 'Run its scenarios' }).click();
+  await page.getByText(/✓ \d+ expectations came out as written; 5 properties held/).waitFor();
+  await checked(page, 'domain-tried');
+
+  say('a rule file, checked as one types');
+  await page.getByRole('link', { name: 'try a rule file' }).click();
+  await page.getByText('✓ The file reads: 2 rules').waitFor();
+  const file = page.getByLabel('Rule file');
+  const good = await file.inputValue();
+  await file.fill(good.replace('o.order.amount > 0', 'o.order.amount + 0'));
+  await page.getByText(/✕ the file: line 24, column \d+ .*expected bool, found int/).waitFor();
+  await page.getByRole('button', { name: 'To line 24' }).click();
+  assert.equal(await file.evaluate((box) => box.value.slice(0, box.selectionStart).split('\n').length), 24);
+  await fits(page);
+  await checked(page, 'rule-file');
+  await pictured(page, 'rule-file');
+  await file.fill(good);
+  await page.getByText('✓ The file reads').waitFor();
+  await page.getByRole('button', { name: /Run scenarios and 20 random histories/ }).click();
+  await page.getByText(/✓ 0 expectations came out as written; 5 properties held/).waitFor();
 
   say('the figures');
   await page.goto(`${url}/console/#/figures`);
@@ -253,6 +299,12 @@ try {
   await page.getByText('None: every journal entry has one version.').waitFor();
   assert.deepEqual((await api('/v1/journal/get?id=plot-4')).siblings.map((one) => one.payload), [{ text: 'peas' }]);
   await page.goto(`${url}/console/#/cluster`);
+
+  say('heads of the ledgers are witnessed, and can be taken away');
+  await page.getByRole('row', { name: /^udt\/0/ }).getByText('✓ all, by lab').waitFor();
+  const taking = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save the signed head of udt/0' }).click();
+  assert.match(readFileSync(await (await taking).path(), 'utf8'), /^witan\/.*\/udt\/0\//);
 
   say('a partition is moved, and the page says what follows');
   const udt = page.getByRole('row', { name: /^udt\/0/ });
@@ -322,7 +374,7 @@ try {
 
   const observer = await open({ colorScheme: 'dark', viewport: { width: 360, height: 740 } });
   await observer.goto(observerLink);
-  await observer.getByText('0 proposals wait').waitFor();
+  await observer.getByText('0 things wait').waitFor();
   const asked = await observer.evaluate(async () => {
     const held = JSON.parse(sessionStorage.getItem('witan.session'));
     const code = await fetch('../v1/console/code', { method: 'POST', headers: { authorization: `Bearer ${held.token}` }, body: '{}' });
@@ -345,6 +397,66 @@ try {
   await entries(page).first().waitFor();
   await fits(page);
   await checked(page, 'ledger-4k');
+
+  say('live traffic in the same viewer');
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.goto(`${url}/console/#/playback`);
+  await page.getByRole('button', { name: 'Watch this node live' }).click();
+  await page.getByText('as front-desk sees it').waitFor();
+  await propose('LabOrder', { type: 'DocumentRationale', order: 'O4', text: 'seen live' });
+  await page.getByRole('row', { name: /ledger approved .*seen live/ }).first().waitFor();
+  await checked(page, 'playback-live');
+  await page.getByRole('button', { name: 'Stop watching' }).click();
+
+  say('a graph: a doctor answers where the run waits, another run is cancelled');
+  const graphsUrl = graphsLink.slice(0, graphsLink.indexOf('/console/'));
+  const ward = await open({}, graphsUrl);
+  await ward.goto(graphsLink);
+  await ward.getByText('2 things wait for a person').waitFor();
+  await ward.getByRole('option', { name: /examples.intake.*chest pain/s }).click();
+  await ward.getByText('the run goes on with the message').waitFor();
+  await checked(ward, 'inbox-question');
+  await ward.goto(`${graphsUrl}/console/#/graphs`);
+  await ward.getByRole('link', { name: 'r-3' }).click();
+  await ward.getByRole('link', { name: /^doctor counselor \?/ }).waitFor();
+  await ward.getByLabel('You are').fill('dr.supervising');
+  await checked(ward, 'graph');
+  await pictured(ward, 'graph');
+  await ward.getByRole('button', { name: 'Approve', exact: true }).click();
+  await ward.locator('.badge').getByText('completed').waitFor();
+  await ward.getByRole('link', { name: /^chart egress: journal.put ✓/ }).click();
+  await ward.getByRole('heading', { name: 'Messages at chart' }).waitFor();
+  await ward.getByRole('button', { name: /body of the message at chart/ }).click();
+  await ward.getByText('chest pain since yesterday').first().waitFor();
+  await fits(ward);
+  await ward.goto(`${graphsUrl}/console/#/graphs`);
+  await ward.getByRole('link', { name: 'r-4' }).click();
+  await ward.getByRole('button', { name: 'Cancel the run…' }).click();
+  await ward.getByRole('dialog').getByLabel('Reason').fill('entered twice');
+  await ward.getByRole('dialog').getByRole('button', { name: 'Cancel the run' }).click();
+  await ward.locator('.badge').getByText('cancelled').waitFor();
+  await ward.setViewportSize({ width: 360, height: 740 });
+  await fits(ward);
+  await checked(ward, 'graph-360');
+
+  say('contracts of the market and the money held');
+  await ward.setViewportSize({ width: 1280, height: 900 });
+  await ward.goto(`${graphsUrl}/console/#/market`);
+  await ward.getByText('This cluster holds no money for a contract.').waitFor();
+  await checked(ward, 'market-empty');
+  // A live node refuses calls outside of the contract's time: a ledger that was written then is told instead.
+  const told = JSON.parse(readFileSync(new URL('tests/escrow.json', import.meta.url), 'utf8'));
+  await ward.route('**/v1/ledger?domain=escrow*', (route) => route.fulfill({ json: { entries: [{ partition: 'escrow/0', seq: 7, leafHash: '', story: '', entry: { entity: 'K1', tag: 'escalated', time: '2026-03-03T12:01:00Z' } }] } }));
+  await ward.route('**/v1/slice?*escrow*', (route) => route.fulfill({ json: { domain: 'escrow', entity: 'K1', partition: 'escrow/0', role: '', frozen: true, state: told } }));
+  await ward.reload();
+  await ward.getByRole('row', { name: /K1 clinic lab open/ }).getByText('300 EUR.cent').waitFor();
+  await ward.getByRole('link', { name: 'K1' }).click();
+  await ward.getByRole('row', { name: /^C1/ }).getByText('? disputed').waitFor();
+  await ward.getByText('✓ All of it is accounted for.').waitFor();
+  await fits(ward);
+  await checked(ward, 'market');
+  await pictured(ward, 'market');
+  await ward.context().close();
 
   say('a trace of the simulator is played back, without signing in');
   const stranger = await open();
@@ -421,6 +533,7 @@ try {
 
   say('after signing out the session counts no longer');
   const held = await page.evaluate(() => JSON.parse(sessionStorage.getItem('witan.session')).token);
+  await page.getByText('front-desk · admin').click();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('button', { name: 'Sign in' }).first().waitFor();
   assert.equal((await fetch(`${url}/v1/status`, { headers: { authorization: `Bearer ${held}` } })).status, 401);

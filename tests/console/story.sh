@@ -25,6 +25,11 @@ trap 'kill "${pids[@]}" $(cat "$work/lab.pid" 2>/dev/null) 2>/dev/null || true; 
     --fingerprint "$("$witan" status --json | node -p 'JSON.parse(require("fs").readFileSync(0)).fingerprint')" &&
   { "$witan" up --dir "$work/lab" & echo $! >"$work/lab.pid"; wait; }; } >"$work/lab.log" 2>&1 &
 pids+=($!)
+# A node of its own runs graphs: their policy would stop the agents of the first.
+"$witan" init --name ward --dir "$work/ward" --partitions 1 --listen 127.0.0.1:0 --advertise 127.0.0.1:1 >>"$work/init.log"
+cp "$here/../../docs/examples/intake-policy.toml" "$work/ward/policy.toml"
+"$witan" up --dir "$work/ward" >"$work/ward.log" 2>&1 &
+pids+=($!)
 today=$(date -u +%F)
 before=$(date -u -d '3 days ago' +%F)
 "$witan" begin udt David --init "{\"baselinePositiveOn\":\"$(date -u -d '115 days ago' +%F)\"}" >/dev/null
@@ -40,8 +45,19 @@ p Clinical "{\"type\":\"RecordResult\",\"order\":\"O2\",\"outcome\":\"POSITIVE\"
 {"id":"udt/Eve/patient","type":"udt.patient","payload":{"patient":"Eve","fields":{"baselinePositiveOn":"$(date -u -d '115 days ago' +%F)"}}}
 {"id":"udt/Eve/order/E1","type":"udt.order","payload":{"patient":"Eve","order":"E1","kind":"PRESUMPTIVE","code":"80307","method":"IMMUNOASSAY","dos":"$before","rationale":"treatment plan: random monitoring"}}
 END
+"$witan" status --dir "$work/ward" --wait ready --timeout 30 >/dev/null
+"$witan" graph deploy "$here/../../docs/examples/intake.graph.toml" --dir "$work/ward" >/dev/null
+tokenOf() { node -p "JSON.parse(require('fs').readFileSync('$1/control.tokens', 'utf8')).admin"; }
+send() {
+  curl -sS --fail --unix-socket "$work/ward/control.sock" -H "Authorization: Bearer $(tokenOf "$work/ward")" http://localhost/v1/graphs/send \
+    -d "{\"graph\":\"examples.intake\",\"ingress\":\"referrals\",\"id\":\"$1\",\"body\":{\"patient\":\"$1\",\"urgency\":\"$2\",\"text\":\"$3\"}}" >/dev/null
+}
+send r-1 routine 'annual review'
+send r-3 urgent 'chest pain since yesterday'
+send r-4 urgent 'the same, entered twice'
+ward=$("$witan" console --no-open --dir "$work/ward" | head -n 1)
 link=$("$witan" console --no-open | head -n 1)
 observer=$("$witan" console --no-open --role observer | head -n 1)
-token=$(node -p "JSON.parse(require('fs').readFileSync('$WITAN_DIR/control.tokens', 'utf8')).admin")
+token=$(tokenOf "$WITAN_DIR")
 cd "$work/console"
-node story.mjs "${link%/console/*}" "$link" "$observer" "$token" "$work" "$witan" || { tail -n 20 "$work/up.log"; exit 1; }
+node story.mjs "${link%/console/*}" "$link" "$observer" "$token" "$ward" "$work" "$witan" || { tail -n 20 "$work/up.log"; exit 1; }

@@ -2,8 +2,8 @@
 // decision, and what was written folds back into the same ledger.
 #pragma once
 
-#include "cli/events/event_runner.h"
 #include "kernel/record/entry.h"
+#include "node/events/event_runner.h"
 #include "tests/fuzz/domains.h"
 
 namespace witan::fuzz {

@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "base/json.h"
-#include "cli/events/event_line.h"
+#include "node/events/event_line.h"
 #include "program/error_report.h"
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"

@@ -11,8 +11,10 @@
 #include "kernel/record/merkle.h"
 #include "net/http_client.h"
 #include "node/api/console_sessions.h"
+#include "node/api/inbox_claims.h"
 #include "node/console/console_pages.h"
 #include "tests/node/node_process.h"
+#include "tests/paths.h"
 
 namespace witan::node::console_test {
 namespace {
@@ -117,6 +119,27 @@ TEST(ConsoleSessions, HaveLimitsAndTheOldestGivesWay) {
   EXPECT_TRUE(sessions.find("Bearer " + tokens.back(), Time{}));
 }
 
+TEST(InboxClaims, EndByThemselvesAndAreTakenOverOnlyInWords) {
+  InboxClaims claims;
+  const Time now{1'000'000}, later{now.micros + 60'000'000};
+  ASSERT_TRUE(claims.claim("a", "ann", 60, false, now).ok());
+  EXPECT_EQ(claims.find("a", now)->by, "ann");
+  EXPECT_EQ(claims.claim("a", "bob", 60, false, now).error().code, ErrorCode::conflict);
+  EXPECT_TRUE(claims.claim("a", "ann", 90, false, now).ok()) << "renewed";
+  EXPECT_TRUE(claims.find("a", later));
+  EXPECT_FALSE(claims.find("a", Time{now.micros + 90'000'000}));
+  EXPECT_TRUE(claims.claim("a", "bob", 60, true, now).ok());
+  claims.release("a", "ann");
+  EXPECT_EQ(claims.find("a", now)->by, "bob");
+  claims.release("a", "bob");
+  EXPECT_FALSE(claims.find("a", now));
+  ASSERT_TRUE(claims.claim("first", "ann", 1, false, now).ok());
+  for (std::size_t i = 0; i < kMaxInboxClaims; ++i)
+    ASSERT_TRUE(claims.claim(std::to_string(i), "ann", kMaxClaimSeconds * 2, false, now).ok());
+  EXPECT_FALSE(claims.find("first", now)) << "the one that would end first makes room";
+  EXPECT_FALSE(claims.find("0", Time{now.micros + 3'600'000'000})) << "an hour at most";
+}
+
 net::HttpResponse callAt(const std::string& address, const net::HttpRequest& request) {
   auto answer = net::httpCall({address}, request, 10'000);
   EXPECT_TRUE(answer.ok()) << (answer.ok() ? "" : answer.error().message);
@@ -167,6 +190,86 @@ TEST(Console, OneLinkOpensOneSessionOfItsRole) {
   EXPECT_EQ(get("/v1/status", token).status, 401);
   EXPECT_THAT(node.log(), Not(HasSubstr(code)));
   EXPECT_THAT(node.log(), Not(HasSubstr(token)));
+}
+
+// A node with its console's port, and what a role may ask there.
+class ConsoleOfANode : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(node_.init(1).exitCode, 0);
+    ASSERT_TRUE(node_.up()) << node_.log();
+  }
+  std::string sessionOf(const char* role) {
+    const json::value made = node_.runJson({"console", "--role", role});
+    const std::string link(made.at("link").as_string());
+    address_ = link.substr(7, link.find("/console/") - 7);
+    const json::object code{{"code", link.substr(link.find("#code=") + 6)}};
+    return std::string(parseJson(ask("/v1/console/session", code, "").body)->at("token").as_string());
+  }
+  net::HttpResponse ask(const std::string& path, const json::object& body, const std::string& token) const {
+    net::HttpRequest request;
+    request.method = body.empty() ? "GET" : "POST";
+    request.target = path;
+    if (!body.empty()) request.body = canonicalJson(body);
+    if (!token.empty()) request.headers["authorization"] = "Bearer " + token;
+    return callAt(address_, request);
+  }
+
+  const Scratch scratch_;
+  Node node_{scratch_, "a", "\n"};
+  std::string address_;
+};
+
+TEST_F(ConsoleOfANode, TwoPeopleSeeEachOthersClaim) {
+  ASSERT_EQ(node_.run({"begin", "moderation", "L"}).exitCode, 0);
+  const auto propose = [&](const char* role, const char* action) {
+    ASSERT_EQ(node_.run({"propose", "moderation", "L", role, action}).exitCode, 0);
+  };
+  propose("SignalTriage",
+          R"({"type":"ApplyLabel","entityType":"Post","entity":"p1","label":"scam_link","reason":"rule v2"})");
+  propose("UserNotice",
+          R"({"type":"DraftNotice","n":"N1","action":"A1","facts":"a post","clause":"4.2","redress":"appeal"})");
+  propose("Enforcement",
+          R"({"type":"TakeAction","a":"A1","kind":"BAN","policy":"csam","item":"p1","evidence":["L1"]})");
+  const std::string counselor = sessionOf("counselor"), observer = sessionOf("observer");
+  const auto items = [&](const std::string& token) {
+    return parseJson(ask("/v1/inbox", {}, token).body)->at("items").as_array();
+  };
+  ASSERT_EQ(items(counselor).size(), 1u);
+  const std::string id(items(counselor)[0].at("id").as_string());
+  EXPECT_FALSE(items(counselor)[0].as_object().contains("claim"));
+  EXPECT_EQ(ask("/v1/inbox/claim", {{"item", id}, {"by", "eve"}}, observer).status, 403);
+  EXPECT_EQ(ask("/v1/inbox/claim", {{"item", id}, {"by", "ann"}}, counselor).status, 200);
+  EXPECT_EQ(items(observer)[0].at("claim").at("by"), "ann");
+  EXPECT_EQ(ask("/v1/inbox/claim", {{"item", id}, {"by", "bob"}}, counselor).status, 409);
+  EXPECT_EQ(ask("/v1/inbox/claim", {{"item", id}, {"by", "bob"}, {"takeOver", true}}, counselor).status, 200);
+  EXPECT_EQ(ask("/v1/inbox/claim", {{"item", id}, {"by", "bob"}, {"seconds", 0}}, counselor).status, 200);
+  EXPECT_FALSE(items(observer)[0].as_object().contains("claim"));
+  EXPECT_EQ(ask("/v1/inbox/claim", {{"item", id}, {"by", std::string(500, 'x')}}, counselor).status, 400);
+}
+
+TEST_F(ConsoleOfANode, TriesRuleFilesAndScenarios) {
+  const std::string token = sessionOf("operator");
+  const auto tried = [&](const json::object& body) { return *parseJson(ask("/v1/domains/try", body, token).body); };
+  const json::value compiled = tried({{"domain", "udt"}, {"histories", 2}});
+  EXPECT_EQ(compiled.at("holds"), true) << canonicalJson(compiled);
+  EXPECT_GT(compiled.at("lines").as_array().size(), 5u);
+  EXPECT_EQ(compiled.at("properties").as_array().size(), 5u);
+  std::string text = test::contentOf(std::string(tests::kSourceDir) + "/docs/examples/budget.domain.toml");
+  const json::value good = tried({{"text", text}});
+  EXPECT_EQ(good.at("problem"), "");
+  EXPECT_EQ(good.at("description").at("name"), "budget");
+  const json::value differs = tried(
+      {{"text", text}, {"scenarios", R"({"at":"2026-01-01T00:00:00Z","entity":"B","init":{},"expect":"approved"})"}});
+  EXPECT_EQ(differs.at("holds"), false);
+  EXPECT_THAT(std::string(differs.at("lines").at(0).at("difference").as_string()), HasSubstr("expected approved"));
+  text.replace(text.find("int = 0"), 7, "nit = 0");
+  const json::value bad = tried({{"text", text}});
+  EXPECT_EQ(bad.at("holds"), false);
+  EXPECT_THAT(std::string(bad.at("problem").as_string()), HasSubstr("line "));
+  EXPECT_EQ(ask("/v1/domains/try", {{"text", text}, {"domain", "udt"}}, token).status, 400);
+  EXPECT_EQ(ask("/v1/domains/try", {{"text", std::string(300'000, 'x')}}, token).status, 400);
+  EXPECT_EQ(ask("/v1/domains/try", {{"domain", "udt"}}, sessionOf("observer")).status, 403);
 }
 
 // Other users of the machine can read the arguments of a process.

@@ -1,8 +1,8 @@
 // F17: pending proposals can expire. Feeding the same lines again must not expire anything anew.
 #include <gtest/gtest.h>
 
-#include "cli/events/event_runner.h"
 #include "domains/registry.h"
+#include "node/events/event_runner.h"
 
 namespace witan::node::expiry_test {
 namespace {

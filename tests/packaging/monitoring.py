@@ -32,7 +32,9 @@ def served(program, folder):
     finally:
         node.terminate()
         node.wait()
-    return set(re.findall(r"^# TYPE (\S+)", page, re.M))
+    types = dict(re.findall(r"^# TYPE (\S+) (\w+)", page, re.M))
+    parts = {name + part for name, kind in types.items() if kind == "histogram" for part in ("_bucket", "_sum", "_count")}
+    return set(types) | parts
 
 
 def main():

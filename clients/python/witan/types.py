@@ -153,6 +153,27 @@ class Agents(TypedDict):
     agents: list[AgentRow]
 
 
+class AnswerRequest(TypedDict):
+    # The answer
+    approve: bool
+    # Name of the person who answers
+    by: str
+    # Of the body that is asked about
+    digest: str
+    # Id of the graph
+    graph: str
+    # Where it is asked
+    node: str
+    # A repeated id is answered from the ledger; default: a new id
+    operationId: NotRequired[str]
+    # Id of the run
+    run: str
+    # Which question
+    span: str
+    # Milliseconds to wait for the decision, at most 120000; default: 10000
+    waitMs: NotRequired[int]
+
+
 class ApprovalAnswerRequest(TypedDict):
     # Who answers; default: the device
     by: NotRequired[str]
@@ -252,6 +273,31 @@ class BeginRequest(TypedDict):
     operationId: NotRequired[str]
     # Milliseconds to wait for the decision, at most 120000; default: 10000
     waitMs: NotRequired[int]
+
+
+class BodyShown(TypedDict):
+    # The document, or the message
+    body: Json
+    # Of the body
+    digest: str
+
+
+class ClaimRequest(TypedDict):
+    # Name of the person
+    by: str
+    # Id of the item
+    item: str
+    # How long, at most 3600; 0 releases it; default: 120
+    seconds: NotRequired[int]
+    # true: also what another person has claimed
+    takeOver: NotRequired[bool]
+
+
+class Claimed(TypedDict):
+    # The claim that is in force; absent: it was released
+    claim: NotRequired[dict[str, Json]]
+    # Id of the item
+    item: str
 
 
 class CommitPreview(TypedDict):
@@ -632,12 +678,14 @@ class InboxItem(TypedDict):
     at: NotRequired[str]
     # Answers; none: there is nothing to answer here
     choices: list[InboxChoice]
-    # Row of the list that has it: queue, approvals, journal, sagas or incidents
+    # Who has claimed it at this node; absent: nobody has
+    claim: NotRequired[dict[str, Json]]
+    # Row of the list that has it: queue, questions of runs, approvals, journal, sagas or incidents
     detail: Json
     # KIND:PLACE
     id: str
     # Why a person is asked
-    kind: Literal["proposal", "approval", "conflict", "operation", "incident"]
+    kind: Literal["proposal", "question", "approval", "conflict", "operation", "incident"]
     # Entity, agent or device concerned
     subject: str
     # What is asked, in one line
@@ -1059,6 +1107,10 @@ class PartitionRow(TypedDict):
     partition: str
     # Proposals that wait for a counselor
     pending: NotRequired[int]
+    # Entries under the newest head that a device other than the owner has cosigned; absent: there is none
+    witnessed: NotRequired[int]
+    # Ids of those that cosigned it
+    witnesses: NotRequired[list[str]]
 
 
 class Partitions(TypedDict):
@@ -1598,6 +1650,54 @@ class SyncStatus(TypedDict):
 class Transcript(TypedDict):
     # Entries, any JSON
     entries: list[Json]
+
+
+class Tried(TypedDict):
+    # The domain that it declares
+    description: NotRequired[dict[str, Json]]
+    # False: the time ended before everything was tried
+    ended: bool
+    # Expectations that were compared
+    expectations: int
+    # Whether the file reads, and all that was tried came out as expected
+    holds: bool
+    # The first 2000 scenario lines that have an answer
+    lines: list[TriedLine]
+    # Why the file does not read, with line and column; empty: it reads
+    problem: str
+    # What random histories showed
+    properties: list[TriedProperty]
+
+
+class TriedLine(TypedDict):
+    # What was decided
+    answer: NotRequired[Json]
+    # What was expected instead; empty: it came out so
+    difference: str
+    # The line
+    event: str
+    # Number of the line
+    line: int
+
+
+class TriedProperty(TypedDict):
+    # How often it was tried
+    checked: int
+    # The first counterexample; empty: it held
+    failure: str
+    # The property
+    name: str
+
+
+class TryRequest(TypedDict):
+    # A domain of this node; or give `text`
+    domain: NotRequired[str]
+    # Random histories to try, at most 100; default: 0
+    histories: NotRequired[int]
+    # Event lines, at most 262144 bytes; default: those that the domain ships with
+    scenarios: NotRequired[str]
+    # A rule file, at most 262144 bytes (docs/RULES.md)
+    text: NotRequired[str]
 
 
 class VerifyReport(TypedDict):

@@ -96,13 +96,19 @@ export async function get<P extends Gets>(path: P, query: Record<string, string 
 }
 
 export async function post<P extends Posts>(path: P, body: PostBody<P>): Promise<PostAnswer<P>> {
+  return (await send(path, body)) as unknown as PostAnswer<P>;
+}
+
+// To a path that the node itself named.
+export async function send(path: string, body: unknown): Promise<Json> {
+  if (!/^\/v1\/[a-z/]+$/.test(path)) throw new ApiError(0, 'invalid', 'the node named a path that is none of its API', '');
   const response = await call(
     path,
     { method: 'POST', headers: { 'content-type': 'application/json' }, body: stringify(body) },
     kDecisionPatienceMs,
   );
   if (!response.ok) throw await refusal(response);
-  return parseJson(await textOf(response)) as unknown as PostAnswer<P>;
+  return parseJson(await textOf(response));
 }
 
 function stringify(value: unknown): string {

@@ -430,6 +430,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/domains/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Reads a rule file, runs scenarios and random histories on it; changes nothing */
+        post: operations["tryDomain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/domains/{domain}": {
         parameters: {
             query?: never;
@@ -566,6 +583,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/graphs/answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A person's answer to what a run asks; answers when it is durable */
+        post: operations["answerGraph"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/graphs/body": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The document of a graph, or the body of a message, by its digest */
+        get: operations["showGraphBody"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/graphs/deploy": {
         parameters: {
             query?: never;
@@ -645,6 +696,23 @@ export interface paths {
         get: operations["readInbox"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/inbox/claim": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Says to others at this node who looks at an item, for a while; keeps nobody from answering */
+        post: operations["claimInboxItem"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1485,6 +1553,26 @@ export interface components {
             /** @description Agents, by id */
             agents: components["schemas"]["AgentRow"][];
         };
+        AnswerRequest: {
+            /** @description The answer */
+            approve: boolean;
+            /** @description Name of the person who answers */
+            by: string;
+            /** @description Of the body that is asked about */
+            digest: string;
+            /** @description Id of the graph */
+            graph: string;
+            /** @description Where it is asked */
+            node: string;
+            /** @description A repeated id is answered from the ledger; default: a new id */
+            operationId?: string;
+            /** @description Id of the run */
+            run: string;
+            /** @description Which question */
+            span: string;
+            /** @description Milliseconds to wait for the decision, at most 120000; default: 10000 */
+            waitMs?: number;
+        };
         ApprovalAnswerRequest: {
             /** @description Who answers; default: the device */
             by?: string;
@@ -1584,6 +1672,36 @@ export interface components {
             operationId?: string;
             /** @description Milliseconds to wait for the decision, at most 120000; default: 10000 */
             waitMs?: number;
+        };
+        BodyShown: {
+            /** @description The document, or the message */
+            body: unknown;
+            /** @description Of the body */
+            digest: string;
+        };
+        ClaimRequest: {
+            /** @description Name of the person */
+            by: string;
+            /** @description Id of the item */
+            item: string;
+            /** @description How long, at most 3600; 0 releases it; default: 120 */
+            seconds?: number;
+            /** @description true: also what another person has claimed */
+            takeOver?: boolean;
+        };
+        Claimed: {
+            /** @description The claim that is in force; absent: it was released */
+            claim?: {
+                /** @description Name of the person who looks at it */
+                by: string;
+                /**
+                 * Format: date-time
+                 * @description When the claim ends
+                 */
+                until: string;
+            };
+            /** @description Id of the item */
+            item: string;
         };
         CommitPreview: {
             /** @description Every invariant that would not pass */
@@ -1989,7 +2107,17 @@ export interface components {
             at?: string;
             /** @description Answers; none: there is nothing to answer here */
             choices: components["schemas"]["InboxChoice"][];
-            /** @description Row of the list that has it: queue, approvals, journal, sagas or incidents */
+            /** @description Who has claimed it at this node; absent: nobody has */
+            claim?: {
+                /** @description Name of the person who looks at it */
+                by: string;
+                /**
+                 * Format: date-time
+                 * @description When the claim ends
+                 */
+                until: string;
+            };
+            /** @description Row of the list that has it: queue, questions of runs, approvals, journal, sagas or incidents */
             detail: unknown;
             /** @description KIND:PLACE */
             id: string;
@@ -1997,7 +2125,7 @@ export interface components {
              * @description Why a person is asked
              * @enum {string}
              */
-            kind: "proposal" | "approval" | "conflict" | "operation" | "incident";
+            kind: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident";
             /** @description Entity, agent or device concerned */
             subject: string;
             /** @description What is asked, in one line */
@@ -2438,6 +2566,10 @@ export interface components {
             partition: string;
             /** @description Proposals that wait for a counselor */
             pending?: number;
+            /** @description Entries under the newest head that a device other than the owner has cosigned; absent: there is none */
+            witnessed?: number;
+            /** @description Ids of those that cosigned it */
+            witnesses?: string[];
         };
         Partitions: {
             /** @description Partitions, by id */
@@ -3005,6 +3137,69 @@ export interface components {
         Transcript: {
             /** @description Entries, any JSON */
             entries: unknown[];
+        };
+        Tried: {
+            /** @description The domain that it declares */
+            description?: {
+                /** @description Counselors who may decide escalated proposals */
+                counselors: string[];
+                /** @description Digest of the declaration and the policy */
+                digest: string;
+                /** @description Fields of an entity */
+                fields: components["schemas"]["FieldDescription"][];
+                /** @description Invariants; the first that does not pass decides */
+                invariants: components["schemas"]["InvariantDescription"][];
+                /** @description Name of the domain */
+                name: string;
+                /** @description Values of the domain's policy */
+                policy: unknown;
+                /** @description Processes: what may be proposed or decided */
+                processes: components["schemas"]["ProcessDescription"][];
+                /** @description Roles that propose */
+                roles: components["schemas"]["RoleDescription"][];
+                /** @description Title of the domain */
+                title: string;
+            };
+            /** @description False: the time ended before everything was tried */
+            ended: boolean;
+            /** @description Expectations that were compared */
+            expectations: number;
+            /** @description Whether the file reads, and all that was tried came out as expected */
+            holds: boolean;
+            /** @description The first 2000 scenario lines that have an answer */
+            lines: components["schemas"]["TriedLine"][];
+            /** @description Why the file does not read, with line and column; empty: it reads */
+            problem: string;
+            /** @description What random histories showed */
+            properties: components["schemas"]["TriedProperty"][];
+        };
+        TriedLine: {
+            /** @description What was decided */
+            answer?: unknown;
+            /** @description What was expected instead; empty: it came out so */
+            difference: string;
+            /** @description The line */
+            event: string;
+            /** @description Number of the line */
+            line: number;
+        };
+        TriedProperty: {
+            /** @description How often it was tried */
+            checked: number;
+            /** @description The first counterexample; empty: it held */
+            failure: string;
+            /** @description The property */
+            name: string;
+        };
+        TryRequest: {
+            /** @description A domain of this node; or give `text` */
+            domain?: string;
+            /** @description Random histories to try, at most 100; default: 0 */
+            histories?: number;
+            /** @description Event lines, at most 262144 bytes; default: those that the domain ships with */
+            scenarios?: string;
+            /** @description A rule file, at most 262144 bytes (docs/RULES.md) */
+            text?: string;
         };
         VerifyReport: {
             /** @description Entries of all ledgers */
@@ -4448,6 +4643,71 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    tryDomain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "domain": "budget",
+                 *       "histories": 10
+                 *     }
+                 */
+                "application/json": components["schemas"]["TryRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ended": true,
+                     *       "expectations": 1,
+                     *       "holds": true,
+                     *       "lines": [
+                     *         {
+                     *           "answer": {
+                     *             "line": 1,
+                     *             "outcome": "initialised"
+                     *           },
+                     *           "difference": "",
+                     *           "event": "{\"at\":\"2026-01-01T00:00:00Z\",\"entity\":\"B\",\"init\":{},\"expect\":\"initialised\"}",
+                     *           "line": 1
+                     *         }
+                     *       ],
+                     *       "problem": "",
+                     *       "properties": [
+                     *         {
+                     *           "checked": 10,
+                     *           "failure": "",
+                     *           "name": "replay"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Tried"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     describeDomain: {
         parameters: {
             query?: never;
@@ -4898,6 +5158,120 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    answerGraph: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "approve": true,
+                 *       "by": "dr.supervising",
+                 *       "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                 *       "graph": "intake",
+                 *       "node": "doctor",
+                 *       "run": "4711",
+                 *       "span": "4711.3"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AnswerRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "duplicate": false,
+                     *       "invariant": null,
+                     *       "ledgerSeq": 12,
+                     *       "message": null,
+                     *       "operationId": "order-4711",
+                     *       "outcome": "approved"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DecisionMade"];
+                };
+            };
+            /** @description The request waits in the outbox, durably; ask again with its operationId */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "hint": "ask again with the same operationId",
+                     *       "message": "the owner is not reachable",
+                     *       "operationId": "order-4711",
+                     *       "outcome": "waiting"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DecisionWaiting"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showGraphBody: {
+        parameters: {
+            query: {
+                /**
+                 * @description Of a document, or of a message's body
+                 * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                 */
+                digest: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "body": {
+                     *         "patient": "p1"
+                     *       },
+                     *       "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BodyShown"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     deployGraph: {
         parameters: {
             query?: never;
@@ -5145,7 +5519,7 @@ export interface operations {
                  * @description Items of this kind only
                  * @example proposal
                  */
-                kind?: "proposal" | "approval" | "conflict" | "operation" | "incident";
+                kind?: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident";
                 /** @description Most items to give, at most 10000; default: 100 */
                 limit?: number;
             };
@@ -5201,6 +5575,55 @@ export interface operations {
             421: components["responses"]["OtherHost"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    claimInboxItem: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "by": "ann",
+                 *       "item": "proposal:moderation/0/4",
+                 *       "seconds": 120
+                 *     }
+                 */
+                "application/json": components["schemas"]["ClaimRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "claim": {
+                     *         "by": "ann",
+                     *         "until": "2026-03-23T08:02:00Z"
+                     *       },
+                     *       "item": "proposal:moderation/0/4"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Claimed"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -5897,7 +6320,11 @@ export interface operations {
                      *           "ownerConnected": true,
                      *           "ownerName": "office",
                      *           "partition": "udt/0",
-                     *           "pending": 1
+                     *           "pending": 1,
+                     *           "witnessed": 6,
+                     *           "witnesses": [
+                     *             "7be2a90c44d1f38e"
+                     *           ]
                      *         }
                      *       ]
                      *     }

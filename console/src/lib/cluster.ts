@@ -1,5 +1,6 @@
 // The cluster as one device sees it: links, lag, owners, and what a step would lead to. Pure functions.
 import type { Schemas } from '../api/client.ts';
+import { plural } from './text.ts';
 
 type Peer = Schemas['PeerRow'];
 type Partition = Schemas['PartitionRow'];
@@ -22,6 +23,19 @@ export function lagOf(status: Schemas['SyncStatus']): Map<string, number> {
   for (const space of status.spaces)
     for (const peer of space.peers) lag.set(peer.device, (lag.get(peer.device) ?? 0) + Number(peer.lacks));
   return lag;
+}
+
+// How far others vouch for a copy.
+export function witnessOf(partition: Partition, names: (device: string) => string): { kind: string; words: string } {
+  const entries = Number(partition.entries ?? 0);
+  if (partition.entries === undefined || entries === 0) return { kind: 'dim', words: '' };
+  if (partition.witnessed === undefined) return { kind: 'warn', words: '! unwitnessed' };
+  const by = (partition.witnesses ?? []).map(names).join(', ');
+  const open = entries - Number(partition.witnessed);
+  return open > 0 ? { kind: '', words: `${partition.witnessed} of ${entries}, by ${by}` } : { kind: 'good', words: `✓ all, by ${by}` };
+}
+export function witnessedOnlyBy(partitions: Partition[], device: string): string[] {
+  return partitions.filter((one) => one.here === true && one.witnesses?.length === 1 && one.witnesses[0] === device).map((one) => one.partition);
 }
 
 export function ownedBy(partitions: Partition[], device: string): string[] {
@@ -51,12 +65,13 @@ export function inRuns(ids: string[]): string {
 }
 
 // What follows from a step, in words, from what this device knows.
-export function whenRevoked(name: string, owned: string[]): string[] {
+export function whenRevoked(name: string, owned: string[], alone: string[]): string[] {
   return [
     `${name} loses its links as soon as the others hear of it. It cannot join again with this key.`,
     owned.length > 0
       ? `No member decides for ${inRuns(owned)} any more, until one of the others seizes them.`
       : `${name} owns no partition: all others keep deciding.`,
+    ...(alone.length > 0 ? [`${name} is the only device that has cosigned ${inRuns(alone)}. Until another one does, nobody outside of this device's disk vouches for them.`] : []),
     `What ${name} has received stays with it.`,
   ];
 }
@@ -71,9 +86,11 @@ export function whenMoved(partition: Partition, to: string): string[] {
 
 export function whenSeized(partition: Partition): string[] {
   const owner = partition.ownerName ?? partition.owner ?? '';
+  const lacks = Number(partition.witnessed ?? 0) - Number(partition.entries ?? 0);
   return [
     `This device decides for ${partition.partition} from then on, in epoch ${Number(partition.epoch ?? 0) + 1}.`,
     `Its copy stands: ${partition.entries ?? 0} entries. Entries that only ${owner || 'the owner'} has are taken out of the ledger when it returns, kept aside and reported as an incident.`,
+    ...(lacks > 0 ? [`Others have signed ${plural(lacks, 'entry', 'entries')} more than this copy has: those would be lost. Seize on a device that has them.`] : []),
     partition.ownerConnected
       ? `${owner} is connected: this node will refuse, and ${owner} should hand the partition over.`
       : `${owner || 'The owner'} is not connected. This node refuses if a connected device has more of the log.`,

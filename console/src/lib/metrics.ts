@@ -32,6 +32,23 @@ export function parseMetrics(text: string): Family[] {
 // One number of a family: the sum over its labels.
 export const totalOf = (family: Family): number => family.samples.reduce((sum, one) => sum + one.value, 0);
 
+// Of a histogram's buckets between two scrapes: at most so much, for a share of what was counted. Null: nothing was.
+export function quantileOf(share: number, before: Family | undefined, after: Family): number | null {
+  const buckets = after.samples
+    .map((one) => ({ to: Number((/le="([^"]+)"/.exec(one.labels)?.[1] ?? '').replace('+Inf', 'Infinity')), count: one.value - (before?.samples.find((two) => two.labels === one.labels)?.value ?? 0) }))
+    .filter((one) => !Number.isNaN(one.to))
+    .sort((a, b) => a.to - b.to);
+  const all = buckets.at(-1)?.count ?? 0;
+  if (!(all > 0)) return null;
+  const wanted = share * all;
+  const i = buckets.findIndex((one) => one.count >= wanted);
+  const [low, high] = [buckets[i - 1], buckets[i]!];
+  if (high.to === Infinity) return low?.to ?? null;
+  const from = low?.to ?? 0;
+  const below = low?.count ?? 0;
+  return high.count === below ? high.to : from + ((high.to - from) * (wanted - below)) / (high.count - below);
+}
+
 export interface Moment {
   at: number; // ms
   value: number;

@@ -32,6 +32,7 @@ export interface Trace {
   violations: Mark[];
   end: number;
   slowest: number; // the longest way of a message
+  began: number | null; // ms since 1970 of time 0; null: simulated
 }
 
 export const kMostBytes = 128 << 20;
@@ -70,7 +71,7 @@ export function readTrace(json: string): Trace {
   if (lanes.length > kMostLanes) throw new Error(`the trace has ${lanes.length} devices, more than ${kMostLanes}`);
   const laneOf = new Map([...names].map(([tid, name]) => [tid, lanes.indexOf(name)]));
 
-  const trace: Trace = { title, lanes, marks: [], byLane: lanes.map(() => []), messages: [], faults: [], violations: [], end: 0, slowest: 0 };
+  const trace: Trace = { title, lanes, marks: [], byLane: lanes.map(() => []), messages: [], faults: [], violations: [], end: 0, slowest: 0, began: null };
   const open = new Map<unknown, Message>();
   const sending = new Map<number, string>();
   for (const [i, event] of (events as Record<string, unknown>[]).entries()) {
@@ -112,6 +113,75 @@ export function readTrace(json: string): Trace {
   trace.messages.sort((a, b) => a.sent - b.sent);
   for (const mark of trace.marks) trace.byLane[mark.lane]!.push(mark);
   return trace;
+}
+
+// What a node tells while one watches, in the form of a trace: decisions on the lane of the device that decides, their way
+// here, links that are down. A proposal's way to its owner is drawn as one moment: nobody tells when it left. Bounded.
+export class LiveTrace {
+  private readonly trace: Trace;
+  private readonly open = new Map<string, Fault>();
+  private readonly most: number;
+
+  constructor(names: string[], began: number, most = 5000) {
+    this.most = most;
+    const lanes = names.slice(0, kMostLanes);
+    this.trace = { title: '', lanes, marks: [], byLane: lanes.map(() => []), messages: [], faults: [], violations: [], end: 0, slowest: 0, began };
+  }
+  private micros(ms: number): number {
+    const at = Math.max(0, (ms - this.trace.began!) * 1000);
+    this.trace.end = Math.max(this.trace.end, at);
+    return at;
+  }
+  private lane(name: string): number {
+    let found = this.trace.lanes.indexOf(name);
+    if (found < 0 && this.trace.lanes.length < kMostLanes) {
+      found = this.trace.lanes.push(name) - 1;
+      this.trace.byLane.push([]);
+    }
+    return Math.max(0, found);
+  }
+  private mark(mark: Mark): void {
+    const i = lowerBound(this.trace.marks, mark.at + 0.5, (one) => one.at);
+    this.trace.marks.splice(i, 0, mark);
+    if (this.trace.marks.length > this.most) this.trace.marks.splice(0, this.trace.marks.length - this.most);
+  }
+  private send(from: number, to: number, sent: number, arrived: number, what: string): void {
+    if (from === to) return;
+    const i = lowerBound(this.trace.messages, sent + 0.5, (one) => one.sent);
+    this.trace.messages.splice(i, 0, { from, to, sent, arrived, what });
+    if (this.trace.messages.length > this.most) this.trace.messages.splice(0, this.trace.messages.length - this.most);
+    this.trace.slowest = Math.max(this.trace.slowest, arrived - sent);
+  }
+
+  decided(entry: { time: number; owner: string; proposer: string; here: string; name: string; detail: string }, cameMs: number): void {
+    const at = this.micros(entry.time);
+    const owner = this.lane(entry.owner);
+    this.mark({ at, lane: owner, cat: entry.name === 'rejected' || entry.name === 'escalated' ? 'fault' : 'ledger', name: entry.name, detail: entry.detail });
+    this.send(this.lane(entry.proposer), owner, at, at, `proposes: ${entry.detail}`);
+    this.send(owner, this.lane(entry.here), at, Math.max(at, this.micros(cameMs)), `tells: ${entry.detail}`);
+  }
+  link(peer: string, up: boolean, why: string, nowMs: number): void {
+    const known = this.open.get(peer);
+    const at = this.micros(nowMs);
+    if (up && known) {
+      known.end = at;
+      this.open.delete(peer);
+      this.mark({ at, lane: known.lane, cat: 'work', name: 'connected', detail: '' });
+    } else if (!up && !known) {
+      const fault = { lane: this.lane(peer), at, end: at, name: why, detail: 'as this node sees it' };
+      this.open.set(peer, fault);
+      this.trace.faults.push(fault);
+      if (this.trace.faults.length > 500) this.trace.faults.shift();
+      this.mark({ at, lane: fault.lane, cat: 'fault', name: why, detail: '' });
+    } else if (known) known.end = at;
+  }
+  snapshot(nowMs: number): Trace {
+    this.micros(nowMs);
+    for (const fault of this.open.values()) fault.end = this.trace.end;
+    const byLane: Mark[][] = this.trace.lanes.map(() => []);
+    for (const mark of this.trace.marks) byLane[mark.lane]!.push(mark);
+    return { ...this.trace, lanes: [...this.trace.lanes], byLane };
+  }
 }
 
 // The index of the first element whose key is not below `wanted`.

@@ -1,3 +1,0 @@
-import{At as e,Ct as t,Et as n,Ft as r,I as i,Mt as a,Nt as o,at as s,bt as c,ct as l,dt as u,lt as d,mt as f,n as p,nt as m,rt as h,vt as g,wt as _}from"./Page-qlEbrVbF.js";var v=u(`<!> `,1),y=u(`<pre tabindex="0"><!><!></pre>`);function b(u,b){o(b,!0);let x=e(()=>i(b.value).split(`
-`));var S=y(),C=t(S);m(C,17,()=>g(x).slice(0,2e3),h,(e,t)=>{var r=v(),i=_(r);p(i,{get text(){return g(t)},most:2e3});var a=n(i,1,!0);a.nodeValue=`
-`,d(e,r)});var w=n(C),T=e=>{var t=f();c(()=>l(t,`… ${g(x).length-2e3} more lines: export the view`)),d(e,t)};s(w,e=>{g(x).length>2e3&&e(T)}),r(S),d(u,S),a()}export{b as t};

@@ -1,1 +1,0 @@
-function e(e,t){let n=!1,r=async()=>{if(!(n||document.hidden)){n=!0;try{await e()}finally{n=!1}}};r();let i=setInterval(()=>void r(),t),a=()=>void r();return document.addEventListener(`visibilitychange`,a),()=>{clearInterval(i),document.removeEventListener(`visibilitychange`,a)}}export{e as t};

@@ -1,0 +1,36 @@
+// InboxClaims: who is at which item of the inbox, so that two people do not answer the same. A claim is a courtesy: it
+// ends by itself, another person may take it over, and it keeps nobody from deciding.
+//
+// Nothing is written: a restart ends all of them, and a claim is seen at this node alone. Bounded: the claim that would
+// end first makes room. For the control API; main thread only; time is an argument.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/message.h"
+#include "base/result.h"
+#include "base/time.h"
+
+namespace witan::node {
+
+inline constexpr std::size_t kMaxInboxClaims = 1'024;
+inline constexpr std::uint64_t kMaxClaimSeconds = 3'600;
+
+WITAN_STRUCT(InboxClaim, (std::string, by, "Name of the person who looks at it"), (Time, until, "When the claim ends"))
+
+class InboxClaims {
+ public:
+  // Begins or renews. Errors: conflict, another person has it and `takeOver` is false.
+  Result<InboxClaim> claim(const std::string& item, const std::string& by, std::uint64_t seconds, bool takeOver,
+                           Time now);
+  // What another person has is left alone.
+  void release(const std::string& item, const std::string& by);
+  std::optional<InboxClaim> find(const std::string& item, Time now) const;
+
+ private:
+  std::map<std::string, InboxClaim> claims_;  // by item
+};
+
+}  // namespace witan::node
