@@ -183,6 +183,8 @@ try {
 
   say('what the verdict rested on, as a diagram and in words');
   await page.getByRole('main').getByRole('link', { name: 'Why' }).click();
+  await page.getByText('Because: 2 covered DEFINITIVE tests in 7 days, tier D0_30 allows 1.').waitFor();
+  await page.getByText('The rule UDT_DEFINITIVE_LIMIT says: covered DEFINITIVE tests').waitFor();
   await page.getByText('The same in words').waitFor();
   assert(await page.getByRole('listitem').filter({ hasText: 'What it rested on' }).count() >= 3);
   await page.getByRole('button', { name: 'RecordResult' }).first().click();

@@ -1,7 +1,7 @@
 // An entity's history: its entries, oldest first, and the state before and after one of them as the fold of the writes
 // (docs/ledger-format.md, section 6). Pure functions.
 import { applied, type State } from './fields.ts';
-import { isObject, type Json } from './json.ts';
+import { brief, isObject, type Json } from './json.ts';
 import { member, type Row } from './live.ts';
 
 export const writesOf = (row: Row): Json => row.entry?.['writes'] ?? null;
@@ -29,6 +29,19 @@ export function restsOn(rows: Row[], seq: number, footprint: string[]): { row: R
       return fields.length > 0 ? [{ row, fields }] : [];
     })
     .reverse();
+}
+
+// What an entry wrote of the given fields, in words; what has no key and is short comes first.
+export function wroteWords(row: Row, fields: string[]): string {
+  const writes = writesOf(row);
+  if (!isObject(writes)) return '';
+  const words: string[] = [];
+  for (const field of fields) {
+    const value = writes[field];
+    if (isObject(value)) for (const [key, cell] of Object.entries(value)) words.push(`${field} of ${key} = ${cell === null ? 'removed' : brief(cell)}`);
+    else if (value !== undefined) words.unshift(`${field} = ${brief(value)}`);
+  }
+  return words.join('; ');
 }
 
 // The entry that decided an escalation; null: none yet.

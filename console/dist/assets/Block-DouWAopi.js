@@ -1,3 +1,0 @@
-import{At as e,Dt as t,It as n,Lt as r,Ot as i,Pt as a,St as o,ft as s,ht as c,lt as l,n as u,ot as d,pt as f,st as p,vt as m,wt as h,z as g,zt as _}from"./Page-DVybGmVi.js";var v=c(`<!> `,1),y=c(`<pre tabindex="0"><!><!></pre>`);function b(c,b){r(b,!0);let x=a(()=>g(b.value).split(`
-`));var S=y(),C=t(S);d(C,17,()=>o(x).slice(0,2e3),p,(t,n)=>{var r=v(),a=i(r);u(a,{get text(){return o(n)},most:2e3});var s=e(a,1,!0);s.nodeValue=`
-`,f(t,r)});var w=e(C),T=e=>{var t=m();h(()=>s(t,`… ${o(x).length-2e3} more lines: export the view`)),f(e,t)};l(w,e=>{o(x).length>2e3&&e(T)}),_(S),f(c,S),n()}export{b as t};
