@@ -71,8 +71,11 @@ std::vector<std::string> rolesOf(const kernel::Signature& signature) {
   return names;
 }
 
+// Of no domain.
+bool isPlainRole(std::string_view role) { return role == kLedgerRole || role == kTakeoverRole || role == kAnyRole; }
+
 std::string warningOf(const std::string& role, const SignatureOf& signatureOf) {
-  if (role == kLedgerRole || role == kAnyRole) return "";
+  if (isPlainRole(role)) return "";
   const kernel::Signature* signature = signatureOf(role.substr(0, role.find('.')));
   if (signature == nullptr) {
     const auto domains = domains::domainNames();
@@ -87,6 +90,7 @@ std::string warningOf(const std::string& role, const SignatureOf& signatureOf) {
 }  // namespace
 
 bool RosterDevice::keepsLedgers() const { return std::ranges::find(roles, kLedgerRole) != roles.end(); }
+bool RosterDevice::takesOver() const { return std::ranges::find(roles, kTakeoverRole) != roles.end(); }
 
 bool RosterDevice::mayAct(std::string_view domain, std::string_view role) const {
   const std::string exact = concat(domain, ".", role);
@@ -143,7 +147,7 @@ std::size_t Roster::activeCount() const {
 Status checkDeviceRoles(std::span<const std::string> roles) {
   if (roles.size() > kMaxDeviceRoles) return invalid(concat("more than ", kMaxDeviceRoles, " roles"));
   for (const std::string& role : roles) {
-    if (role == kLedgerRole || role == kAnyRole) continue;
+    if (isPlainRole(role)) continue;
     const std::size_t dot = role.find('.');
     if (dot == std::string::npos || dot == 0 || dot + 1 == role.size() || !validateId("role", role).ok())
       return invalid(inQuotes(role) + " is no role of a device",

@@ -187,6 +187,7 @@ Status Daemon::openDir() {
               {{"writer", replica().data().writer()}, {"why", replica().data().incarnation().why}});
   for (const std::string& what : dir_->damaged()) log_.error("store", what, {{"hint", "witan doctor says what to do"}});
   WITAN_DO(hostNone(replica(), config_.scope));
+  WITAN_DO(letFounderTakeOver());
   WITAN_DO(bootstrapMissing());
   feed_ = std::make_unique<LedgerFeed>(replica());
   readers_ = std::make_unique<LedgerReaders>(loop_, replica(), dir_->ledgers(), config_.pendingTtlSeconds * 1'000'000);
@@ -195,6 +196,17 @@ Status Daemon::openDir() {
   applyRights();
   WITAN_DO(openPeers());
   return openEtcd();
+}
+
+// A roster from before takeovers were signed names no device that may take over.
+Status Daemon::letFounderTakeOver() {
+  const RosterDevice* me = rosters_.current().member(replica().device());
+  const auto permitted = [](const RosterDevice& device) { return device.takesOver(); };
+  if (!enrolment_->isAdmin() || me == nullptr || std::ranges::any_of(rosters_.current().devices, permitted))
+    return okStatus();
+  std::vector<std::string> roles = me->roles;
+  roles.emplace_back(kTakeoverRole);
+  return enrolment_->setRoles(me->device, roles);
 }
 
 // The cluster's first device begins the partitions: all of them once, and later those of domains that a newer build
@@ -228,6 +240,7 @@ Status Daemon::openPeers() {
     askForNextKey();  // it waits where the last roster could not be written
     reconcileMembership();
     applyRights();
+    replica().rosterChanged();
     scheduleTick();
   };
   events.wall = [this] { return now().wall; };
@@ -503,7 +516,8 @@ void Daemon::callTool(const agents::ToolCall& call) {
 void Daemon::report(const Notice& notice) {
   const bool bad = notice.kind == "surplus" || notice.kind == "fork" || notice.kind == "wentBack" ||
                    notice.kind == "unlawful" || notice.kind == "headDiffers" || notice.kind == "forkProven" ||
-                   notice.kind == "badFrame" || notice.kind == "notAllowed" || notice.kind == "otherEngine" ||
+                   notice.kind == "claimRefused" || notice.kind == "falsePosition" || notice.kind == "badFrame" ||
+                   notice.kind == "notAllowed" || notice.kind == "otherEngine" ||
                    notice.kind == "tooLarge";
   if (!bad && notice.partition.empty()) return log_.info("replica", notice.kind, {{"what", notice.what}});
   log_.line(bad ? LogLevel::warn : LogLevel::info, "replica", notice.kind,
