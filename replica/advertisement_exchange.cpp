@@ -205,10 +205,7 @@ void AdvertisementExchange::onPosition(const std::string& from, Peer& peer, cons
   if (!follower.known()) state_.followDirty = true;
   follower.report(position.follow, position.batches, theirs.last());
   if (!theirs.epochs.empty() && !state_.provesOwners())
-    learn({position.partition,
-           theirs.last().number,
-           theirs.last().owner,
-           kernel::EpochCause::founding,
+    learn({position.partition, theirs.last().number, theirs.last().owner, kernel::EpochCause::founding,
            theirs.epochs.back().start});
   const PartitionTable::RefusedEpoch* const refused = state_.partitions.refused(mine->id());
   const bool holdsRefused = refused != nullptr && theirs.last() <= refused->epoch && theirs.batches > refused->batch;
@@ -263,8 +260,8 @@ std::optional<std::uint64_t> AdvertisementExchange::partingPoint(const Partition
   const auto next = std::next(here(claim->previous()));
   const std::uint64_t end = std::min(claim->batches, next == ours.epochs.end() ? ours.batches : next->start);
   // A device that went back may have begun an epoch twice. Then this is not the log that the claim goes on from.
-  const bool another = claim->chain != Hash{} && claim->batches <= ours.batches &&
-                       host.chain().after(claim->batches) != claim->chain;
+  const bool another =
+      claim->chain != Hash{} && claim->batches <= ours.batches && host.chain().after(claim->batches) != claim->chain;
   return another ? std::min(end, common) : end;
 }
 

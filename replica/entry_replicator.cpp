@@ -59,9 +59,8 @@ void EntryReplicator::onEntries(const std::string& from, Peer& peer, const Entri
   const std::size_t epochs = mine->partition().epochs().size();
   const std::string_view value = asView(entries.value);
   if (folded.ok())
-    folded = mine->follow(value, state_.writes.forFollowed(), [&] {
-      return checkEpochs(*mine, entries.batch, epochs, sealed);
-    });
+    folded = mine->follow(value, state_.writes.forFollowed(),
+                          [&] { return checkEpochs(*mine, entries.batch, epochs, sealed); });
   if (!folded.ok() && folded.error().code == ErrorCode::unavailable) return state_.partitions.reopen(mine->id());
   if (!folded.ok() && folded.error().code == ErrorCode::conflict) {
     exchange_.onFork(from, *mine, link.follower);
@@ -80,8 +79,7 @@ void EntryReplicator::onEntries(const std::string& from, Peer& peer, const Entri
     return state_.cutOff(from, peer, folded.error());
   }
   ++state_.counters.batchesFollowed;
-  if (!entries.seal.empty())
-    state_.seals.keep(mine->id(), entries.batch, entries.seal, state_.writes.forFollowed());
+  if (!entries.seal.empty()) state_.seals.keep(mine->id(), entries.batch, entries.seal, state_.writes.forFollowed());
   link.follower.onBatchFrom(mine->ledger().batches());
   link.ackDue = true;
   ownership_->onEpochs(*mine, epochs);
@@ -95,7 +93,7 @@ bool EntryReplicator::hasDiverged(const PartitionHost& host, const Entries& entr
   const OwnershipRecord* claim = state_.provesOwners() ? state_.owners.find(host.id()) : nullptr;
   if (claim != nullptr && claim->batches == entries.batch && claim->chain != Hash{} &&
       claim->chain != host.chain().last())
-    return true;  // the claim vouches for another one
+    return true;                                                  // the claim vouches for another one
   if (entries.value.size() < kernel::kBatchHeader) return false;  // follow() says what it is
   std::uint64_t first = 0;
   for (unsigned i = 0; i < 8; ++i) first |= std::uint64_t{entries.value[kFirstSeqAt + i]} << (8 * i);
@@ -132,7 +130,8 @@ Status EntryReplicator::checkEpochs(const PartitionHost& host, std::uint64_t bat
                                     const kernel::Epoch& sealed) const {
   if (!state_.provesOwners()) return okStatus();
   if (vouched(host, batch))  // for the log before the latest epoch, so for none that is later
-    return host.epoch() < state_.owners.find(host.id())->epoch() ? okStatus() : invalid("an epoch after the latest one");
+    return host.epoch() < state_.owners.find(host.id())->epoch() ? okStatus()
+                                                                 : invalid("an epoch after the latest one");
   for (std::size_t i = known; i < host.partition().epochs().size(); ++i) {
     OwnershipRecord record = host.recordOf(i);
     const OwnershipRecord* claim = state_.owners.find(host.id(), record.epoch());
@@ -174,7 +173,8 @@ void EntryReplicator::prove(Leaving& leaving, const PartitionHost& host, const E
   const auto chain = host.chain().after(entries.batch + 1);
   if (!state_.provesOwners() || !chain) return;
   if (epoch.owner == state_.ownerName) {
-    leaving.seal.emplace(BatchSeal{epoch.number, epoch.owner, entries.batch + 1, *chain, sha256(asView(entries.value))});
+    leaving.seal.emplace(
+        BatchSeal{epoch.number, epoch.owner, entries.batch + 1, *chain, sha256(asView(entries.value))});
     return;
   }
   BatchSeal kept;

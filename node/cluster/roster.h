@@ -88,6 +88,8 @@ std::vector<std::string> dialable(std::vector<std::string> addresses);
 // Of a device that begins or joins a cluster; empty: it gets one. People read names in tables: a name is one line
 // without controls, and does not look like the id of another device. (A roster that has others stays readable.)
 Status checkDeviceName(std::string_view name);
+// Whether people would take one name for the other: letters of Latin, Greek and Cyrillic that look alike, and capitals.
+bool looksLike(std::string_view one, std::string_view other);
 
 // The document's bytes. Errors: checkRoster.
 Result<std::string> signRoster(const Roster& roster, const SigningKey& admin);

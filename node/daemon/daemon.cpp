@@ -137,6 +137,22 @@ NodeSetup Daemon::setup() const {
   return setup;
 }
 
+// A device with every role, or the fields are such as its own roles write.
+bool Daemon::mayBegin(const RosterDevice& device, const Request& request) const {
+  if (std::ranges::find(device.roles, kAnyRole) != device.roles.end()) return true;
+  const auto fields = parseJson(request.text.empty() ? "{}" : request.text);
+  const kernel::DomainModule* module = dir_->replica().moduleOf(request.domain);
+  if (!fields.ok() || !fields->is_object() || module == nullptr) return true;  // refused for that
+  kernel::FieldMask writes = 0;
+  for (const kernel::RoleInfo& role : module->signature().roles)
+    if (device.mayAct(request.domain, role.name)) writes |= role.writes;
+  const auto& known = module->signature().fields;
+  return std::ranges::all_of(fields->get_object(), [&](const auto& field) {
+    const auto at = std::ranges::find(known, std::string_view(field.key()), &kernel::FieldInfo::name);
+    return at == known.end() || (writes >> (at - known.begin()) & 1) != 0;
+  });
+}
+
 Status Daemon::mayAsk(std::string_view device, const Request& request) const {
   const auto no = [&](const std::string& what) -> Status {
     return Error{ErrorCode::unauthorised, "this device may not " + what, "its roles: witan device roster"};
@@ -156,7 +172,9 @@ Status Daemon::mayAsk(std::string_view device, const Request& request) const {
       // A role that the domain does not have is for the meta-agent to reject, on record.
       return no("propose as " + request.domain + "." + request.role);
     case RequestKind::ingress: return anyRole() ? okStatus() : no("send messages to graphs");
-    case RequestKind::init: return anyRole() ? okStatus() : no("begin entities of " + request.domain);
+    case RequestKind::init:
+      if (!anyRole()) return no("begin entities of " + request.domain);
+      return mayBegin(*known, request) ? okStatus() : no("begin an entity with fields that its roles do not write");
     case RequestKind::commit:
     case RequestKind::reject:
       return known->mayAct(request.domain, "counselor") ? okStatus()
@@ -517,8 +535,7 @@ void Daemon::report(const Notice& notice) {
   const bool bad = notice.kind == "surplus" || notice.kind == "fork" || notice.kind == "wentBack" ||
                    notice.kind == "unlawful" || notice.kind == "headDiffers" || notice.kind == "forkProven" ||
                    notice.kind == "claimRefused" || notice.kind == "falsePosition" || notice.kind == "badFrame" ||
-                   notice.kind == "notAllowed" || notice.kind == "otherEngine" ||
-                   notice.kind == "tooLarge";
+                   notice.kind == "notAllowed" || notice.kind == "otherEngine" || notice.kind == "tooLarge";
   if (!bad && notice.partition.empty()) return log_.info("replica", notice.kind, {{"what", notice.what}});
   log_.line(bad ? LogLevel::warn : LogLevel::info, "replica", notice.kind,
             {{"partition", notice.partition}, {"what", notice.what}});

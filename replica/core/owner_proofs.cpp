@@ -37,8 +37,8 @@ bool signedBy(std::span<const PublicKey> keys, std::string_view text, const Byte
 
 std::string claimText(std::string_view cluster, const OwnershipRecord& claim) {
   return concat("witan-claim/1\n", cluster, '\n', claim.partition, '\n', claim.number, ' ', claim.owner, '\n',
-                enumName(claim.cause), '\n', claim.previousNumber, ' ', claim.previousOwner, '\n', claim.successor, '\n',
-                claim.batches, ' ', toHex(claim.chain), '\n', claim.entries, ' ', toHex(claim.root), '\n');
+                enumName(claim.cause), '\n', claim.previousNumber, ' ', claim.previousOwner, '\n', claim.successor,
+                '\n', claim.batches, ' ', toHex(claim.chain), '\n', claim.entries, ' ', toHex(claim.root), '\n');
 }
 
 void signClaim(std::string_view cluster, OwnershipRecord& claim, const SigningKey& key) {

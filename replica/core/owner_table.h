@@ -31,8 +31,8 @@ class OwnerTable {
   std::vector<const OwnershipRecord*> after(std::string_view partition, const kernel::Epoch& epoch) const;
   // 0: none is known.
   std::uint64_t latestEpoch(std::string_view partition) const;
-  // Keeps the greater epoch, of one epoch the signed claim; whether that was news. Keeps each signed claim besides. Rows
-  // go to `out`.
+  // Keeps the greater epoch, of one epoch the signed claim; whether that was news. Keeps each signed claim besides.
+  // Rows go to `out`.
   bool learn(const OwnershipRecord& claim, store::WriteBatch& out);
   const std::map<std::string, OwnershipRecord, std::less<>>& all() const { return claims_; }
 

@@ -72,9 +72,9 @@ LogPosition PartitionHost::reached() const {
 
 OwnershipRecord PartitionHost::recordOf(std::size_t i) const {
   const kernel::EpochRecord& epoch = partition().epochs()[i];
-  OwnershipRecord record{options_.id,          epoch.number,         epoch.owner,         epoch.cause,
-                         ledger_->epochStarts()[i], epoch.entries,   epoch.root,          epoch.previousNumber,
-                         epoch.previousOwner,  epoch.successor};
+  OwnershipRecord record{
+      options_.id,   epoch.number, epoch.owner,          epoch.cause,         ledger_->epochStarts()[i],
+      epoch.entries, epoch.root,   epoch.previousNumber, epoch.previousOwner, epoch.successor};
   record.chain = chain_->after(record.batches).value_or(Hash{});
   return record;
 }

@@ -103,8 +103,7 @@ struct ReplicaCounters {
   WITAN_MEMBERS(ReplicaCounters, decided, duplicates, frozen, forwarded, retries, redirects, batchesSent,
                 batchesFollowed, batchesRepeated, gaps, resent, zombieRefused, fenced, surplusEntries, handovers,
                 seizures, forks, wentBack, badFrames, boundElsewhere, notAllowed, answersUnasked, logsRefused,
-                headsSigned, headsCosigned, headsRefused, forksProven, claimsRefused, positionsRefused,
-                batchesUnsealed)
+                headsSigned, headsCosigned, headsRefused, forksProven, claimsRefused, positionsRefused, batchesUnsealed)
 };
 
 }  // namespace witan::node

@@ -305,11 +305,11 @@ TEST_F(Proofs, OneSignatureSealsABatchOfEachPartition) {
     EXPECT_FALSE(book.holds("test", all[i].first, seals[i], keysOfB));
     EXPECT_FALSE(book.holds("test", "budget/9", seals[i], keysOfA));
     EXPECT_FALSE(book.holds("other", all[i].first, seals[i], keysOfA));
-    for (const auto change : {+[](BatchSeal& s) { ++s.batches; }, +[](BatchSeal& s) { s.chain = {}; },
-                              +[](BatchSeal& s) { s.value = {}; }, +[](BatchSeal& s) { ++s.number; },
-                              +[](BatchSeal& s) { s.index ^= 1; }, +[](BatchSeal& s) { ++s.size; },
-                              +[](BatchSeal& s) { s.path.resize(3); }, +[](BatchSeal& s) { s.path.resize(32 * 99); },
-                              +[](BatchSeal& s) { s.signature.clear(); }, +[](BatchSeal& s) { s.root = {}; }}) {
+    for (const auto change :
+         {+[](BatchSeal& s) { ++s.batches; }, +[](BatchSeal& s) { s.chain = {}; }, +[](BatchSeal& s) { s.value = {}; },
+          +[](BatchSeal& s) { ++s.number; }, +[](BatchSeal& s) { s.index ^= 1; }, +[](BatchSeal& s) { ++s.size; },
+          +[](BatchSeal& s) { s.path.resize(3); }, +[](BatchSeal& s) { s.path.resize(32 * 99); },
+          +[](BatchSeal& s) { s.signature.clear(); }, +[](BatchSeal& s) { s.root = {}; }}) {
       BatchSeal changed = seals[i];
       change(changed);
       EXPECT_FALSE(book.holds("test", all[i].first, changed, keysOfA));
