@@ -26,7 +26,7 @@ takes() {
 }
 printf 'an idle node: '
 takes "${pids[0]}" 20
-w lab join "$(w front-desk device invite 2>/dev/null)" --name lab --listen "127.0.0.1:$(freePort $((port + 1)))" >/dev/null
+w lab join "$(w front-desk device invite --role ledger --role '*' 2>/dev/null)" --name lab --listen "127.0.0.1:$(freePort $((port + 1)))" >/dev/null
 startDevice lab
 w lab status --wait connected >/dev/null
 for callers in 1 64 256; do

@@ -87,7 +87,7 @@ for node in a b c; do
   if [ $node = a ]; then
     "$witan" init --dir "$dir/a" --name a --partitions 1 --listen "$listen" >/dev/null
   else
-    "$witan" join "$("$witan" device invite --dir "$dir/a" 2>/dev/null)" --dir "$dir/$node" --name $node \
+    "$witan" join "$("$witan" device invite --role ledger --role '*' --dir "$dir/a" 2>/dev/null)" --dir "$dir/$node" --name $node \
       --listen "$listen" >/dev/null
   fi
   startNode $node

@@ -43,7 +43,7 @@ struct Answer {                 # type 33, to the proposer
   asked @10 :UInt64;            # fingerprint of the request that it answers
 }
 
-struct Claim {                  # who owns a partition, since when
+struct Claim {                  # who owns a partition, since when (replica/core/owner_proofs.h)
   partition @0 :Text;
   number @1 :UInt64;
   owner @2 :Text;
@@ -51,6 +51,25 @@ struct Claim {                  # who owns a partition, since when
   batches @4 :UInt64;           # of the log before the epoch
   entries @5 :UInt64;
   root @6 :Data;
+  previousNumber @7 :UInt64;    # the epoch before it in the log
+  previousOwner @8 :Text;
+  successor @9 :Text;           # handover: who begins the next epoch
+  chain @10 :Data;              # the digest of the batches before it
+  signature @11 :Data;          # of the owner's device; empty: made before claims were signed
+}
+
+# That the owner of an epoch wrote a batch. One signature covers all batches of a round (replica/core/owner_proofs.h).
+struct BatchSeal {
+  number @0 :UInt64;            # of the epoch
+  owner @1 :Text;
+  batches @2 :UInt64;           # of the log, with this one
+  chain @3 :Data;               # the digest of all of them
+  value @4 :Data;               # SHA-256 of the batch
+  index @5 :UInt64;             # of its leaf among the `size` leaves of the round
+  size @6 :UInt64;
+  root @7 :Data;
+  path @8 :Data;                # hashes from the leaf to the root
+  signature @9 :Data;           # over size and root, by the owner's device
 }
 
 struct EpochMark {
@@ -79,6 +98,7 @@ struct Position {               # what I hold of a partition's log
   low @7 :UInt64;               # tell me probes from low to high, these two among them; high is 0: I ask nothing
   high @8 :UInt64;
   probes @9 :List(LogProbe);    # at most 65
+  seal @10 :Data;               # a BatchSeal of my last batch, if another device wrote it
 }
 
 struct PeerAdvertisement {      # type 34, both ways
@@ -101,6 +121,7 @@ struct Entries {                # type 35, to a follower
   value @6 :Data;               # as it stands in the log (kernel/record/log_batch.h)
   previousRoot @7 :Data;        # no longer sent: zeros
   previousChain @8 :Data;       # the digest of all batches before it; zeros: not computed
+  seal @9 :Data;                # a BatchSeal; empty: written before batches were sealed
 }
 
 struct Followed {               # type 36, from a follower: durable up to here

@@ -2,18 +2,32 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
 #include "base/mutant.h"
 #include "base/quote.h"
+#include "replica/core/log_head.h"
 #include "replication/writer.h"
 
 namespace witan::node {
 
 namespace {
+
+constexpr std::size_t kClaimsOfOne = 256;  // of one partition, to one peer, at a time
+
 EpochHistory historyOf(const LogPosition& position) { return {position.epochs, position.batches}; }
+
+kernel::Epoch epochOf(const EpochMark& mark) { return {mark.number, mark.owner}; }
+
 }  // namespace
 
+// Of this device's own epochs the claims are signed here, also those of a store from before claims were signed.
 bool AdvertisementExchange::learn(const OwnershipRecord& claim) {
-  if (!state_.owners.learn(claim, state_.writes.pending())) return false;
+  const OwnershipRecord* known = state_.owners.find(claim.partition, claim.epoch());
+  OwnershipRecord mine = claim;
+  const bool sign = state_.provesOwners() && claim.owner == state_.ownerName && claim.signature.empty() &&
+                    (known == nullptr || known->signature.empty());
+  if (sign) signClaim(state_.config.replication.cluster, mine, state_.config.heads->key());
+  if (!state_.owners.learn(mine, state_.writes.pending())) return false;
   state_.followDirty = state_.expedite = true;
   return true;
 }
@@ -22,13 +36,48 @@ bool AdvertisementExchange::learn(const OwnershipRecord& claim) {
 void AdvertisementExchange::announce(const OwnershipRecord& claim, std::string_view from) {
   if (!learn(claim)) return;
   for (auto& [name, peer] : state_.peers)
-    if (name != from && peer.greeted) peer.news.claims.push_back(claim), peer.newsDue = true;
+    if (name != from && peer.greeted) tellClaim(peer, *state_.owners.find(claim.partition));
+}
+
+void AdvertisementExchange::tellClaim(Peer& peer, const OwnershipRecord& claim) const {
+  std::vector<const OwnershipRecord*> chain{&claim};
+  while (state_.provesOwners() && chain.back()->cause == kernel::EpochCause::handover && chain.size() < kClaimsOfOne &&
+         state_.config.heads->mayTakeOver(replication::deviceOf(chain.back()->owner)) != Takeover::yes) {
+    const OwnershipRecord* before = state_.owners.find(claim.partition, chain.back()->previous());
+    if (before == nullptr) break;
+    chain.push_back(before);
+  }
+  for (auto at = chain.rbegin(); at != chain.rend(); ++at) peer.news.claims.push_back(**at);
+  peer.newsDue = true;
+}
+
+bool AdvertisementExchange::believes(const std::string& from, const OwnershipRecord& claim) {
+  if (!state_.provesOwners()) return true;
+  const OwnershipRecord* known = state_.owners.find(claim.partition, claim.epoch());
+  if (known != nullptr && !known->signature.empty() && known->signature == claim.signature) return true;
+  if (isProven(state_.config.replication.cluster, claim, *state_.config.heads, state_.owners)) return true;
+  const auto [at, fresh] = unproven_.insert_or_assign({claim.partition, claim.owner}, claim);
+  if (unproven_.size() > kMaxPartitions) unproven_.erase(at);
+  if (!fresh) return false;
+  ++state_.counters.claimsRefused;
+  state_.notice("claimRefused", claim.partition,
+                concat(claim.partition, ": ", claim.owner, " as the owner of epoch ", claim.number,
+                       ", which nothing proves (from ", from, ")"));
+  return false;
+}
+
+void AdvertisementExchange::retryClaims() {
+  for (auto at = unproven_.begin(); at != unproven_.end();) {
+    const bool proven = isProven(state_.config.replication.cluster, at->second, *state_.config.heads, state_.owners);
+    if (proven) announce(at->second);
+    at = proven ? unproven_.erase(at) : std::next(at);
+  }
 }
 
 // Everything: the peer knows nothing yet.
 void AdvertisementExchange::greet(Peer& peer) {
   peer.greeted = true;
-  for (const auto& [partition, claim] : state_.owners.all()) peer.news.claims.push_back(claim);
+  for (const auto& [partition, claim] : state_.owners.all()) tellClaim(peer, claim);
   peer.news.owner = state_.ownerName;
   peer.newsDue = true;
   for (auto& [id, host] : state_.partitions.hosts()) tell(peer, *host, peer.partitions[id].asked);
@@ -39,6 +88,8 @@ void AdvertisementExchange::tell(Peer& peer, PartitionHost& host, bool follow) {
   if (!peer.keeper) return;
   LogPosition position = host.position();
   position.follow = follow;
+  if (state_.provesOwners() && position.batches > 0 && peer.device == replication::deviceOf(host.epoch().owner))
+    position.seal = state_.seals.find(host.id(), position.batches - 1);
   LogPosition& news = newsOf(peer, host.id());
   position.low = news.low, position.high = news.high, position.probes = std::move(news.probes);
   news = std::move(position);
@@ -117,7 +168,7 @@ bool AdvertisementExchange::fitsEngine(const std::string& from, Peer& peer, cons
 }
 
 void AdvertisementExchange::onAdvertisement(const std::string& from, Peer& peer, PeerAdvertisement standing, Now now) {
-  if (standing.claims.size() > kMaxPartitions || standing.positions.size() > kMaxPartitions)
+  if (standing.claims.size() > kMaxClaims || standing.positions.size() > kMaxPartitions)
     return state_.cutOff(from, peer,
                          invalid("a standing of more than " + std::to_string(kMaxPartitions) + " partitions"));
   if (Status valid = replication::validateWriter("owner", standing.owner); !valid.ok())
@@ -130,7 +181,7 @@ void AdvertisementExchange::onAdvertisement(const std::string& from, Peer& peer,
   for (const OwnershipRecord& claim : standing.claims) {
     const std::uint64_t known = state_.owners.latestEpoch(claim.partition);
     if (Status valid = checkOwnershipRecord(claim, known); !valid.ok()) return state_.cutOff(from, peer, valid.error());
-    announce(claim, from);
+    if (believes(from, claim)) announce(claim, from);
   }
   for (const LogPosition& position : standing.positions) {
     onPosition(from, peer, position, now);
@@ -153,21 +204,17 @@ void AdvertisementExchange::onPosition(const std::string& from, Peer& peer, cons
   FollowerProgress& follower = link.follower;
   if (!follower.known()) state_.followDirty = true;
   follower.report(position.follow, position.batches, theirs.last());
-  if (!theirs.epochs.empty())
-    learn({position.partition,
-           theirs.last().number,
-           theirs.last().owner,
-           kernel::EpochCause::founding,
-           theirs.epochs.back().start,
-           0,
-           {}});
+  if (!theirs.epochs.empty() && !state_.provesOwners())
+    learn({position.partition, theirs.last().number, theirs.last().owner, kernel::EpochCause::founding,
+           theirs.epochs.back().start});
   const PartitionTable::RefusedEpoch* const refused = state_.partitions.refused(mine->id());
   const bool holdsRefused = refused != nullptr && theirs.last() <= refused->epoch && theirs.batches > refused->batch;
   if (holdsRefused && theirs.last() >= ours.last()) return;
   const std::uint64_t common = commonBatches(ours, theirs);
   if ((theirs.last() > ours.last() || mutated("acceptOldEpoch")) && ours.batches > common && !mine->ahead() &&
       !mutated("keepSurplus")) {
-    state_.partitions.truncate(mine->id(), {from, common});
+    const auto keep = state_.provesOwners() ? partingPoint(*mine, common) : std::optional(common);
+    if (keep && *keep < ours.batches) state_.partitions.truncate(mine->id(), {from, *keep});
     return;
   }
   if (position.high > 0) tellProbes(peer, *mine, position.low, position.high);
@@ -179,12 +226,62 @@ void AdvertisementExchange::onPosition(const std::string& from, Peer& peer, cons
   // Of a log that is longer than this one nothing was compared.
   if (divergence.low == theirs.batches || theirs.last() != ours.last()) follower.agree();
   const bool ahead = theirs.last() == ours.last() && theirs.batches > ours.batches;
-  if (ahead && ownership_->ownerHoldsLog() && ownership_->owns(*mine)) onRolledBack(from, *mine, theirs.batches);
+  if (ahead && ownership_->ownerHoldsLog() && ownership_->owns(*mine)) {
+    if (sealedHere(*mine, position))
+      onRolledBack(from, *mine, theirs.batches);
+    else
+      accuse(from, link, *mine);
+  }
   if (position.follow && theirs.batches == common) follower.replicate(common, now.ms);
   // The peer is asked already and has more: it may have been asked when it was behind, and does not send then.
   if (link.asked && common == ours.batches && theirs.batches > common) tell(peer, *mine, true);
   // A replica with a divergent suffix learns from our position that its epoch is over.
-  if (theirs.batches > common && theirs.last() < ours.last() && peer.greeted) tell(peer, *mine, link.asked);
+  if (theirs.batches > common && theirs.last() < ours.last() && peer.greeted) {
+    tell(peer, *mine, link.asked);
+    if (!state_.provesOwners()) return;
+    const auto later = state_.owners.after(mine->id(), theirs.last());
+    for (const OwnershipRecord* claim : std::span(later).first(std::min(later.size(), kClaimsOfOne)))
+      peer.news.claims.push_back(*claim);
+  }
+}
+
+// The latest claim and those before it lead back to an epoch that this log has.
+std::optional<std::uint64_t> AdvertisementExchange::partingPoint(const PartitionHost& host,
+                                                                 std::uint64_t common) const {
+  const EpochHistory ours = host.lineage();
+  const auto here = [&](const kernel::Epoch& epoch) { return std::ranges::find(ours.epochs, epoch, epochOf); };
+  const OwnershipRecord* claim = state_.owners.find(host.id());
+  if (claim == nullptr || claim->epoch() <= ours.last()) return std::nullopt;
+  while (here(claim->previous()) == ours.epochs.end()) {
+    const OwnershipRecord* before = state_.owners.find(host.id(), claim->previous());
+    if (before == nullptr || before->epoch() >= claim->epoch()) return std::nullopt;
+    claim = before;
+  }
+  const auto next = std::next(here(claim->previous()));
+  const std::uint64_t end = std::min(claim->batches, next == ours.epochs.end() ? ours.batches : next->start);
+  // A device that went back may have begun an epoch twice. Then this is not the log that the claim goes on from.
+  const bool another =
+      claim->chain != Hash{} && claim->batches <= ours.batches && host.chain().after(claim->batches) != claim->chain;
+  return another ? std::min(end, common) : end;
+}
+
+bool AdvertisementExchange::sealedHere(const PartitionHost& host, const LogPosition& position) {
+  if (!state_.provesOwners()) return true;
+  BatchSeal seal;
+  if (position.seal.empty() || !readMessage(asView(position.seal), seal, "seal").ok()) return false;
+  const std::vector<PublicKey> mine = state_.config.heads->keysOf(state_.device());
+  return seal.epoch() == host.epoch() && seal.batches == position.batches && seal.chain == position.chain &&
+         state_.seals.holds(state_.config.replication.cluster, host.id(), seal, mine);
+}
+
+// It says that there is another log of this device's own epoch, and cannot show that this device wrote it.
+void AdvertisementExchange::accuse(const std::string& from, PeerPartition& link, const PartitionHost& host) {
+  if (std::exchange(link.accused, true)) return;
+  ++state_.counters.positionsRefused;
+  const std::string what = host.id() + ": " + from + " tells of batches of this device's epoch " +
+                           std::to_string(host.epoch().number) + " that this device did not write";
+  state_.local->note({"falsePosition", from, what});
+  state_.notice("falsePosition", host.id(), what);
 }
 
 // The two logs differ where both have batches. In one epoch neither yields (onFork). Else the log of the
@@ -192,9 +289,13 @@ void AdvertisementExchange::onPosition(const std::string& from, Peer& peer, cons
 void AdvertisementExchange::onDiverged(const std::string& from, Peer& peer, PartitionHost& host,
                                        const LogPosition& position, const Divergence& divergence) {
   PeerPartition& link = peer.partitions[host.id()];
-  if (link.follower.epoch() == host.epoch()) onFork(from, host, link.follower);
+  const bool same = link.follower.epoch() == host.epoch();
+  if (same && host.epoch().owner == state_.ownerName && !sealedHere(host, position)) return accuse(from, link, host);
+  if (same) onFork(from, host, link.follower);
   if (link.follower.epoch() > host.epoch()) {
     if (mutated("keepSurplus") || host.ahead()) return;  // etcd tells first; it says so again
+    const OwnershipRecord* latest = state_.owners.find(host.id());
+    if (state_.provesOwners() && (latest == nullptr || latest->epoch() <= host.epoch())) return;
     if (divergence.high - divergence.low <= 1) {
       state_.partitions.truncate(host.id(), {from, divergence.low});
       return;
@@ -204,6 +305,18 @@ void AdvertisementExchange::onDiverged(const std::string& from, Peer& peer, Part
     question.low = divergence.low, question.high = divergence.high;
   } else if (position.probes.empty() && position.high == 0) {
     tellProbes(peer, host, 0, position.batches);
+  }
+}
+
+void AdvertisementExchange::sendClaims() {
+  if (!state_.provesOwners()) return;
+  for (auto& [name, peer] : state_.peers) {
+    if (!peer.newsDue || !peer.full() || peer.news.claims.empty()) continue;
+    PeerAdvertisement claims;
+    claims.owner = state_.ownerName;
+    claims.engine = ownership_->name();
+    claims.claims = std::exchange(peer.news.claims, {});
+    state_.say(peer, claims);
   }
 }
 

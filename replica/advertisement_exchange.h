@@ -7,12 +7,15 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "replica/core/replica_state.h"
 #include "replica/ownership/ownership_engine.h"
 
 namespace witan::node {
+
+inline constexpr std::size_t kMaxClaims = 4 * kMaxPartitions;  // in one standing, those that prove others among them
 
 class AdvertisementExchange final : public EpochListener {
  public:
@@ -27,11 +30,15 @@ class AdvertisementExchange final : public EpochListener {
 
   // Tells a new member of every owner and position.
   void greet(Peer& peer);
+  // A claim that nothing proved may be proven by another roster.
+  void retryClaims();
   // Tells a peer the position of a copy, and whether this device wants entries.
   void tell(Peer& peer, PartitionHost& host, bool follow);
   void onAdvertisement(const std::string& from, Peer& peer, PeerAdvertisement standing, Now now);
   // Asks the right peers for entries, and no others, if something has changed.
   void refreshFollowing();
+  // The claims of sendNews(), which must come before entries of their epochs.
+  void sendClaims();
   // Moves what is to be told into the frames of each peer.
   void sendNews();
   // A copy was opened again: what was to be told of it does not hold any more.
@@ -52,6 +59,15 @@ class AdvertisementExchange final : public EpochListener {
   const std::map<std::string, std::string, std::less<>>& otherEngines() const { return otherEngines_; }
 
  private:
+  bool believes(const std::string& from, const OwnershipRecord& claim);
+  // With the claims that prove it.
+  void tellClaim(Peer& peer, const OwnershipRecord& claim) const;
+  // How much of this log stands by the latest claim; `common`: by what the peer says. None: a claim in between is not
+  // known.
+  std::optional<std::uint64_t> partingPoint(const PartitionHost& host, std::uint64_t common) const;
+  // Whether a position bears this device's own seal of the log that it tells of.
+  bool sealedHere(const PartitionHost& host, const LogPosition& position);
+  void accuse(const std::string& from, PeerPartition& link, const PartitionHost& host);
   bool fitsEngine(const std::string& from, Peer& peer, const PeerAdvertisement& standing);
   void onPosition(const std::string& from, Peer& peer, const LogPosition& position, Now now);
   void onDiverged(const std::string& from, Peer& peer, PartitionHost& host, const LogPosition& position,
@@ -64,6 +80,7 @@ class AdvertisementExchange final : public EpochListener {
   ReplicaState& state_;
   const std::unique_ptr<OwnershipEngine>& ownership_;
   std::map<std::string, std::string, std::less<>> otherEngines_;
+  std::map<std::pair<std::string, std::string>, OwnershipRecord> unproven_;  // by partition and owner
 };
 
 }  // namespace witan::node

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
 #include "base/mutant.h"
+#include "replica/core/log_head.h"
 #include "replication/writer.h"
 
 namespace witan::node {
@@ -48,18 +50,36 @@ void EntryReplicator::onEntries(const std::string& from, Peer& peer, const Entri
     exchange_.tell(peer, *mine, link.asked);  // the peer says where they diverge
     return;
   }
+  kernel::Epoch sealed;
+  Status folded = checkSeal(*mine, link, entries, sealed);
+  if (!folded.ok() && folded.error().code == ErrorCode::unavailable) {
+    ++state_.counters.batchesUnsealed;
+    return;
+  }
   const std::size_t epochs = mine->partition().epochs().size();
-  const std::string_view value(reinterpret_cast<const char*>(entries.value.data()), entries.value.size());
-  const Status folded = mine->follow(value, state_.writes.forFollowed());
+  const std::string_view value = asView(entries.value);
+  if (folded.ok())
+    folded = mine->follow(value, state_.writes.forFollowed(),
+                          [&] { return checkEpochs(*mine, entries.batch, epochs, sealed); });
+  if (!folded.ok() && folded.error().code == ErrorCode::unavailable) return state_.partitions.reopen(mine->id());
+  if (!folded.ok() && folded.error().code == ErrorCode::conflict) {
+    exchange_.onFork(from, *mine, link.follower);
+    return state_.partitions.reopen(mine->id());
+  }
   // Of the owner's own log nothing more is taken. Another device sent what it should have refused: a bad frame.
-  if (!folded.ok() && folded.error().code == ErrorCode::unauthorised && replication::deviceOf(epoch.owner) == from)
-    return state_.refuseLog(*mine, epoch, from, value, folded.error());
+  if (!folded.ok() && folded.error().code == ErrorCode::unauthorised) {
+    if (sealed.number > 0)
+      return state_.refuseLog(*mine, sealed, std::string(replication::deviceOf(sealed.owner)), value, folded.error());
+    if (!state_.provesOwners() && replication::deviceOf(epoch.owner) == from)
+      return state_.refuseLog(*mine, epoch, from, value, folded.error());
+  }
   if (!folded.ok()) {
     state_.local->note({"badEntries", from, entries.partition + ": " + folded.error().message});
     state_.partitions.reopen(mine->id());
     return state_.cutOff(from, peer, folded.error());
   }
   ++state_.counters.batchesFollowed;
+  if (!entries.seal.empty()) state_.seals.keep(mine->id(), entries.batch, entries.seal, state_.writes.forFollowed());
   link.follower.onBatchFrom(mine->ledger().batches());
   link.ackDue = true;
   ownership_->onEpochs(*mine, epochs);
@@ -70,10 +90,57 @@ void EntryReplicator::onEntries(const std::string& from, Peer& peer, const Entri
 bool EntryReplicator::hasDiverged(const PartitionHost& host, const Entries& entries) const {
   if (host.ledger().batches() == 0 || mutated("neverParted")) return false;  // what comes first is the log
   if (entries.previousChain != Hash{} && entries.previousChain != host.chain().last()) return true;
+  const OwnershipRecord* claim = state_.provesOwners() ? state_.owners.find(host.id()) : nullptr;
+  if (claim != nullptr && claim->batches == entries.batch && claim->chain != Hash{} &&
+      claim->chain != host.chain().last())
+    return true;                                                  // the claim vouches for another one
   if (entries.value.size() < kernel::kBatchHeader) return false;  // follow() says what it is
   std::uint64_t first = 0;
   for (unsigned i = 0; i < 8; ++i) first |= std::uint64_t{entries.value[kFirstSeqAt + i]} << (8 * i);
   return first != host.partition().size() + 1;
+}
+
+bool EntryReplicator::vouched(const PartitionHost& host, std::uint64_t batch) const {
+  const OwnershipRecord* claim = state_.owners.find(host.id());
+  return claim != nullptr && batch < claim->batches;
+}
+
+Status EntryReplicator::checkSeal(const PartitionHost& host, const PeerPartition& link, const Entries& entries,
+                                  kernel::Epoch& epoch) {
+  if (!state_.provesOwners() || (vouched(host, entries.batch) && link.asked)) return okStatus();
+  if (entries.seal.empty()) return Error{ErrorCode::unavailable, "the batch bears no seal", ""};
+  BatchSeal seal;
+  WITAN_DO(readMessage(asView(entries.seal), seal, "seal"));
+  const bool begins = seal.epoch() != host.epoch();
+  if (begins && state_.owners.find(host.id(), seal.epoch()) == nullptr)
+    return Error{ErrorCode::unavailable, "no claim of its epoch is known", ""};
+  const auto keys = state_.config.heads->keysOf(replication::deviceOf(seal.owner));
+  const std::string_view value = asView(entries.value);
+  const bool fits = value.size() >= kernel::kBatchHeader && seal.batches == entries.batch + 1 &&
+                    seal.value == sha256(value) && seal.chain == chained(host.chain().last(), value);
+  if (!fits) return invalid(concat("the seal of batch ", entries.batch, " is that of another one"));
+  // By a key that this device does not know yet, too.
+  if (!state_.seals.holds(state_.config.replication.cluster, host.id(), seal, keys))
+    return Error{ErrorCode::unavailable, "no key that is known made the seal", ""};
+  epoch = seal.epoch();
+  return okStatus();
+}
+
+Status EntryReplicator::checkEpochs(const PartitionHost& host, std::uint64_t batch, std::size_t known,
+                                    const kernel::Epoch& sealed) const {
+  if (!state_.provesOwners()) return okStatus();
+  if (vouched(host, batch))  // for the log before the latest epoch, so for none that is later
+    return host.epoch() < state_.owners.find(host.id())->epoch() ? okStatus()
+                                                                 : invalid("an epoch after the latest one");
+  for (std::size_t i = known; i < host.partition().epochs().size(); ++i) {
+    OwnershipRecord record = host.recordOf(i);
+    const OwnershipRecord* claim = state_.owners.find(host.id(), record.epoch());
+    if (claim == nullptr) return Error{ErrorCode::unavailable, "no claim of its epoch is known", ""};
+    const std::string& cluster = state_.config.replication.cluster;
+    if (!claim->signature.empty() && claimText(cluster, record) != claimText(cluster, *claim))
+      return Error{ErrorCode::conflict, "its epoch is not the one that its owner claimed", ""};
+  }
+  return sealed == host.epoch() ? okStatus() : invalid("the seal is of another epoch than the batch");
 }
 
 void EntryReplicator::onFollowed(Peer& peer, const Followed& followed, Now now) {
@@ -96,6 +163,40 @@ void EntryReplicator::push(Now now) {
       if (link.follower.replicating()) pushTo(peer, *mine, link.follower, now);
     }
   }
+  sealAndSay();
+}
+
+// Of a batch that this device wrote, the owner's seal is made with the others of the round.
+void EntryReplicator::prove(Leaving& leaving, const PartitionHost& host, const EpochHistory& lineage) const {
+  Entries& entries = leaving.entries;
+  const kernel::Epoch epoch = lineage.epochAt(entries.batch);
+  const auto chain = host.chain().after(entries.batch + 1);
+  if (!state_.provesOwners() || !chain) return;
+  if (epoch.owner == state_.ownerName) {
+    leaving.seal.emplace(
+        BatchSeal{epoch.number, epoch.owner, entries.batch + 1, *chain, sha256(asView(entries.value))});
+    return;
+  }
+  BatchSeal kept;
+  Bytes bytes = state_.seals.find(host.id(), entries.batch);
+  if (!bytes.empty() && readMessage(asView(bytes), kept, "seal").ok() && kept.epoch() == epoch && kept.chain == *chain)
+    entries.seal = std::move(bytes);
+}
+
+void EntryReplicator::sealAndSay() {
+  std::vector<std::pair<std::string, BatchSeal*>> seals;
+  for (Leaving& one : leaving_)
+    if (one.seal) seals.emplace_back(one.entries.partition, &*one.seal);
+  if (!seals.empty()) sealTogether(state_.config.replication.cluster, seals, state_.config.heads->key());
+  WordWriter words;
+  for (Leaving& one : leaving_) {
+    if (one.seal) {
+      const std::string_view bytes = words.message(*one.seal);
+      one.entries.seal.assign(bytes.begin(), bytes.end());
+    }
+    state_.say(*one.peer, one.entries);
+  }
+  leaving_.clear();
 }
 
 void EntryReplicator::pushTo(Peer& peer, PartitionHost& host, FollowerProgress& follower, Now now) {
@@ -110,15 +211,18 @@ void EntryReplicator::pushTo(Peer& peer, PartitionHost& host, FollowerProgress& 
     if (!value) return;  // the store fails: drain() meets it too
     bytes += value->size();
     const kernel::Epoch previous = follower.next() == 0 ? kernel::Epoch{} : lineage.epochAt(follower.next() - 1);
-    state_.say(peer, Entries{host.id(),
-                             follower.next(),
-                             epoch.number,
-                             epoch.owner,
-                             previous.number,
-                             previous.owner,
-                             {value->begin(), value->end()},
-                             Hash{},
-                             host.chain().after(follower.next()).value_or(Hash{})});
+    leaving_.push_back({&peer,
+                        {host.id(),
+                         follower.next(),
+                         epoch.number,
+                         epoch.owner,
+                         previous.number,
+                         previous.owner,
+                         {value->begin(), value->end()},
+                         Hash{},
+                         host.chain().after(follower.next()).value_or(Hash{})},
+                        std::nullopt});
+    prove(leaving_.back(), host, lineage);
     follower.sent();
     ++state_.counters.batchesSent;
   }

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "replica/advertisement_exchange.h"
 #include "replica/core/replica_state.h"
@@ -26,12 +28,30 @@ class EntryReplicator {
   bool quiet() const;
 
  private:
+  // A batch on its way to a peer, and the seal that it gets from this device.
+  struct Leaving {
+    Peer* peer;
+    Entries entries;
+    std::optional<BatchSeal> seal;
+  };
+
   bool hasDiverged(const PartitionHost& host, const Entries& entries) const;
+  // Whether a later claim vouches for the batch: it is of the log before that claim's epoch.
+  bool vouched(const PartitionHost& host, std::uint64_t batch) const;
+  // `epoch`: whose owner sealed the batch. Errors: unavailable, what proves the batch is not here; invalid, it proves
+  // nothing.
+  Status checkSeal(const PartitionHost& host, const PeerPartition& link, const Entries& entries, kernel::Epoch& epoch);
+  // Of a host that has folded the batch. Errors: unavailable; conflict, the log is another one than claimed.
+  Status checkEpochs(const PartitionHost& host, std::uint64_t batch, std::size_t known,
+                     const kernel::Epoch& sealed) const;
   void pushTo(Peer& peer, PartitionHost& host, FollowerProgress& follower, Now now);
+  void prove(Leaving& leaving, const PartitionHost& host, const EpochHistory& lineage) const;
+  void sealAndSay();
 
   ReplicaState& state_;
   const std::unique_ptr<OwnershipEngine>& ownership_;
   AdvertisementExchange& exchange_;
+  std::vector<Leaving> leaving_;  // of this round
 };
 
 }  // namespace witan::node

@@ -17,6 +17,7 @@ void PeerSessions::connected(const std::string& name, Now now) {
   const ReplicaConfig& config = state_.config;
   Peer& peer = state_.peers[name];
   peer = Peer{};
+  peer.device = name;
   peer.keeper = !config.keepsLedgers || config.keepsLedgers(name);
   replication::SessionOptions options = config.session;
   options.peer = name;

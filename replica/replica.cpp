@@ -140,6 +140,7 @@ Status Replica::submit(Request request, Keep keep, Now now) {
 Status Replica::submit(Request request, Now now) { return submit(std::move(request), Keep::ifLate, now); }
 Status Replica::enqueue(Request request, Now now) { return parts_->router.enqueue(std::move(request), now); }
 void Replica::retainAcrossFreeze(std::string_view operationId) { parts_->router.retainAcrossFreeze(operationId); }
+void Replica::rosterChanged() { parts_->exchange.retryClaims(); }
 void Replica::keepRequests() {
   state_.outbox.saveAll(state_.writes.pending());
   parts_->heads.hurry();
@@ -280,6 +281,7 @@ void Replica::finishOwnership(Now now, Effects& out) {
 void Replica::replicateLogs(Now now) {
   parts_->heads.round(now);
   parts_->exchange.refreshFollowing();
+  parts_->exchange.sendClaims();
   parts_->entries.push(now);
   parts_->exchange.sendNews();
 }

@@ -98,6 +98,9 @@ class Replica {
   void etcdDisconnected();
   void etcdReceived(const EtcdAnswer& answer, Now now);
 
+  // Who may take partitions over, or a device's keys, may have changed (ReplicaConfig::heads).
+  void rosterChanged();
+
   // ---- agents and people of this device
   Result<replication::Dot> commit(replication::DatabaseName database, std::string_view scope,
                                   std::span<const replication::Write> writes);

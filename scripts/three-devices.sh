@@ -85,7 +85,7 @@ deployThree() {
   startDevice front-desk
   note "front-desk begins the cluster and listens on 127.0.0.1:$port"
   for device in lab clinic; do
-    token=$(w front-desk device invite --ttl 5m 2>/dev/null)
+    token=$(w front-desk device invite --ttl 5m --role ledger --role '*' 2>/dev/null)
     port=$(freePort $((port + 1)))
     w "$device" join "$token" --name "$device" --listen "127.0.0.1:$port" >/dev/null
     note "$device joins with an invitation (good once, for five minutes) and listens on 127.0.0.1:$port"

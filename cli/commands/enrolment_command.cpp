@@ -87,8 +87,8 @@ void addEnrolmentCommands(Command& device) {
   const auto verb = [&](const char* name, const char* what, const char* example, auto work) {
     return addLiveVerb<EnrolArguments>(device, name, what, example, work);
   };
-  const auto lists = [](Command* command, EnrolArguments& a, const char* unless = "; default: ledger and *") {
-    return command->option("--role", a.roles, concat("ledger, * (every role), or DOMAIN.ROLE; may be repeated", unless))
+  const auto lists = [](Command* command, EnrolArguments& a) {
+    return command->option("--role", a.roles, "DOMAIN.ROLE, * (every role), ledger or takeover; may be repeated")
         ->oneWordEach()
         ->check(readBy([](const std::string& role) {
           return checkDeviceRoles({&role, 1});
@@ -103,7 +103,7 @@ void addEnrolmentCommands(Command& device) {
   };
   const auto [inviting, invited] = verb("invite", "Print a token with which a new device may join",
                                         "witan device invite --role udt.LabOrder --ttl 15m", invite);
-  lists(inviting, *invited), scopes(inviting, *invited);
+  lists(inviting, *invited)->required(), scopes(inviting, *invited);
   inviting->option("--ttl", invited->ttl, "How long it is good for: 15m, 2h, 1d")
       ->showDefault()
       ->check(readBy(secondsOf));
@@ -153,15 +153,16 @@ void addEnrolmentCommands(Command& device) {
     command->option("DEVICE", a->device, "Its name or id")->required();
     return std::pair(command, a);
   };
-  const auto [approving, approved] = one("approve", "Make a pending device a member", "witan device approve phone");
-  lists(approving, *approved), scopes(approving, *approved);
+  const auto [approving, approved] =
+      one("approve", "Make a pending device a member", "witan device approve phone --role budget.A");
+  lists(approving, *approved)->required(), scopes(approving, *approved);
   one("deny", "Turn a pending device away for good", "witan device deny phone");
   const auto [revoking, revoked] =
       one("revoke", "Take a member out, at once and everywhere", "witan device revoke phone --reason stolen");
   revoking->option("--reason", revoked->reason, "For the roster");
   const auto [changing, changed] =
       one("roles", "Give a member these roles instead of those it has", "witan device roles lab --role udt.LabOrder");
-  lists(changing, *changed, "")->required();
+  lists(changing, *changed)->required();
 }
 
 }  // namespace witan::node

@@ -13,12 +13,16 @@
 #include "node/data_dir/replica_dir.h"
 #include "node/enrolment/joining.h"
 #include "node/enrolment/new_node.h"
+#include "program/durable_file.h"
+#include "program/line_reader.h"
 #include "program/option_checks.h"
 #include "program/output.h"
 
 namespace witan::node {
 
 namespace {
+
+constexpr std::size_t kMostTokenBytes = 64 * 1024;
 
 struct InitArguments : LiveArguments {
   std::string token, address, fingerprint;
@@ -69,7 +73,9 @@ Result<JoinAttempt> attemptOf(const InitArguments& a) {
   attempt.request.addresses = dialable(a.node.advertise.empty() ? a.node.listen : a.node.advertise);
   attempt.slow = [](const std::string& words) { putErr("witan: " + words + "\n"); };
   if (!a.token.empty()) {
-    WITAN_TRY(token, readToken(a.token));
+    std::string text = a.token;
+    if (a.token == "-") WITAN_SET(text, readInput(a.token, kMostTokenBytes));
+    WITAN_TRY(token, readToken(chomped(text)));
     WITAN_TRY(key, publicKeyFromHex(token.key, "key"));
     attempt.addresses = token.addresses;
     attempt.request.tokenId = token.id;
@@ -85,9 +91,8 @@ Result<JoinAttempt> attemptOf(const InitArguments& a) {
   attempt.addresses = {a.address};
   attempt.expect = [wanted = fingerprint](const PublicKey& there) -> Status {
     if (fingerprintOf(there) == wanted) return okStatus();
-    return Error{ErrorCode::unauthorised,
-                 "the device there has the fingerprint " + fingerprintOf(there) + ", which is not the one given",
-                 "compare it with what witan status shows on that device; a wrong one may be somebody in between"};
+    return Error{ErrorCode::unauthorised, "the device there has another fingerprint than the one given",
+                 "compare it with what witan status shows on that device; it may be somebody in between"};
   };
   return attempt;
 }
@@ -148,7 +153,8 @@ void addInitCommands(Command& app) {
       ->check(wholeNumber(1, kMaxClusterPartitions));
   const auto [joinCommand, joined] = verb("join", "Join a cluster with an invitation, or ask to be approved",
                                           "witan join witan1.eyJhZGRy... --name lab", join);
-  joinCommand->option("TOKEN", joined->token, "What `witan device invite` printed")->check(readBy(readToken));
+  joinCommand->option("TOKEN", joined->token, "What `witan device invite` printed; -: on standard input")
+      ->check([](const std::string& token) { return token == "-" ? "" : readBy(readToken)(token); });
   joinCommand->option("--address", joined->address, "Without a token: where a device of the cluster listens")
       ->check(readBy(checkAddress));
   joinCommand->option("--fingerprint", joined->fingerprint, "Without a token: that device's fingerprint")

@@ -33,7 +33,7 @@ WITAN_STRUCT(PendingRow, (std::string, device, "Id of the device"), (std::string
 WITAN_STRUCT(PendingDevices, (std::vector<PendingRow>, pending, "Devices that wait to be approved"))
 
 WITAN_STRUCT(InviteRequest,
-             (Omittable<std::vector<std::string>>, roles, "Roles of the devices that join; default: ledger and *"),
+             (std::vector<std::string>, roles, "Roles of the devices that join"),
              (Omittable<std::vector<std::string>>, scopes, "Scopes of the devices that join; default: all"),
              (Omittable<std::uint64_t>, ttlSeconds, "Seconds until the token expires; default: 900"),
              (Omittable<std::uint64_t>, uses, "Number of devices that may join with the token; default: 1"),
@@ -47,7 +47,7 @@ WITAN_STRUCT(Invitation, (std::string, token, "Token for `witan join`"), (Time, 
 WITAN_STRUCT(DeviceRequest, (std::string, device, "Id or name of the device", 1))
 
 WITAN_STRUCT(ApproveRequest, (std::string, device, "Id or name of the pending device", 1),
-             (Omittable<std::vector<std::string>>, roles, "Roles of the device; default: ledger and *"),
+             (std::vector<std::string>, roles, "Roles of the device"),
              (Omittable<std::vector<std::string>>, scopes, "Scopes of the device; default: all"))
 
 WITAN_STRUCT(RevokeRequest, (std::string, device, "Id or name of the member", 1),
@@ -137,7 +137,7 @@ Result<Invitation> invite(const ApiContext& context, const InviteRequest& reques
   InviteOptions options;
   std::vector<std::string> addresses = request.addresses.value_or(std::vector<std::string>());
   for (const std::string& address : addresses) WITAN_DO(checkAddress(address));
-  options.roles = request.roles.value_or(std::vector<std::string>());
+  options.roles = request.roles;
   options.scopes = request.scopes.value_or(std::vector<std::string>());
   const std::uint64_t seconds = std::min<std::uint64_t>(request.ttlSeconds.value_or(900), 1u << 30);
   options.ttlMicros = static_cast<std::int64_t>(seconds) * 1'000'000;
@@ -151,7 +151,7 @@ Result<Invitation> invite(const ApiContext& context, const InviteRequest& reques
 }
 
 Result<Approved> approve(const ApiContext& context, const ApproveRequest& request) {
-  const std::vector<std::string> none, &roles = request.roles ? *request.roles : none;
+  const std::vector<std::string> none, &roles = request.roles;
   WITAN_TRY(one, context.daemon.enrolment().approve(request.device, roles, request.scopes ? *request.scopes : none,
                                                     context.daemon.now().wall));
   RosterChanged changed = published(context, roles);

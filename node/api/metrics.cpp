@@ -116,6 +116,9 @@ void counters(Page& page, const ReplicaCounters& c) {
   page.total("unasked_answers", "Answers of devices that were not asked.", c.answersUnasked);
   page.total("heads_signed", "Heads of ledgers signed here as their owner.", c.headsSigned);
   page.total("heads_cosigned", "Heads of others' ledgers signed here.", c.headsCosigned);
+  page.total("claims_refused", "Claims of ownership that nothing proves.", c.claimsRefused);
+  page.total("false_positions", "Peers that told of an own log of this device that it did not write.",
+             c.positionsRefused);
   page.total("heads_refused", "Heads that contradict this device's copy.", c.headsRefused);
   page.total("forks_proven", "Owners that signed two heads which contradict each other.", c.forksProven);
   page.total("surplus_entries", "Entries set aside after a seizure.", c.surplusEntries);

@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "node/backup/backup.h"
+#include "node/cluster/device_heads.h"
 #include "node/cluster/device_key.h"
 #include "node/cluster/roster_store.h"
 #include "node/data_dir/node_dir.h"
@@ -141,6 +142,7 @@ Status begin(const RestoreOrder& order, Restored& done) {
   WITAN_TRY(cluster, readClusterFile(order.dir));
   NodeSetup setup;
   setup.partitions = static_cast<std::uint32_t>(cluster.partitions);
+  WITAN_SET(setup.heads, headKeysAtRest(order.dir));
   WITAN_TRY(node, NodeDir::open(order.dir, std::move(setup), order.now));
   Replica& replica = node->replica();
   done.writer = replica.data().writer();

@@ -19,6 +19,7 @@ class HeadsAtRest final : public HeadKeys {
       : key_(std::move(key)), rosters_(std::move(rosters)), heads_(std::move(dir), key_, rosters_) {}
   const SigningKey& key() const override { return key_; }
   std::vector<PublicKey> keysOf(std::string_view device) const override { return heads_.keysOf(device); }
+  Takeover mayTakeOver(std::string_view device) const override { return heads_.mayTakeOver(device); }
   Result<std::string> remembered() const override { return heads_.remembered(); }
   Status remember(std::string_view text) override { return heads_.remember(text); }
 
@@ -37,6 +38,12 @@ std::vector<PublicKey> DeviceHeads::keysOf(std::string_view device) const {
   for (const std::string& hex : known->keys)
     if (auto key = publicKeyFromHex(hex, "key"); key.ok()) keys.push_back(*key);
   return keys;
+}
+
+Takeover DeviceHeads::mayTakeOver(std::string_view device) const {
+  const RosterDevice* known = rosters_.current().find(device);
+  if (known == nullptr || !known->takesOver()) return Takeover::no;
+  return known->active() ? Takeover::yes : Takeover::formerly;
 }
 
 Result<std::string> DeviceHeads::remembered() const {

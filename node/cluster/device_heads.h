@@ -24,6 +24,7 @@ class DeviceHeads final : public HeadKeys {
 
   const SigningKey& key() const override { return key_; }
   std::vector<PublicKey> keysOf(std::string_view device) const override;
+  Takeover mayTakeOver(std::string_view device) const override;
   Result<std::string> remembered() const override;
   Status remember(std::string_view text) override;
 

@@ -31,6 +31,8 @@ inline constexpr std::size_t kMaxDeviceRoles = 64;
 
 // The role of a device that keeps copies of the ledgers, and so sees all of the shared state.
 inline constexpr std::string_view kLedgerRole = "ledger";
+// The role of a device that may begin partitions and take them over without their owners.
+inline constexpr std::string_view kTakeoverRole = "takeover";
 // Every role of every domain, without the copies.
 inline constexpr std::string_view kAnyRole = "*";
 
@@ -41,7 +43,7 @@ struct RosterDevice {
   std::string name;               // as people call it; unique among the active
   std::vector<std::string> keys;  // hex; the last one counts, those before it were rotated away
   DeviceState state = DeviceState::active;
-  std::vector<std::string> roles;      // "ledger", "*", "{domain}.{role}"
+  std::vector<std::string> roles;      // "ledger", "takeover", "*", "{domain}.{role}"
   std::vector<std::string> scopes;     // of the replicated data; empty: all with "ledger" or "*", else none
   std::vector<std::string> addresses;  // host:port, where others may dial it
   Time since;                          // admitted
@@ -52,6 +54,7 @@ struct RosterDevice {
   bool active() const { return state == DeviceState::active; }
   // Keeps copies of the ledgers.
   bool keepsLedgers() const;
+  bool takesOver() const;
   // May propose, and see slices, in a role of a domain.
   bool mayAct(std::string_view domain, std::string_view role) const;
   bool mayHave(std::string_view scope) const;
@@ -85,6 +88,8 @@ std::vector<std::string> dialable(std::vector<std::string> addresses);
 // Of a device that begins or joins a cluster; empty: it gets one. People read names in tables: a name is one line
 // without controls, and does not look like the id of another device. (A roster that has others stays readable.)
 Status checkDeviceName(std::string_view name);
+// Whether people would take one name for the other: letters of Latin, Greek and Cyrillic that look alike, and capitals.
+bool looksLike(std::string_view one, std::string_view other);
 
 // The document's bytes. Errors: checkRoster.
 Result<std::string> signRoster(const Roster& roster, const SigningKey& admin);

@@ -137,6 +137,22 @@ NodeSetup Daemon::setup() const {
   return setup;
 }
 
+// A device with every role, or the fields are such as its own roles write.
+bool Daemon::mayBegin(const RosterDevice& device, const Request& request) const {
+  if (std::ranges::find(device.roles, kAnyRole) != device.roles.end()) return true;
+  const auto fields = parseJson(request.text.empty() ? "{}" : request.text);
+  const kernel::DomainModule* module = dir_->replica().moduleOf(request.domain);
+  if (!fields.ok() || !fields->is_object() || module == nullptr) return true;  // refused for that
+  kernel::FieldMask writes = 0;
+  for (const kernel::RoleInfo& role : module->signature().roles)
+    if (device.mayAct(request.domain, role.name)) writes |= role.writes;
+  const auto& known = module->signature().fields;
+  return std::ranges::all_of(fields->get_object(), [&](const auto& field) {
+    const auto at = std::ranges::find(known, std::string_view(field.key()), &kernel::FieldInfo::name);
+    return at == known.end() || (writes >> (at - known.begin()) & 1) != 0;
+  });
+}
+
 Status Daemon::mayAsk(std::string_view device, const Request& request) const {
   const auto no = [&](const std::string& what) -> Status {
     return Error{ErrorCode::unauthorised, "this device may not " + what, "its roles: witan device roster"};
@@ -156,7 +172,9 @@ Status Daemon::mayAsk(std::string_view device, const Request& request) const {
       // A role that the domain does not have is for the meta-agent to reject, on record.
       return no("propose as " + request.domain + "." + request.role);
     case RequestKind::ingress: return anyRole() ? okStatus() : no("send messages to graphs");
-    case RequestKind::init: return anyRole() ? okStatus() : no("begin entities of " + request.domain);
+    case RequestKind::init:
+      if (!anyRole()) return no("begin entities of " + request.domain);
+      return mayBegin(*known, request) ? okStatus() : no("begin an entity with fields that its roles do not write");
     case RequestKind::commit:
     case RequestKind::reject:
       return known->mayAct(request.domain, "counselor") ? okStatus()
@@ -187,6 +205,7 @@ Status Daemon::openDir() {
               {{"writer", replica().data().writer()}, {"why", replica().data().incarnation().why}});
   for (const std::string& what : dir_->damaged()) log_.error("store", what, {{"hint", "witan doctor says what to do"}});
   WITAN_DO(hostNone(replica(), config_.scope));
+  WITAN_DO(letFounderTakeOver());
   WITAN_DO(bootstrapMissing());
   feed_ = std::make_unique<LedgerFeed>(replica());
   readers_ = std::make_unique<LedgerReaders>(loop_, replica(), dir_->ledgers(), config_.pendingTtlSeconds * 1'000'000);
@@ -195,6 +214,17 @@ Status Daemon::openDir() {
   applyRights();
   WITAN_DO(openPeers());
   return openEtcd();
+}
+
+// A roster from before takeovers were signed names no device that may take over.
+Status Daemon::letFounderTakeOver() {
+  const RosterDevice* me = rosters_.current().member(replica().device());
+  const auto permitted = [](const RosterDevice& device) { return device.takesOver(); };
+  if (!enrolment_->isAdmin() || me == nullptr || std::ranges::any_of(rosters_.current().devices, permitted))
+    return okStatus();
+  std::vector<std::string> roles = me->roles;
+  roles.emplace_back(kTakeoverRole);
+  return enrolment_->setRoles(me->device, roles);
 }
 
 // The cluster's first device begins the partitions: all of them once, and later those of domains that a newer build
@@ -228,6 +258,7 @@ Status Daemon::openPeers() {
     askForNextKey();  // it waits where the last roster could not be written
     reconcileMembership();
     applyRights();
+    replica().rosterChanged();
     scheduleTick();
   };
   events.wall = [this] { return now().wall; };
@@ -504,8 +535,8 @@ void Daemon::callTool(const agents::ToolCall& call) {
 void Daemon::report(const Notice& notice) {
   const bool bad = notice.kind == "surplus" || notice.kind == "fork" || notice.kind == "wentBack" ||
                    notice.kind == "unlawful" || notice.kind == "headDiffers" || notice.kind == "forkProven" ||
-                   notice.kind == "badFrame" || notice.kind == "notAllowed" || notice.kind == "otherEngine" ||
-                   notice.kind == "tooLarge";
+                   notice.kind == "claimRefused" || notice.kind == "falsePosition" || notice.kind == "badFrame" ||
+                   notice.kind == "notAllowed" || notice.kind == "otherEngine" || notice.kind == "tooLarge";
   if (!bad && notice.partition.empty()) return log_.info("replica", notice.kind, {{"what", notice.what}});
   log_.line(bad ? LogLevel::warn : LogLevel::info, "replica", notice.kind,
             {{"partition", notice.partition}, {"what", notice.what}});

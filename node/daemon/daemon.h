@@ -127,6 +127,8 @@ class Daemon {
   bool keepsLedgers() const { return me() == nullptr || me()->keepsLedgers(); }
   Result<std::shared_ptr<const AgentSetup>> agentSetup();
   Status mayAsk(std::string_view device, const Request& request) const;
+  Status letFounderTakeOver();
+  bool mayBegin(const RosterDevice& device, const Request& request) const;
   Status bootstrapMissing();
   void reconcileMembership();
   void onConnected(const std::string& device);

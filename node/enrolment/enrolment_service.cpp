@@ -39,6 +39,12 @@ std::string fingerprintOfHex(const std::string& key) {
 
 Error unauthorised(std::string what) { return {ErrorCode::unauthorised, std::move(what), ""}; }
 
+// Nobody is given more than somebody said.
+Status checkGranted(std::span<const std::string> roles) {
+  if (roles.empty()) return invalid("no role is given to the device", "give --role: DOMAIN.ROLE, *, ledger, takeover");
+  return checkDeviceRoles(roles);
+}
+
 Status checkJoin(const JoinRequest& request) {
   WITAN_DO(checkDeviceName(request.name));
   if (request.addresses.size() > kMaxDeviceAddresses) return invalid("too many addresses");
@@ -87,7 +93,7 @@ Status EnrolmentService::mayChange() const {
 Result<std::string> EnrolmentService::invite(const InviteOptions& options, std::span<const std::string> addresses,
                                              const PublicKey& key, Time now, Random& random) {
   WITAN_DO(mayChange());
-  WITAN_DO(checkDeviceRoles(options.roles));
+  WITAN_DO(checkGranted(options.roles));
   if (options.ttlMicros <= 0 || options.ttlMicros > kMaxInviteTtlMicros)
     return invalid("an invitation lasts from a moment to 30 days");
   if (options.uses == 0 || options.uses > kMaxRosterDevices)
@@ -105,7 +111,6 @@ Result<std::string> EnrolmentService::invite(const InviteOptions& options, std::
                         randomHex(random, 16)};
   Invite invite{token.id,       toHex(sha256(token.secret)),          options.roles,
                 options.scopes, Time{now.micros + options.ttlMicros}, options.uses};
-  if (invite.roles.empty()) invite.roles = {std::string(kLedgerRole), std::string(kAnyRole)};
   state_.invites.push_back(std::move(invite));
   WITAN_DO(save());
   return writeToken(token);
@@ -166,7 +171,7 @@ std::string EnrolmentService::freeName(const std::string& wanted, const std::str
   const std::string base = wanted.empty() ? device.substr(0, 8) : wanted;
   const auto taken = [&](const std::string& name) {
     return std::ranges::any_of(rosters_->current().devices,
-                               [&](const RosterDevice& d) { return d.active() && d.name == name; });
+                               [&](const RosterDevice& d) { return d.active() && looksLike(d.name, name); });
   };
   return taken(base) ? concat(clip(base, kMaxNodeNameBytes - 9), "-", device.substr(0, 8)) : base;
 }
@@ -223,12 +228,10 @@ void EnrolmentService::forget(const PendingDevice& pending) {
 Result<PendingDevice> EnrolmentService::approve(std::string_view device, std::span<const std::string> roles,
                                                 std::span<const std::string> scopes, Time now) {
   WITAN_DO(mayChange());
-  WITAN_DO(checkDeviceRoles(roles));
+  WITAN_DO(checkGranted(roles));
   WITAN_TRY(one, waiting(device));
-  std::vector<std::string> granted(roles.begin(), roles.end());
-  if (granted.empty()) granted = {std::string(kLedgerRole), std::string(kAnyRole)};
   WITAN_TRY(key, publicKeyFromHex(one.key, "key"));
-  WITAN_DO(admit(key, one.name, one.addresses, granted, scopes, now));
+  WITAN_DO(admit(key, one.name, one.addresses, roles, scopes, now));
   forget(one);
   (void)save();  // the roster has it: what stays in the file is dropped as it is read
   return one;

@@ -60,7 +60,7 @@ Status foundPartitions(const fs::path& dir, std::uint32_t partitions, Now now) {
 RosterDevice firstDevice(const SigningKey& key, const NewNode& node, Time now) {
   RosterDevice device{.device = deviceIdOf(key.publicKey()), .name = node.name.empty() ? hostName() : node.name};
   device.keys = {toHex(key.publicKey())};
-  device.roles = {std::string(kLedgerRole), std::string(kAnyRole)};
+  device.roles = {std::string(kLedgerRole), std::string(kTakeoverRole), std::string(kAnyRole)};
   device.addresses = dialable(node.advertise.empty() ? node.listen : node.advertise);
   device.since = now;
   return device;

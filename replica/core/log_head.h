@@ -23,6 +23,9 @@
 
 namespace witan::node {
 
+// Whether the roster lets a device begin partitions and take them over. formerly: it did before the device was revoked.
+enum class Takeover : std::uint8_t { no, formerly, yes };
+
 // The keys of the cluster's devices. Implementations outlive the replica; used on its strand.
 class HeadKeys {
  public:
@@ -30,6 +33,7 @@ class HeadKeys {
   virtual const SigningKey& key() const = 0;
   // All keys that a device has had. None: it never was a member.
   virtual std::vector<PublicKey> keysOf(std::string_view device) const = 0;
+  virtual Takeover mayTakeOver(std::string_view device) const = 0;
   // What was remembered last, outside of the stores; empty: nothing. Errors: unreadable.
   virtual Result<std::string> remembered() const = 0;
   // Durably, before a signature leaves.

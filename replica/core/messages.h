@@ -84,8 +84,15 @@ struct OwnershipRecord {
   std::uint64_t batches = 0;
   std::uint64_t entries = 0;
   Hash root{};
-  WITAN_MEMBERS(OwnershipRecord, partition, number, owner, cause, batches, entries, root)
+  std::uint64_t previousNumber = 0;
+  std::string previousOwner;
+  std::string successor;
+  Hash chain{};
+  std::vector<std::uint8_t> signature;
+  WITAN_MEMBERS(OwnershipRecord, partition, number, owner, cause, batches, entries, root, previousNumber, previousOwner,
+                successor, chain, signature)
   kernel::Epoch epoch() const { return {number, owner}; }
+  kernel::Epoch previous() const { return {previousNumber, previousOwner}; }
 };
 
 struct EpochMark {
@@ -114,7 +121,8 @@ struct LogPosition {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
   std::vector<LogProbe> probes;
-  WITAN_MEMBERS(LogPosition, partition, follow, batches, entries, root, epochs, chain, low, high, probes)
+  std::vector<std::uint8_t> seal;
+  WITAN_MEMBERS(LogPosition, partition, follow, batches, entries, root, epochs, chain, low, high, probes, seal)
 };
 
 struct PeerAdvertisement {
@@ -140,8 +148,9 @@ struct Entries {
   std::vector<std::uint8_t> value;
   Hash previousRoot{};
   Hash previousChain{};
+  std::vector<std::uint8_t> seal;
   WITAN_MEMBERS(Entries, partition, batch, epochNumber, epochOwner, previousNumber, previousOwner, value, previousRoot,
-                previousChain)
+                previousChain, seal)
 };
 
 struct Followed {

@@ -2,7 +2,9 @@
 //
 // A join semilattice: learning is taking the greater epoch, so devices that talk to each other agree in the end,
 // whatever the order. It is a hint for routing and a fence: whoever has heard of a later epoch neither decides nor
-// follows under an earlier one. Rows "c/" + partition of the ledgers' store. Not thread-safe.
+// follows under an earlier one. Which claims of peers count is for the caller to say (replica/core/owner_proofs.h).
+// Rows of the ledgers' store: "c/" + partition -> the latest claim; "e/" + partition + "/" + epoch -> a signed one.
+// Not thread-safe.
 #pragma once
 
 #include <map>
@@ -23,14 +25,22 @@ class OwnerTable {
 
   // Null: nobody is known to own it.
   const OwnershipRecord* find(std::string_view partition) const;
+  // A signed claim of that epoch, or the latest one. Null: it is not known.
+  const OwnershipRecord* find(std::string_view partition, const kernel::Epoch& epoch) const;
+  // All signed ones of later epochs, in order.
+  std::vector<const OwnershipRecord*> after(std::string_view partition, const kernel::Epoch& epoch) const;
   // 0: none is known.
   std::uint64_t latestEpoch(std::string_view partition) const;
-  // Keeps the greater epoch; whether that was news. A row goes to `out` then.
+  // Keeps the greater epoch, of one epoch the signed claim; whether that was news. Keeps each signed claim besides.
+  // Rows go to `out`.
   bool learn(const OwnershipRecord& claim, store::WriteBatch& out);
   const std::map<std::string, OwnershipRecord, std::less<>>& all() const { return claims_; }
 
  private:
+  void keepSigned(const OwnershipRecord& claim, store::WriteBatch& out);
+
   std::map<std::string, OwnershipRecord, std::less<>> claims_;
+  std::map<std::string, std::map<kernel::Epoch, OwnershipRecord>, std::less<>> signed_;
 };
 
 // Errors: no partition id, no writer as the owner, number 0 or more than kernel::kMaxEpochStep beyond `known`.

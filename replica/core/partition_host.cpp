@@ -67,12 +67,16 @@ LogPosition PartitionHost::position() const { return told_ ? *told_ : reached();
 // With what is under way.
 LogPosition PartitionHost::reached() const {
   EpochHistory mine = wholeHistory();
-  return {options_.id, false, mine.batches, entries_, root_, std::move(mine.epochs), chain_->last(), 0, 0, {}};
+  return {options_.id, false, mine.batches, entries_, root_, std::move(mine.epochs), chain_->last(), 0, 0, {}, {}};
 }
 
 OwnershipRecord PartitionHost::recordOf(std::size_t i) const {
   const kernel::EpochRecord& epoch = partition().epochs()[i];
-  return {options_.id, epoch.number, epoch.owner, epoch.cause, ledger_->epochStarts()[i], epoch.entries, epoch.root};
+  OwnershipRecord record{
+      options_.id,   epoch.number, epoch.owner,          epoch.cause,         ledger_->epochStarts()[i],
+      epoch.entries, epoch.root,   epoch.previousNumber, epoch.previousOwner, epoch.successor};
+  record.chain = chain_->after(record.batches).value_or(Hash{});
+  return record;
 }
 
 OwnershipRecord PartitionHost::claim() const {
@@ -234,9 +238,10 @@ std::optional<Hash> PartitionHost::recentRoot(std::uint64_t size) const {
   return at == recent_.end() || at->first != size ? std::nullopt : std::optional(at->second);
 }
 
-Status PartitionHost::follow(std::string_view value, store::WriteBatch& out) {
+Status PartitionHost::follow(std::string_view value, store::WriteBatch& out, const std::function<Status()>& accept) {
   store::WriteBatch rows;
   WITAN_DO(ledger_->follow(value, rows));
+  if (accept) WITAN_DO(accept());
   chain_->append(value, rows);
   rows_.append(rows, out);
   noteRoot();

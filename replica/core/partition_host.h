@@ -9,6 +9,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -132,8 +133,8 @@ class PartitionHost {
   std::string successor() const;
 
   // ---- the follower's part
-  // Takes the next batch. After an error it must be opened again.
-  Status follow(std::string_view value, store::WriteBatch& out);
+  // Takes the next batch, if `accept` accepts what it made of the copy. After an error it must be opened again.
+  Status follow(std::string_view value, store::WriteBatch& out, const std::function<Status()>& accept = {});
   // Takes everything from batch `from` on out of the log and keeps it aside, under "x/": never merged, never lost.
   // Must be opened again afterwards.
   struct DivergentSuffix {

@@ -59,7 +59,8 @@ struct ReplicaConfig {
   // With a value: etcd names the owners.
   std::optional<EtcdOptions> etcd;
   std::size_t followWindow = 32;  // batches under way to one follower of one partition
-  // Not null: this device signs and cosigns heads of logs (replica/head_exchange.h).
+  // Not null: this device signs and cosigns heads of logs (replica/head_exchange.h), and without etcd it signs its
+  // claims and batches and asks others to prove theirs (replica/core/owner_proofs.h).
   std::shared_ptr<HeadKeys> heads;
   // Not null: agents work on this device (replica/agent_runtime.h).
   std::shared_ptr<const AgentSetup> agents;
@@ -96,12 +97,13 @@ struct ReplicaCounters {
   std::uint64_t headsSigned = 0, headsCosigned = 0;
   std::uint64_t headsRefused = 0;  // heads that contradict this device's copy
   std::uint64_t forksProven = 0;   // owners that signed two heads which contradict each other
+  std::uint64_t claimsRefused = 0, positionsRefused = 0, batchesUnsealed = 0;  // that nothing proves
   std::uint64_t surplusEntries = 0, handovers = 0, seizures = 0, forks = 0, wentBack = 0, badFrames = 0;
   EtcdCounters etcd;
   WITAN_MEMBERS(ReplicaCounters, decided, duplicates, frozen, forwarded, retries, redirects, batchesSent,
                 batchesFollowed, batchesRepeated, gaps, resent, zombieRefused, fenced, surplusEntries, handovers,
                 seizures, forks, wentBack, badFrames, boundElsewhere, notAllowed, answersUnasked, logsRefused,
-                headsSigned, headsCosigned, headsRefused, forksProven)
+                headsSigned, headsCosigned, headsRefused, forksProven, claimsRefused, positionsRefused, batchesUnsealed)
 };
 
 }  // namespace witan::node

@@ -13,6 +13,7 @@
 #include "replica/core/ledger_writes.h"
 #include "replica/core/messages.h"
 #include "replica/core/outbox.h"
+#include "replica/core/owner_proofs.h"
 #include "replica/core/owner_table.h"
 #include "replica/core/partition_table.h"
 #include "replica/core/replica_config.h"
@@ -25,10 +26,12 @@ struct PeerPartition {
   FollowerProgress follower;  // the peer's copy, and entries to it
   bool asked = false;         // this device has asked the peer to send; only when its position is known
   bool ackDue = false;        // for entries from the peer
+  bool accused = false;       // a position that it cannot prove was reported
 };
 
 // A connected device: its session, its copies of the partitions as far as they are known, and the frames for it.
 struct Peer {
+  std::string device;
   std::unique_ptr<replication::SyncSession> session;
   std::string owner;  // its name as an owner of epochs; empty: not known
   bool greeted = false;
@@ -50,7 +53,8 @@ struct Peer {
 using Peers = std::map<std::string, Peer, std::less<>>;
 
 struct ReplicaState {
-  ReplicaState(ReplicaStores s, ReplicaConfig c) : stores(s), config(std::move(c)), writes(s.ledgers) {}
+  ReplicaState(ReplicaStores s, ReplicaConfig c)
+      : stores(s), config(std::move(c)), writes(s.ledgers), seals(s.ledgers) {}
 
   ReplicaStores stores;
   ReplicaConfig config;
@@ -59,6 +63,7 @@ struct ReplicaState {
   LedgerWrites writes;
   PartitionTable partitions;
   OwnerTable owners;
+  SealBook seals;
   Outbox outbox;
   Peers peers;
   std::vector<Notice> notices;
@@ -67,6 +72,8 @@ struct ReplicaState {
   bool expedite = false;    // requests that wait are to be tried with the next round
 
   const std::string& device() const { return local->device(); }
+  // Whether owners prove what they say (replica/core/owner_proofs.h). With etcd, etcd is believed.
+  bool provesOwners() const { return config.heads != nullptr && !config.etcd; }
   // Null: no such domain.
   const kernel::DomainModule* moduleOf(std::string_view domain) const;
   std::string partitionFor(std::string_view domain, std::string_view entity) const;

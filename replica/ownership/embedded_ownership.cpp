@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/mutant.h"
+#include "replica/core/log_head.h"
 #include "replication/writer.h"
 
 namespace witan::node {
@@ -50,8 +51,16 @@ Status EmbeddedOwnership::checkEmbedded() const {
   return operatorsDoNotDecide();
 }
 
+// Others would not believe it.
+Status EmbeddedOwnership::checkMayTakeOver() const {
+  if (!state_.provesOwners() || state_.config.heads->mayTakeOver(state_.device()) == Takeover::yes) return okStatus();
+  return Error{ErrorCode::unauthorised, "the roster does not let this device take partitions over",
+               "the admin gives it the role \"takeover\": witan device roles"};
+}
+
 Status EmbeddedOwnership::bootstrap(Now now, const std::function<bool(std::string_view partition)>& which) {
   WITAN_DO(checkEmbedded());
+  WITAN_DO(checkMayTakeOver());
   for (const auto& [id, host] : state_.partitions.hosts()) {
     if (which && !which(id)) continue;
     if (host->epoch().number > 0 || state_.owners.find(id) != nullptr)
@@ -103,6 +112,7 @@ Status EmbeddedOwnership::checkTakeover(const PartitionHost& host, const kernel:
 
 Status EmbeddedOwnership::forceTakeover(std::string_view partition, std::string_view reason, Now now) {
   WITAN_DO(checkEmbedded());
+  WITAN_DO(checkMayTakeOver());
   const std::string id(partition);
   PartitionHost* mine = state_.partitions.find(partition);
   if (mine == nullptr) return Error{ErrorCode::conflict, "this device keeps no copy of partition " + id, ""};

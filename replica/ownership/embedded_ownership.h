@@ -33,6 +33,7 @@ class EmbeddedOwnership final : public OwnershipEngine {
   bool serves(std::string_view) const override { return true; }
   // A device without ledgers may belong to a cluster whose owners etcd names.
   Status checkEmbedded() const;
+  Status checkMayTakeOver() const;
   Status checkTakeover(const PartitionHost& host, const kernel::Epoch& last) const;
 };
 

@@ -134,7 +134,7 @@ TEST(OpenApi, TheAnswersOfANodeFitTheirSchemas) {
           {{"domain", "budget"}, {"entity", "team"}, {"role", "A"}, {"action", {{"type", "SpendA"}, {"n", n}}}});
   posts("/v1/feed", {{"id", "n"}, {"type", "note"}, {"payload", {{"n", 1}}}});
   posts("/v1/log", {{"level", "info"}});
-  posts("/v1/devices/invite", {{"uses", 1}});
+  posts("/v1/devices/invite", {{"uses", 1}, {"roles", json::array{"*"}}});
   posts("/v1/backup", {{"to", scratch / "copy"}});
   const std::map<std::string, std::string> queries{{"/v1/slice", "?domain=budget&entity=team"},
                                                    {"/v1/ledger/verify", "?replay=true"}};

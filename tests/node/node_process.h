@@ -62,6 +62,8 @@ class Node {
   // A token, or what went wrong.
   std::string invite(const std::vector<std::string>& more = {}) const {
     std::vector<std::string> words{"device", "invite", "--ttl", "5m"};
+    if (std::ranges::find(more, "--role") == more.end())
+      words.insert(words.end(), {"--role", "ledger", "--role", "takeover", "--role", "*"});
     words.insert(words.end(), more.begin(), more.end());
     Finished made = run(words);
     while (!made.out.empty() && made.out.back() == '\n') made.out.pop_back();

@@ -93,7 +93,7 @@ w front-desk init --name front-desk --listen 192.168.1.10:7600 >/dev/null
 up front-desk
 w front-desk status --wait ready >/dev/null || fail "the front desk did not start"
 for host in lab clinic; do
-  token=$(w front-desk device invite --ttl 15m 2>/dev/null)
+  token=$(w front-desk device invite --ttl 15m --role ledger --role '*' 2>/dev/null)
   w "$host" join "$token" --name "$host" --listen "${address[$host]}:7600" >/dev/null || fail "$host could not join"
 done
 up lab --agent udt-lab

@@ -14,7 +14,7 @@ using ::testing::Not;
 // Devices a and b; a owns the partition, b follows. Frames that a never sent can be given to b.
 class EdgeCases : public ::testing::Test {
  protected:
-  EdgeCases() : cluster(2) {
+  EdgeCases() : cluster(2, withoutKeys) {
     cluster.found();
     decide("op-0");
   }

@@ -5,6 +5,8 @@
 
 #include "kernel/proposal_message.h"
 #include "replica/adjudication.capnp.h"
+#include "replica/advertisement_exchange.h"
+#include "replica/core/owner_proofs.h"
 #include "tests/place_of.h"
 #include "tests/replica/test_cluster.h"
 #include "tests/same_layout.h"
@@ -25,6 +27,7 @@ TEST(Frames, SchemaAndStructsHaveOneLayout) {
   expectSameLayout<wire::Request, Request>();
   expectSameLayout<wire::Answer, Answer>();
   expectSameLayout<wire::Claim, OwnershipRecord>();
+  expectSameLayout<wire::BatchSeal, BatchSeal>();
   expectSameLayout<wire::EpochMark, EpochMark>();
   expectSameLayout<wire::LogProbe, LogProbe>();
   expectSameLayout<wire::Position, LogPosition>();
@@ -199,7 +202,7 @@ TEST(Frames, StandingsAreBounded) {
   TestCluster cluster(2);
   cluster.found();
   PeerAdvertisement many = standing(cluster.b().replica().ownerName());
-  for (std::size_t n = 0; n <= kMaxPartitions; ++n)
+  for (std::size_t n = 0; n <= kMaxClaims; ++n)
     many.claims.push_back({"p/" + std::to_string(n), 1, cluster.b().replica().ownerName()});
   cluster.hand({"b", "a", frame(many)});
   cluster.run();
@@ -209,7 +212,7 @@ TEST(Frames, StandingsAreBounded) {
 
 // A batch that does not fit the log is the sender's fault, and the log is what it was.
 TEST(Frames, EntriesThatAreNone) {
-  TestCluster cluster(2);
+  TestCluster cluster(2, withoutKeys);
   cluster.found();
   Entries entries;
   entries.partition = kPartition;
@@ -232,7 +235,7 @@ TEST(Frames, EntriesThatAreNone) {
 
 // A replica that has nothing yet is told of a first batch on top of something else: there is nothing to go back to.
 TEST(Frames, TheFirstEntriesOnTopOfAnotherLog) {
-  TestCluster cluster(2);
+  TestCluster cluster(2, withoutKeys);
   cluster.connect(cluster.a(), cluster.b());
   cluster.run();
   ASSERT_EQ(cluster.b().host().ledger().batches(), 0u);

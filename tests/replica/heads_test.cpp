@@ -6,7 +6,7 @@
 #include "base/json_codec.h"
 #include "kernel/record/fork_proof.h"
 #include "replica/head_exchange.h"
-#include "tests/replica/test_keys.h"
+#include "tests/replica/test_cluster.h"
 
 namespace witan::node::test::heads_test {
 namespace {

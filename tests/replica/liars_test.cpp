@@ -142,14 +142,29 @@ TEST_F(Liars, TheTakeoverLosesNoLawfulEntry) {
   for (Device* device : {&a(), &b(), &c()}) EXPECT_THAT(device->decided(), ElementsAre("op-1", "op-2"));
 }
 
-// Who passes on what it should have refused is at fault, and not the owner that it names.
+// What does not bear the owner's seal accuses no owner.
 TEST_F(Liars, AnotherDeviceCannotAccuseTheOwner) {
   cluster.cut(a(), b());
   decide(a(), "op-2", 200'000);
   send("c", "b", lastBatchOf(a()));
   EXPECT_EQ(accused(b(), "unlawful"), "");
-  EXPECT_EQ(accused(b(), "badEntries"), "c");
-  EXPECT_TRUE(b().noticed("badFrame"));
+  EXPECT_EQ(b().replica().counters().batchesUnsealed, 1u);
+}
+
+// By its seal the owner is found out also by a device that never meets it.
+TEST_F(Liars, TheSealOfAnUnlawfulBatchNamesItsOwner) {
+  cluster.cut(a(), b());
+  std::string sealed;
+  cluster.lose = [&](const TestCluster::Frame& frame) {
+    if (frame.from == "a" && typeOf(frame.bytes) == AdjudicationFrame::entries) sealed = frame.bytes;
+    return false;
+  };
+  decide(a(), "op-2", 200'000);
+  cluster.hand({"c", "b", sealed});
+  cluster.run();
+  EXPECT_EQ(accused(b(), "unlawful"), "a");
+  EXPECT_EQ(accused(b(), "badEntries"), "");
+  EXPECT_TRUE(b().replica().refusesOwner(kPartition));
 }
 
 TEST_F(Liars, AClaimFarBeyondTheLatestEpochIsRefused) {

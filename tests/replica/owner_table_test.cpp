@@ -78,6 +78,31 @@ TEST(OwnerTable, IsReadBack) {
   EXPECT_EQ(again.find("p/2"), nullptr);
 }
 
+TEST(OwnerTable, OfOneEpochTheSignedClaimStaysAndSignedOnesAreKept) {
+  store::MemoryStore store;
+  OwnerTable table;
+  store::WriteBatch rows;
+  EXPECT_TRUE(table.learn(claim(1, "b@00000001"), rows));
+  OwnershipRecord one = claim(1, "b@00000001");
+  one.signature = {1, 2, 3};
+  EXPECT_TRUE(table.learn(one, rows));
+  EXPECT_FALSE(table.learn(one, rows));
+  EXPECT_FALSE(table.learn(claim(1, "b@00000001"), rows)) << "not back to the unsigned one";
+  OwnershipRecord later = claim(3, "a@00000001"), between = claim(2, "b@00000001");
+  later.signature = between.signature = one.signature;
+  EXPECT_TRUE(table.learn(later, rows));
+  EXPECT_FALSE(table.learn(between, rows));
+  ASSERT_TRUE(store.writeSynced(rows).ok());
+  OwnerTable again;
+  ASSERT_TRUE(again.load(store).ok());
+  for (const OwnerTable* known : {&table, &again}) {
+    EXPECT_EQ(known->latestEpoch("p/0"), 3u);
+    EXPECT_EQ(known->find("p/0", one.epoch())->signature, one.signature);
+    EXPECT_EQ(known->after("p/0", one.epoch()).size(), 2u);
+    EXPECT_EQ(known->find("p/0", {2, "c@00000001"}), nullptr);
+  }
+}
+
 TEST(OwnerTable, ARowUnderAnotherKeyIsCorrupt) {
   store::MemoryStore store;
   OwnerTable table;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "domains/registry.h"
+#include "replica/core/log_head.h"
 #include "replica/replica.h"
 #include "replica/replica_effects.h"
 #include "store/memory_store.h"
@@ -73,10 +74,43 @@ inline AdjudicationFrame typeOf(const std::string& frame) {
   return static_cast<AdjudicationFrame>(static_cast<std::uint8_t>(frame[4]));
 }
 
+// Keys of the devices "a", "b", ..., and what a device remembers of what it signed, as a disk that no crash takes
+// anything from.
+inline SigningKey keyOfDevice(std::string_view device) {
+  return *SigningKey::fromSeed(std::string(32, device.empty() ? '?' : device.front()));
+}
+
+class TestKeys final : public HeadKeys {
+ public:
+  explicit TestKeys(std::string_view device) : key_(keyOfDevice(device)) {}
+  const SigningKey& key() const override { return key_; }
+  std::vector<PublicKey> keysOf(std::string_view device) const override {
+    return device.size() == 1 ? std::vector{keyOfDevice(device).publicKey()} : std::vector<PublicKey>{};
+  }
+  Takeover mayTakeOver(std::string_view device) const override {
+    return takers.find(device.front()) == std::string::npos ? Takeover::no : Takeover::yes;
+  }
+  Result<std::string> remembered() const override { return memory; }
+  Status remember(std::string_view text) override {
+    if (!fails) memory = text;
+    return fails ? Status(ioFailed("the disk is full")) : okStatus();
+  }
+
+  std::string takers = "abcz";  // who may take partitions over, as this device knows
+  std::string memory;
+  bool fails = false;
+
+ private:
+  SigningKey key_;
+};
+
 // Completes the configuration at each start of a device.
 using Configure = std::function<void(ReplicaConfig&)>;
 
-// One device. It has one partition of each domain, which is budget unless `configure` says otherwise.
+// For tests that make entries by hand, without seals.
+inline void withoutKeys(std::size_t, ReplicaConfig& config) { config.heads = nullptr; }
+
+// One device. It has one partition of each domain, which is budget, and keys, unless `configure` says otherwise.
 class Device {
  public:
   explicit Device(std::string name, Configure configure = {})
@@ -95,6 +129,7 @@ class Device {
     config.domains = {&budget()};
     config.partitions = 1;
     config.snapshotEvery = snapshotEvery;
+    config.heads = std::make_shared<TestKeys>(name_);
     if (configure_) configure_(config);
     auto opened = Replica::open({stores[0], stores[1], stores[2]}, std::move(config), at(ms));
     ASSERT_TRUE(opened.ok()) << opened.error().message;

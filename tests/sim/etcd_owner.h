@@ -40,6 +40,7 @@ struct OwnerModules {
     config.domains.clear();
     for (const auto& module : modules) config.domains.push_back(module.get());
     config.etcd = setup.etcd;
+    config.heads = nullptr;
     config.pendingTtlMicros = setup.pendingTtlMicros;
     config.agents = setup.agents;
     config.keepsLedgers = setup.keepsLedgers;

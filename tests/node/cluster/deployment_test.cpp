@@ -223,8 +223,10 @@ TEST(Deployment, TheControlApiAsksForAToken) {
   EXPECT_EQ(call("GET", "/v1/status", ""), 401);
   EXPECT_EQ(call("GET", "/metrics", ""), 401);
   EXPECT_EQ(call("GET", "/v1/status", "observer"), 200);
-  EXPECT_EQ(call("POST", "/v1/devices/invite", "operator", "{}"), 403);
-  EXPECT_EQ(call("POST", "/v1/devices/invite", "admin", "{}"), 200);
+  EXPECT_EQ(call("POST", "/v1/devices/invite", "operator", R"({"roles":["*"]})"), 403);
+  EXPECT_EQ(call("POST", "/v1/devices/invite", "admin", R"({"roles":["*"]})"), 200);
+  EXPECT_EQ(call("POST", "/v1/devices/invite", "admin", R"({"roles":[]})"), 400);
+  EXPECT_EQ(call("POST", "/v1/devices/invite", "admin", "{}"), 400);
   EXPECT_EQ(call("POST", "/v1/devices/invite", "admin", "{\"tll\":1}"), 400);
   EXPECT_EQ(call("POST", "/v1/devices/invite", "admin", "{"), 400);
   EXPECT_EQ(call("GET", "/v1/nothing", "admin"), 404);

@@ -22,6 +22,8 @@ using ::testing::Not;
 
 constexpr Time kNow{1'700'000'000'000'000};
 
+const std::vector<std::string> kEvery{"ledger", "*"};
+
 SigningKey keyOf(unsigned char seed) { return *SigningKey::fromSeed(std::string(32, static_cast<char>(seed))); }
 
 RosterDevice deviceWith(const SigningKey& key, const std::string& name) {
@@ -104,12 +106,28 @@ TEST(Roster, WhatDoesNotHoldTogetherIsNamed) {
 }
 
 TEST(Roster, ANameIsOneLineAndNoId) {
-  for (const char* good : {"", "lab", "front desk", "M\xc3\xbcnster", "a1b2c3d4e5f6", "deadbee"})
+  for (const char* good : {"", "lab", "front desk", "M\xc3\xbcnster", "a1b2c3d4e5f6", "deadbee",
+                           "\u043f\u043e\u0441\u0442", "\u03bb\u03ac\u03c0\u03c4\u03bf\u03c0"})
     EXPECT_TRUE(checkDeviceName(good).ok()) << good;
   for (const char* bad :
        {"a\nb", "a\tb", "a\x1b[31m", "\x7f", "a\xe2\x80\xae", "\xff", "0d66796d", "0123456789abcdef0123456789abcdef"})
     EXPECT_FALSE(checkDeviceName(bad).ok()) << bad;
   EXPECT_FALSE(checkDeviceName(std::string(65, 'x')).ok());
+}
+
+// Members 17: what nobody sees, and letters of another alphabet within a word.
+TEST(Roster, ANameHasOnlyCharactersThatPeopleTellApart) {
+  for (const char* bad :
+       {"f\u200bd", "f\u00a0d", "\ufefffd", "\uff46d", "l\u0430b", "\U0001d41fd", "fd\ufe0f", "f\u2009d"})
+    EXPECT_FALSE(checkDeviceName(bad).ok()) << bad;
+}
+
+TEST(Roster, NamesThatLookAlikeAreFound) {
+  EXPECT_TRUE(looksLike("ape", "\u0430\u0440\u0435"));
+  EXPECT_TRUE(looksLike("Lab", "lAB"));
+  EXPECT_TRUE(looksLike("\u041f\u041e\u0421\u0422", "\u043f\u043e\u0441\u0442"));
+  EXPECT_FALSE(looksLike("lab", "lad"));
+  EXPECT_FALSE(looksLike("lab", "lab2"));
 }
 
 TEST(Roster, RolesSayWhatADeviceMay) {
@@ -171,6 +189,7 @@ class Enrolment : public ::testing::Test {
     return {token.id, token.secret, name, {"127.0.0.1:7601"}, {}};
   }
   std::string invite(InviteOptions options = {}) {
+    if (options.roles.empty()) options.roles = {"ledger", "*"};
     const std::vector<std::string> here{"127.0.0.1:7600"};
     return *desk_.invite(options, here, first_.publicKey(), kNow, random_);
   }
@@ -232,7 +251,7 @@ TEST_F(Enrolment, WithoutATokenAPersonDecides) {
   EXPECT_TRUE(waits.clusterKey.empty());
   EXPECT_EQ(ask(request, keyOf(3)).verdict, JoinVerdict::pending);
   ASSERT_EQ(desk_.pending().size(), 1u);
-  ASSERT_TRUE(desk_.approve("phone", {}, {}, kNow).ok());
+  ASSERT_TRUE(desk_.approve("phone", kEvery, {}, kNow).ok());
   EXPECT_EQ(ask(request, keyOf(3)).verdict, JoinVerdict::admitted);
   EXPECT_EQ(ask({"", "", "other", {}, {}}, keyOf(4)).verdict, JoinVerdict::pending);
   ASSERT_TRUE(desk_.deny("other").ok());
@@ -243,7 +262,7 @@ TEST_F(Enrolment, WithoutATokenAPersonDecides) {
 TEST_F(Enrolment, WhoIsApprovedIsSoWhateverBecomesOfTheList) {
   ASSERT_EQ(ask({"", "", "phone", {}, {}}, keyOf(3)).verdict, JoinVerdict::pending);
   ASSERT_TRUE(std::filesystem::create_directory(dir() / "enrolment.json.new"));
-  EXPECT_TRUE(desk_.approve("phone", {}, {}, kNow).ok());
+  EXPECT_TRUE(desk_.approve("phone", kEvery, {}, kNow).ok());
   EXPECT_EQ(ask({"", "", "phone", {}, {}}, keyOf(3)).verdict, JoinVerdict::admitted);
   desk_ = open(admin_);
   EXPECT_TRUE(desk_.pending().empty());
@@ -254,7 +273,7 @@ TEST_F(Enrolment, ANameThatSeveralBearDecidesNothing) {
   for (const unsigned char seed : {3, 4})
     ASSERT_EQ(ask({"", "", "phone", {}, {}}, keyOf(seed)).verdict, JoinVerdict::pending);
   const PublicKey wanted = keyOf(4).publicKey();
-  const auto approved = desk_.approve("phone", {}, {}, kNow);
+  const auto approved = desk_.approve("phone", kEvery, {}, kNow);
   ASSERT_FALSE(approved.ok());
   EXPECT_EQ(approved.error().code, ErrorCode::conflict);
   EXPECT_THAT(approved.error().message, HasSubstr(deviceIdOf(wanted) + " (fingerprint " + fingerprintOf(wanted)));
@@ -262,7 +281,7 @@ TEST_F(Enrolment, ANameThatSeveralBearDecidesNothing) {
   EXPECT_THAT(approved.error().hint, HasSubstr("use the id"));
   EXPECT_EQ(desk_.deny("phone").error().code, ErrorCode::conflict);
   EXPECT_EQ(desk_.pending().size(), 2u);
-  EXPECT_EQ(desk_.approve(deviceIdOf(wanted), {}, {}, kNow)->device, deviceIdOf(wanted));
+  EXPECT_EQ(desk_.approve(deviceIdOf(wanted), kEvery, {}, kNow)->device, deviceIdOf(wanted));
   EXPECT_EQ(desk_.deny("phone")->device, deviceIdOf(keyOf(3).publicKey()));
 }
 
