@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/quote.h"
 #include "cli/commands/commands.h"
+#include "cli/events/control_experiment.h"
 #include "cli/events/event_generator.h"
 #include "cli/format/domain_show.h"
 #include "domains/registry.h"
@@ -32,7 +33,7 @@ struct DomainArguments {
   std::string name;
   std::string domain;  // of a file of scenarios, or of the one fingerprint that is asked for
   std::string policyFile;
-  std::string ontologyFile, dir;
+  std::string ontologyFile, eventsFile, dir;
   bool json = false;
   bool capnp = false;
   SkewOptions skew;
@@ -201,8 +202,20 @@ Result<int> attack(const DomainArguments& a) {
   return report.findings.empty() ? kExitOk : kExitFailed;
 }
 
+// The given events instead of random ones. Exit 1 if the kernel let a broken state through.
+Result<int> control(const DomainArguments& a) {
+  if (a.domain.empty())
+    return invalid("--events is about one domain", "name it: witan domain fingerprint NAME --events FILE");
+  WITAN_TRY(lines, readInput(a.eventsFile, kScenariosMax));
+  WITAN_TRY(module, domains::makeDomain(a.domain));
+  WITAN_TRY(report, controlExperiment(*module, lines));
+  a.json ? putOut(canonicalJson(controlJson(*module, report)) + "\n") : putWords(controlText(*module, report));
+  return report.kernelViolations == 0 ? kExitOk : kExitFailed;
+}
+
 // All domains unless one is named. Exit 1 if the kernel let a broken state through or a ledger does not tell it all.
 Result<int> fingerprint(const DomainArguments& a) {
+  if (!a.eventsFile.empty()) return control(a);
   std::vector<std::string_view> names = domains::domainNames();
   if (!a.domain.empty()) names = {a.domain};
   json::array all;
@@ -275,7 +288,7 @@ void addDomainCommand(Command& app) {
   Command* k = verb("attack",
                     "Search for a way in which one role alone, by lawful actions, passes a gate without its evidence; "
                     "print the shortest; exit 1 if there is one",
-                    "witan domain attack disclosure --role Disclosure", true, attack);
+                    "witan domain attack disclosure --role Disclosure --steps 500", true, attack);
   k->option("--role", a->attack.role, "One role (default: each)");
   k->option("--seed", a->attack.seed, "Seed of the search")->showDefault()->check(wholeNumber());
   k->option("--steps", a->attack.steps, "Actions to try for each role")
@@ -288,6 +301,8 @@ void addDomainCommand(Command& app) {
                     "traces through naive services and the kernel",
                     "witan domain fingerprint udt --json", false, fingerprint);
   f->option("name,--domain", a->domain, "One domain (default: all)");
+  f->option("--events", a->eventsFile,
+            "These events (JSON Lines) through services and the kernel, instead of random ones");
   f->option("--seed", a->fingerprint.seed, "Seed of search and traces")->showDefault()->check(wholeNumber());
   f->option("--steps", a->fingerprint.steps, "States to visit in search of write skew")
       ->showDefault()
