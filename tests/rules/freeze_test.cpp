@@ -29,8 +29,8 @@ ok = "tuple(by: string, at: timestamp, why: string)"
 
             [fields] closed = "int = 0"
 
-                [processes.Put] role = "Clerk" arguments = "case: string, n: int" do = ''' cases[case].amount = n;
-if has (cases[case].ok) {
+                [processes.Put] role = "Clerk" arguments =
+                    "case: string, n: int" do = ''' cases[case].amount = n; if has (cases[case].ok) {
   cases[case].ok = null;
 }
 '''
