@@ -1,8 +1,11 @@
 #include "domains/registry.h"
 
+#include <span>
+
 #include "base/utf8.h"
 #include "kernel/ledger/ledger.h"
 #include "program/line_reader.h"
+#include "rules/domain/gates.h"
 #include "rules/domain/rule_domain.h"
 #include "rules/domain/rule_module.h"
 
@@ -71,12 +74,27 @@ constexpr Shipped kShipped[] = {
 #include "domains/scenarios.inc"
 };
 
-}  // namespace
+constexpr Shipped kGates[] = {
+#include "domains/gates.inc"
+};
 
-std::string_view scenariosOf(std::string_view domain) {
-  for (const Shipped& one : kShipped)
+std::string_view textFor(std::string_view domain, std::span<const Shipped> shipped) {
+  for (const Shipped& one : shipped)
     if (one.domain == domain) return one.lines;
   return {};
+}
+
+}  // namespace
+
+std::string_view scenariosOf(std::string_view domain) { return textFor(domain, kShipped); }
+
+Result<std::unique_ptr<const rules::Gates>> gatesOf(const kernel::DomainModule& module) {
+  const kernel::Signature& signature = module.signature();
+  WITAN_TRY(own, rules::Gates::read(module.ruleText(), "the rules of domain " + signature.domain, signature,
+                                    module.policyJson()));
+  if (!own->all().empty()) return std::move(own);
+  return rules::Gates::read(textFor(signature.domain, kGates), "the gates of domain " + signature.domain, signature,
+                            module.policyJson());
 }
 
 }  // namespace witan::domains

@@ -12,6 +12,10 @@ namespace witan::kernel {
 struct LedgerFormat;  // kernel/ledger/ledger.h
 }
 
+namespace witan::rules {
+class Gates;  // rules/domain/gates.h
+}
+
 namespace witan::domains {
 
 struct Extension;  // domains/extension.h
@@ -31,6 +35,10 @@ Result<std::unique_ptr<kernel::DomainModule>> domainOf(const kernel::LedgerForma
 
 // domains/<domain>/scenarios.jsonl, compiled in; empty: there is none.
 std::string_view scenariosOf(std::string_view domain);
+
+// What must not be reached without evidence: [gates] of the module's rule file, else domains/<domain>/gates.toml,
+// compiled in. Errors: as Gates::read.
+Result<std::unique_ptr<const rules::Gates>> gatesOf(const kernel::DomainModule& module);
 
 // What the domains bring beside their rules, by domain; those that bring nothing are absent.
 std::vector<std::pair<std::string_view, const Extension*>> extensions();

@@ -1,7 +1,4 @@
-// Vocabulary that the domains' rules and samplers share: verdicts over many rows, what texts state, who is human,
-// random choices.
-//
-// Names of people are free text; a program that lies about its name is the harness's to keep out, not the domain's.
+// Vocabulary that the domains' rules and samplers share: verdicts over many rows, what texts state, random choices.
 #pragma once
 
 #include <array>
@@ -58,23 +55,6 @@ std::string spacedOnce(std::string_view text);
 // A name that rules compare byte by byte: stated, at most `most` bytes, no control characters, and no white space but
 // single spaces within. So no two of them look alike for their blanks.
 bool isCanonicalName(std::string_view name, std::size_t most = 256);
-
-// A name is of one of the kinds when its first word is: kind "human" holds for "human", "human.lead" and "human-7",
-// not for "humanoid".
-inline bool isOfKind(std::string_view name, const std::vector<std::string>& kinds) {
-  const auto isLetter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c & 0x80) != 0; };
-  for (const std::string& kind : kinds)
-    if (name.starts_with(kind) && (name.size() == kind.size() || !isLetter(name[kind.size()]))) return true;
-  return false;
-}
-
-// A policy must leave somebody who can decide.
-inline Status validHumans(const std::vector<std::string>& kinds) {
-  if (kinds.empty()) return invalid("policy.humans: names nobody, so that nothing escalated could ever be decided");
-  for (const std::string& kind : kinds)
-    if (kind.empty()) return invalid("policy.humans: an empty name would make everybody human");
-  return okStatus();
-}
 
 template <class T, std::size_t N>
 T pick(Random& random, const std::array<T, N>& from) {

@@ -1,5 +1,6 @@
 #include "kernel/decision_check.h"
 
+#include "base/json_codec.h"
 #include "base/utf8.h"
 #include "kernel/record/log_batch.h"
 
@@ -26,6 +27,28 @@ Result<Time> genesisTime(const json::object& genesis) {
 
 }  // namespace
 
+std::string waitText(const Wait& wait) {
+  json::object out;
+  if (!wait.freezes.empty()) out["freezes"] = json::array(wait.freezes.begin(), wait.freezes.end());
+  if (wait.until) out["until"] = formatTime(*wait.until);
+  return out.empty() ? std::string() : canonicalJson(out);
+}
+
+Result<Wait> readWait(std::string_view text) {
+  Wait wait;
+  if (text.empty()) return wait;
+  WITAN_TRY(parsed, parseJson(text, {.bytes = kRecordTextMax, .depth = 4}));
+  if (!parsed.is_object()) return corrupt("what an escalation freezes is no JSON object");
+  for (const auto& [name, value] : parsed.get_object())
+    if (name == "freezes")
+      WITAN_DO(readJson(value, wait.freezes, "freezes"));
+    else if (name == "until")
+      WITAN_DO(readJson(value, wait.until, "until"));
+    else
+      return corrupt("what an escalation freezes has an unknown member");
+  return wait;
+}
+
 Result<EntityPtr> DecisionCheck::begin(std::string_view genesis) const {
   WITAN_TRY(beginning, parseObject(genesis, "genesis"));
   const json::value* state = beginning.if_contains("state");
@@ -46,13 +69,13 @@ Result<ActionPtr> DecisionCheck::check(EntityState& state, const Action* pending
     WITAN_DO(checkCommit(state, pending, entry));
     return ActionPtr();
   }
-  if (entry.tag != Tag::cRejected) return checkProposal(state, bindings, entry);
+  if (entry.tag != Tag::cRejected) return checkProposal(state, pending, bindings, entry);
   if (entry.counselor != "system" && !module_.authorised(entry.counselor))
     return corrupt("replay: \"" + std::string(entry.counselor) + "\" is no authorised counselor");
   return ActionPtr();
 }
 
-Result<ActionPtr> DecisionCheck::checkProposal(EntityState& state, const RunBindings& bindings,
+Result<ActionPtr> DecisionCheck::checkProposal(EntityState& state, const Action* pending, const RunBindings& bindings,
                                                const EntryView& entry) {
   auto value = parseJson(entry.action, {.bytes = kRecordMax, .depth = 64});
   if (!value) return corrupt("its action is no JSON");
@@ -60,6 +83,9 @@ Result<ActionPtr> DecisionCheck::checkProposal(EntityState& state, const RunBind
   std::string text;
   module_.writeAction(text, *action);
   if (text != entry.action) return differs("the action's canonical form", entry.action, text);
+  const Touch touched = module_.touch(state, *action, entry.time);
+  if (pending != nullptr && touched.meets(module_.touch(state, *pending, entry.time)))
+    return corrupt("replay: it touches what waits for a counselor");
   if (std::string elsewhere = bindings.objection(entry.runKey, entry.planDigest); !elsewhere.empty())
     rejectForIntegrity(module_.signature().invariants.size(), std::move(elsewhere), evaluation_);
   else
@@ -78,6 +104,10 @@ Result<ActionPtr> DecisionCheck::checkProposal(EntityState& state, const RunBind
   WITAN_DO(compareVerdicts(entry));
   if (tag != Tag::escalated) return ActionPtr();
   WITAN_DO(compareFindings(entry));
+  WITAN_TRY(wait, readWait(entry.decision));
+  if (const Wait now{touched.instances, wait.until}; entry.decision != waitText(now))
+    return differs("what it freezes", entry.decision, waitText(now));
+  if (wait.until && *wait.until <= entry.time) return corrupt("replay: it is over before it waits");
   return action;
 }
 
@@ -91,7 +121,8 @@ Status DecisionCheck::checkCommit(EntityState& state, const Action* pending, con
     return corrupt("decision: base or edit is missing");
   const auto word = parseEnum<CommitBase>(base->get_string());
   if (!word) return corrupt("decision: no such base");
-  WITAN_DO(module_.counselorCommit(state, *word, pending, edit->get_object(), entry.time, evaluation_));
+  WITAN_DO(
+      module_.counselorCommit(state, *word, pending, edit->get_object(), entry.counselor, entry.time, evaluation_));
   if (entry.writes != evaluation_.writes) return differs("the write set", entry.writes, evaluation_.writes);
   WITAN_DO(compareVerdicts(entry));
   return compareFindings(entry);
@@ -137,7 +168,8 @@ Result<Replay::Instance*> Replay::instanceOf(const EntryView& entry) {
 Status Replay::check(const EntryView& entry) {
   WITAN_TRY(instance, instanceOf(entry));
   WITAN_TRY(pending, check_.check(*instance->state, instance->pending.get(), bindings_, entry));
-  instance->pending = std::move(pending);
+  if (pending != nullptr || entry.tag == Tag::cCommitted || entry.tag == Tag::cRejected)
+    instance->pending = std::move(pending);
   bindings_.note(entry);
   return okStatus();
 }

@@ -7,14 +7,25 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kernel/domain_module.h"
 #include "kernel/record/entry.h"
 #include "kernel/run_bindings.h"
 
 namespace witan::kernel {
+
+// What an escalation entry says of itself in `decision` (docs/ledger-format.md): what it freezes, and until when it
+// waits. Empty: the whole entity, for ever.
+struct Wait {
+  std::vector<std::string> freezes;  // keys of instances; none: the whole entity
+  std::optional<Time> until;
+};
+std::string waitText(const Wait& wait);
+Result<Wait> readWait(std::string_view text);
 
 class DecisionCheck {
  public:
@@ -32,7 +43,8 @@ class DecisionCheck {
                           const EntryView& entry);
 
  private:
-  Result<ActionPtr> checkProposal(EntityState& state, const RunBindings& bindings, const EntryView& entry);
+  Result<ActionPtr> checkProposal(EntityState& state, const Action* pending, const RunBindings& bindings,
+                                  const EntryView& entry);
   Status checkCommit(EntityState& state, const Action* pending, const EntryView& entry);
   Status compareVerdicts(const EntryView& entry) const;
   Status compareFindings(const EntryView& entry) const;

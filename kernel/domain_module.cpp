@@ -41,6 +41,21 @@ std::vector<std::string> Signature::fieldNames(FieldMask mask) const {
   return names;
 }
 
+bool Signature::freezesByKey() const { return std::ranges::any_of(fields, &FieldInfo::instances); }
+
+namespace {
+
+bool share(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  return std::ranges::any_of(a, [&](const std::string& one) { return std::ranges::binary_search(b, one); });
+}
+
+}  // namespace
+
+bool Touch::meets(const Touch& other) const {
+  if (instances.empty() || other.instances.empty()) return true;
+  return share(instances, other.instances) || share(written, other.rows) || share(other.written, rows);
+}
+
 std::string actionJsonSchema(std::string_view process, json::object arguments) {
   arguments["properties"].as_object()["type"] = json::object{{"const", process}};
   json::array required{"type"};
@@ -59,6 +74,8 @@ std::string Signature::canonical(std::string_view policyJson) const {
     appendJsonString(out, fields[i].name);
     out += ',';
     appendJsonString(out, fields[i].type);
+    if (fields[i].human != 0) out += ",\"human\"";
+    if (fields[i].instances) out += ",\"instances\"";
     out += ']';
   }
   out += "],\"invariants\":[";

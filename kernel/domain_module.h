@@ -23,6 +23,10 @@ struct FieldInfo {
   std::string type;  // as shown to people: map<text, date>
   bool isColumn = false;
   bool lifecycle = false;  // a role of the domain's continuant (Remark A.4)
+  // Members of what a field holds that only a counselor's edit fills; the kernel writes the first two, who and when.
+  // 0: processes write it.
+  std::uint8_t human = 0;
+  bool instances = false;  // the keys of this column are what an escalation freezes (Touch)
 };
 
 struct ProcessInfo {
@@ -63,6 +67,8 @@ struct Signature {
   // Canonical JSON of everything that decides what a ledger's entries mean, the policy included.
   std::string canonical(std::string_view policyJson) const;
   std::vector<std::string> fieldNames(FieldMask mask) const;
+  // An escalation freezes what it touches, and not the whole entity.
+  bool freezesByKey() const;
 };
 
 // DomainModule: one domain behind a common face, so that the meta-agent, the ledger and the tools need no templates.
@@ -117,6 +123,17 @@ struct Evaluation {
   void reset(std::size_t invariants);
 };
 
+// What a candidate touches, where an escalation freezes by key. Rows are known by their keys, whatever their table; all
+// lists are sorted. Two candidates that do not meet give the same writes in either order, since each reads only rows
+// that it names or that those name, and neither writes one of the other's (FINDINGS, F22).
+struct Touch {
+  std::vector<std::string> instances;  // none: the whole entity
+  std::vector<std::string> rows;       // that the action names, or that those name in turn
+  std::vector<std::string> written;    // of them; the facts of logs do not count, their order is nobody's
+
+  bool meets(const Touch& other) const;
+};
+
 // How a counselor's commit is made (interfaces.md): from the candidate, recomputed now, or from the current state.
 WITAN_ENUM(CommitBase, candidate, current)
 
@@ -154,10 +171,15 @@ class DomainModule {
   // As evaluate, but walks every invariant in full: for replay, and to test the incremental walk against.
   virtual void evaluateFully(EntityState&, std::string_view role, const Action&, Time at, Evaluation& out) const = 0;
 
-  // A counselor's commit: base, then the edit; the full walk is the detection vector (A.63). Kept unless the edit is
-  // not well typed or the candidate faults, which is an error and changes nothing.
-  virtual Status counselorCommit(EntityState&, CommitBase, const Action* pending, const json::object& edit, Time at,
-                                 Evaluation& out) const = 0;
+  // A counselor's commit: base, then the edit; the full walk is the detection vector (A.63). What the edit puts into
+  // a human field is signed with the counselor and the time. Kept unless the edit is not well typed or names another
+  // person, or the candidate faults, which is an error and changes nothing.
+  virtual Status counselorCommit(EntityState&, CommitBase, const Action* pending, const json::object& edit,
+                                 std::string_view counselor, Time at, Evaluation& out) const = 0;
+
+  // What the action's candidate touches, for a domain that freezes by key; for others everything. The entity is as
+  // before afterwards. O(rows touched).
+  virtual Touch touch(const EntityState&, const Action&, Time at) const = 0;
 
   // The whole list on the state as it is.
   virtual std::vector<Verdict> walk(const EntityState&) const = 0;

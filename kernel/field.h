@@ -70,6 +70,18 @@ struct LogColumn : Column<Name, TablePointer, CellPointer> {
   static constexpr bool isLog = true;
 };
 
+// A column that only a counselor's edit fills. The kernel writes the counselor and the time of the decision into the
+// first two members of what its cells hold (HumanMark, kernel/view.h); a process may empty a cell, and no beginning
+// names it.
+template <FixedString Name, auto TablePointer, auto CellPointer>
+struct HumanColumn : Column<Name, TablePointer, CellPointer> {
+  static constexpr bool human = true;
+};
+template <class F>
+inline constexpr bool isHuman = requires {
+  F::human;
+};
+
 template <class... F>
 struct FieldList {
   static constexpr std::size_t size = sizeof...(F);

@@ -15,6 +15,12 @@ const RoleInfo& roleNamed(const Signature& signature, std::string_view name) {
   return *at;
 }
 
+// Who signs what is done by hand.
+std::string_view somebody(const DomainModule& module) {
+  const auto& counselors = module.signature().counselors;
+  return counselors.empty() ? std::string_view() : std::string_view(counselors.front());
+}
+
 }  // namespace
 
 EntityPtr NaiveServices::sliceOf(const RoleInfo& role) const {
@@ -29,7 +35,8 @@ std::string NaiveServices::tryOnSlice(const Act& act, const json::object& edit, 
   const RoleInfo& role = roleNamed(module_.signature(), act.role);
   const EntityPtr slice = sliceOf(role);
   Evaluation out;
-  const Status made = module_.counselorCommit(*slice, CommitBase::candidate, act.action, edit, act.at, out);
+  const Status made =
+      module_.counselorCommit(*slice, CommitBase::candidate, act.action, edit, somebody(module_), act.at, out);
   escalates = false;
   if (!made.ok()) return std::string(kKernelIntegrity);
   writes = std::move(out.writes);
@@ -71,7 +78,7 @@ std::vector<std::string> NaiveServices::commitTogether(const std::vector<Act>& a
 
 Status NaiveServices::commitByHand(const Act& act, const json::object& edit) {
   Evaluation out;
-  return module_.counselorCommit(*state_, CommitBase::candidate, act.action, edit, act.at, out);
+  return module_.counselorCommit(*state_, CommitBase::candidate, act.action, edit, somebody(module_), act.at, out);
 }
 
 std::vector<std::string> NaiveServices::violated() const {
@@ -158,7 +165,8 @@ class TwinTrace {
     const json::object edit = editFor(state(), pending);
     Evaluation tried;
     const EntityPtr copy = module_.clone(state());
-    const Status made = module_.counselorCommit(*copy, CommitBase::candidate, &pending, edit, now_, tried);
+    const Status made =
+        module_.counselorCommit(*copy, CommitBase::candidate, &pending, edit, somebody(module_), now_, tried);
     const std::string id = concat("operation-", ++operations_);
     CounselorDecision d{.entity = kEntity,
                         .counselor = module_.signature().counselors.front(),

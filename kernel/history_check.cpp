@@ -135,8 +135,8 @@ class HistoryCheck {
   bool isSafe(const EntityState& state, const Action& pending, const CounselorDecision& d) {
     EntityPtr candidate = module_.clone(state);
     static const json::object kNone;
-    const Status made =
-        module_.counselorCommit(*candidate, d.base, &pending, d.edit != nullptr ? *d.edit : kNone, d.at, full_);
+    const Status made = module_.counselorCommit(*candidate, d.base, &pending, d.edit != nullptr ? *d.edit : kNone,
+                                                d.counselor, d.at, full_);
     return made.ok() && full_.findings.empty();
   }
 

@@ -98,6 +98,16 @@ SignatureLint lintSignature(const Signature& signature) {
     }
     lint.processes.push_back(std::move(one));
   }
+  for (std::size_t i = 0; i < signature.fields.size(); ++i) {
+    const FieldInfo& field = signature.fields[i];
+    const bool plain =
+        field.type == "text" || field.type == "map<text, text>" || field.type == "map<text, list of text>";
+    if (!plain || ((inSomeRole & written) >> i & 1) == 0) continue;
+    std::vector<std::string> readers;
+    for (const InvariantInfo& invariant : signature.invariants)
+      if (invariant.footprint >> i & 1) readers.push_back(invariant.id);
+    if (!readers.empty()) lint.freeText.push_back(concat(field.name, " (", joined(readers), ")"));
+  }
   findProblems(signature, lint.problems);
   return lint;
 }
@@ -236,7 +246,10 @@ class SkewSearch {
     auto edit = parseJson(module_.sampleEdit(*state_, pending, counselors.front(), random_, at), kOwnJson);
     if (!edit || !edit->is_object()) return;
     EntityPtr candidate = module_.clone(*state_);
-    if (!module_.counselorCommit(*candidate, CommitBase::candidate, &pending, edit->get_object(), at, evaluation_).ok())
+    if (!module_
+             .counselorCommit(*candidate, CommitBase::candidate, &pending, edit->get_object(), counselors.front(), at,
+                              evaluation_)
+             .ok())
       return;
     if (evaluation_.findings.empty()) state_ = std::move(candidate);
   }
@@ -301,7 +314,8 @@ std::string lintText(const Signature& signature, const SignatureLint& lint) {
                                  : concat(process.role, " ", process.excess, "/", process.of)) +
            "\n";
   out += "fields in no role: " + orNone(lint.inNoRole) + "\nfields never written: " + orNone(lint.neverWritten) +
-         "\nfields never read: " + orNone(lint.neverRead) + "\n";
+         "\nfields never read: " + orNone(lint.neverRead) +
+         "\nfree text that invariants read: " + orNone(lint.freeText) + "\n";
   for (const std::string& problem : lint.problems) out += "problem: " + problem + "\n";
   return out;
 }

@@ -43,6 +43,9 @@ struct SignatureLint {
   std::vector<std::string> inNoRole;      // orphan fields
   std::vector<std::string> neverWritten;  // by any process, counselors' included
   std::vector<std::string> neverRead;     // by any process or invariant
+  // Plain texts that a role writes and an invariant reads, with the invariants: does it compare words of a language, or
+  // names, of which there is one form?
+  std::vector<std::string> freeText;
   // What is wrong or odd, as sentences: duplicate names, processes without a footprint, escalations before rejects.
   std::vector<std::string> problems;
 };

@@ -182,6 +182,13 @@ class Journal<FieldList<F...>> final : public JournalBase {
   std::vector<void (*)(State&)> inserted_;
 };
 
+// Only the codec of states, edits and write sets makes one (kernel/state_codec.h): no process does.
+class ByEdit {
+  ByEdit() = default;
+  template <class Fields>
+  friend struct StateCodec;
+};
+
 template <class Fields>
 class Mutator {
  public:
@@ -218,7 +225,13 @@ class Mutator {
     template <class F>
     requires(livesIn<F, TablePointer>()) bool has() const { return get<F>().has_value(); }
     template <class F>
-    requires(livesIn<F, TablePointer>()) Row& set(typename F::Value value) {
+    requires(livesIn<F, TablePointer>() && !isHuman<F>) Row& set(typename F::Value value) {
+      write<F>(std::move(value));
+      return *this;
+    }
+    // Of a field of any kind, by the kernel.
+    template <class F>
+    requires(livesIn<F, TablePointer>()) Row& set(ByEdit, typename F::Value value) {
       write<F>(std::move(value));
       return *this;
     }

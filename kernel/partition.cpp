@@ -50,6 +50,13 @@ std::span<const std::uint8_t> bytesOf(const Hash& digest) {
   return digest == Hash{} ? std::span<const std::uint8_t>() : std::span<const std::uint8_t>(digest);
 }
 
+// When a proposal of `at` is no longer waited for; nothing: never, or beyond the calendar.
+std::optional<Time> expiryOf(Time at, std::int64_t ttlMicros) {
+  Time due;
+  const bool endless = __builtin_add_overflow(at.micros, ttlMicros, &due.micros) || !isCalendarTime(due);
+  return ttlMicros <= 0 || endless ? std::nullopt : std::optional(due);
+}
+
 std::string genesisText(const DomainModule& module, const EntityState& state, Time at) {
   std::string text = "{\"at\":\"" + formatTime(at) + "\",\"state\":";
   module.writeState(text, state);
@@ -271,10 +278,12 @@ Decision Partition::propose(const Proposal& proposal) {
   if (instance == nullptr)
     return refuse(concat("unknown entity \"", clip(proposal.entity, kKeyMax), "\""), proposal.remember,
                   proposal.operationId);
-  if (instance->pending && !mutated("noFreeze"))
+  const auto frozen = [&](std::string_view why) {
     return refuse(concat("entity \"", proposal.entity, "\" waits for a counselor since entry ", instance->pending->seq,
-                         "; try again after the decision"),
+                         why, "; try again after the decision"),
                   proposal.remember, proposal.operationId, Outcome::frozen);
+  };
+  if (holds(*instance, *proposal.action, proposal.at)) return frozen("");
 
   std::string elsewhere = bindings_.objection(bytesOf(proposal.runKey), bytesOf(proposal.planDigest));
   if (mutated("bindNothing")) elsewhere.clear();
@@ -284,11 +293,16 @@ Decision Partition::propose(const Proposal& proposal) {
   else
     rejectForIntegrity(module_->signature().invariants.size(), elsewhere, evaluation_);
   if (mutated("escalateAsPass") && evaluation_.tag == Evaluation::Tag::escalated &&
-      module_->counselorCommit(*instance->state, CommitBase::candidate, proposal.action, {}, proposal.at, evaluation_)
+      module_
+          ->counselorCommit(*instance->state, CommitBase::candidate, proposal.action, {}, {}, proposal.at, evaluation_)
           .ok())
     evaluation_.tag = Evaluation::Tag::approved;
 
+  const bool asks = evaluation_.tag == Evaluation::Tag::escalated;
+  if (asks && instance->pending && !mutated("noFreeze")) return frozen(", and this would ask a second question");
+
   EntryView entry;
+  std::string waits;
   entry.time = proposal.at;
   entry.tag = static_cast<Tag>(evaluation_.tag);
   entry.entity = proposal.entity;
@@ -323,6 +337,10 @@ Decision Partition::propose(const Proposal& proposal) {
     pending->message = entry.message;
     pending->findings = evaluation_.findings;
     pending->decoded = module_->parseAction(parseJson(action_, {.bytes = kRecordMax, .depth = 64}).value()).value();
+    pending->touch = module_->touch(*instance->state, *proposal.action, proposal.at);
+    pending->expires = expiryOf(proposal.at, options_.pendingTtlMicros);
+    waits = waitText({pending->touch.instances, pending->expires});
+    entry.decision = waits;
     instance->pending = std::move(pending);
   }
   append(*instance, entry, key);
@@ -348,6 +366,12 @@ Decision Partition::decide(const CounselorDecision& d) {
   if (!module_->authorised(d.counselor) && !mutated("anyCounselor"))
     return no(concat("\"", clip(d.counselor, kKeyMax), "\" is not an authorised counselor"));
   if (!instance->pending) return no(concat("nothing is pending for entity \"", d.entity, "\""));
+  if (isDue(*instance->pending, d.at)) {
+    const Time due = *instance->pending->expires;
+    (void)expire(d.at, d.entity);
+    return no(concat("nothing is pending for entity \"", d.entity, "\": the time for a decision was over at ",
+                     formatTime(due)));
+  }
   const PendingProposal& pending = *instance->pending;
   const bool shown = (!d.escalation || *d.escalation == pending.seq) &&
                      (!d.pendingDigest || *d.pendingDigest == pending.digest || mutated("numberSuffices"));
@@ -360,7 +384,8 @@ Decision Partition::decide(const CounselorDecision& d) {
   EntryView entry;
   if (d.commit) {
     const json::object& edit = editOf(d);
-    Status made = module_->counselorCommit(*instance->state, d.base, pending.decoded.get(), edit, d.at, evaluation_);
+    Status made =
+        module_->counselorCommit(*instance->state, d.base, pending.decoded.get(), edit, d.counselor, d.at, evaluation_);
     if (!made.ok()) return no(made.error().message);
     entry.tag = Tag::cCommitted;
     entry.decision = decisionText;
@@ -400,20 +425,17 @@ Decision Partition::counselorEntry(Instance& instance, std::string_view entity, 
 std::vector<std::pair<std::string, Decision>> Partition::expire(Time now, std::optional<std::string_view> only,
                                                                 std::size_t most) {
   std::vector<std::pair<std::string, Decision>> expired;
-  if (options_.pendingTtlMicros <= 0) return expired;
-  if (mutated("lateCounselor")) --now.micros;
   std::vector<std::string> due;
   for (const auto& [seq, entity] : pendingBySeq_) {
     if (due.size() == most) break;
-    if ((!only || *only == entity) && now.micros - find(entity)->pending->at.micros >= options_.pendingTtlMicros)
-      due.push_back(entity);
+    if ((!only || *only == entity) && isDue(*find(entity)->pending, now)) due.push_back(entity);
   }
   for (const std::string& entity : due) {
     Instance& instance = *find(entity);
     EntryView entry;
     entry.tag = Tag::cRejected;
     const std::string operationId = concat(kExpirePrefix, instance.pending->seq);
-    const Time at{instance.pending->at.micros + options_.pendingTtlMicros};
+    const Time at = *instance.pending->expires;
     const std::string reason = "expired: no counselor decided by " + formatTime(at);
     expired.emplace_back(entity, counselorEntry(instance, entity, entry, kSystemCounselor, operationId, reason, at));
   }
@@ -449,15 +471,28 @@ bool Partition::frozen(std::string_view entity) const {
   return instance != nullptr && instance->pending != nullptr;
 }
 
+bool Partition::holds(std::string_view entity, const Action& action, Time at) const {
+  const Instance* instance = find(entity);
+  return instance != nullptr && holds(*instance, action, at);
+}
+
+bool Partition::holds(const Instance& instance, const Action& action, Time at) const {
+  if (!instance.pending || mutated("noFreeze")) return false;
+  return instance.pending->touch.instances.empty() ||
+         module_->touch(*instance.state, action, at).meets(instance.pending->touch);
+}
+
+bool Partition::isDue(const PendingProposal& pending, Time now) const {
+  if (mutated("lateCounselor")) --now.micros;
+  return pending.expires && now >= *pending.expires;
+}
+
 bool Partition::knows(std::string_view operationId) const { return operations_.contains(keyOf(operationId)); }
 
 PendingView Partition::viewOf(std::string_view entity, const Instance& instance) const {
   const PendingProposal& p = *instance.pending;
-  PendingView view{std::string(entity), p.seq,     p.digest,   p.at, p.role, p.device, p.agent, p.action,
-                   p.invariant,         p.message, p.findings, {}};
-  Time expires;
-  const bool endless = __builtin_add_overflow(p.at.micros, options_.pendingTtlMicros, &expires.micros);
-  if (options_.pendingTtlMicros > 0 && !endless) view.expires = expires;
+  PendingView view{std::string(entity), p.seq,     p.digest,   p.at,     p.role, p.device, p.agent, p.action,
+                   p.invariant,         p.message, p.findings, p.expires};
   return view;
 }
 
@@ -481,7 +516,9 @@ void Partition::checkInvariants() const {
     const auto at = pendingBySeq_.find(instance->pending->seq);
     WITAN_CHECK(at != pendingBySeq_.end() && at->second == name,
                 "P2: a pending proposal is listed under its escalation");
-    WITAN_CHECK(instance->lastSeq == instance->pending->seq, "P3: nothing follows an escalation but its resolution");
+    const bool byKey = !instance->pending->touch.instances.empty();
+    WITAN_CHECK(byKey ? instance->lastSeq >= instance->pending->seq : instance->lastSeq == instance->pending->seq,
+                "P3: nothing follows an escalation but its resolution, and what it does not freeze");
   }
   WITAN_CHECK(frozenCount == pendingBySeq_.size(), "P2: the queue lists frozen entities only");
   WITAN_CHECK(batch_.firstSeq() <= frontier_.size() + 1, "P1: the open batch starts within the ledger");

@@ -10,7 +10,9 @@
 // Invariants, checked in checkInvariants():
 //   P1 sequence numbers are 1, 2, 3, ... and the tree has as many leaves as the partition has entries;
 //   P2 an entity has at most one pending proposal (Lemma A.65), which carries its escalation entry's number;
-//   P3 a pending proposal's entity changes only by the counselor's decision on it.
+//   P3 a pending proposal's entity changes only by the counselor's decision on it; where the domain freezes by key,
+//   what
+//      that proposal touches does (kernel/domain_module.h, Touch).
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -42,7 +44,8 @@ class EntrySource {
 };
 
 struct PartitionOptions {
-  // A pending proposal older than this is rejected by the system counselor (F17); 0: never.
+  // A proposal that escalates from now on and waits longer is rejected by the system counselor (F17); 0: never. Its
+  // entry says when, which binds whoever opens the ledger later.
   std::int64_t pendingTtlMicros = 0;
   // Remember what changed since the last snapshot (kernel/ledger/snapshot.h).
   bool snapshots = false;
@@ -104,6 +107,8 @@ struct PendingView {
   std::optional<Time> expires;
 };
 
+struct PendingProposal;
+
 class Partition {
  public:
   // `history` answers entries of batches handed out before; may be null, then repeats of those are answered without
@@ -158,7 +163,9 @@ class Partition {
   std::vector<std::string> entities() const;                // sorted
   const EntityState* state(std::string_view entity) const;  // null: unknown
   const Hash* stateDigest(std::string_view entity) const;
-  bool frozen(std::string_view entity) const;
+  bool frozen(std::string_view entity) const;  // something is pending
+  // Would a proposal of this action be answered "frozen"? O(rows that it touches) while something is pending.
+  bool holds(std::string_view entity, const Action& action, Time at) const;
   bool knows(std::string_view operationId) const;  // decided or remembered
   std::vector<PendingView> queue() const;          // by sequence number
   std::optional<PendingView> pending(std::string_view entity) const;
@@ -211,6 +218,8 @@ class Partition {
   Status foldNote(std::string_view payload);
   Status foldEpoch(std::string_view payload, Fold how);
   Status freeze(Instance&, const EntryView&, const Hash& leaf);
+  bool holds(const Instance&, const Action&, Time at) const;
+  bool isDue(const PendingProposal&, Time now) const;
   Status restoreChunk(const store::Reader&, std::uint64_t number, std::vector<std::uint64_t>& firstSeqs);
   Status restoreEntity(std::string_view entity, std::string_view sealed);
   void name(const OperationKey&, std::uint64_t answer);

@@ -130,6 +130,9 @@ Status Partition::freeze(Instance& instance, const EntryView& entry, const Hash&
   }
   WITAN_TRY(value, parseJson(entry.action, {.bytes = kRecordMax, .depth = 64}));
   WITAN_SET(pending->decoded, module_->parseAction(value));
+  WITAN_TRY(wait, readWait(entry.decision));
+  pending->touch = module_->touch(*instance.state, *pending->decoded, entry.time);
+  pending->expires = wait.until;
   instance.pending = std::move(pending);
   pendingBySeq_.emplace(entry.seq, std::string(entry.entity));
   return okStatus();
@@ -155,7 +158,9 @@ Status Partition::foldEntry(std::string_view payload, const Hash& leaf, Fold how
   if (instance == nullptr) return damaged(seq, concat("its entity \"", entry.entity, "\" has no beginning"));
   if (instance->genesis != entry.genesis) return damaged(seq, "does not carry its entity's beginning");
   const bool resolves = entry.tag == Tag::cCommitted || entry.tag == Tag::cRejected;
-  if (resolves != (instance->pending != nullptr))
+  const bool asksTwice = instance->pending != nullptr && entry.tag == Tag::escalated;
+  const bool isFrozen = instance->pending != nullptr && (asksTwice || instance->pending->touch.instances.empty());
+  if (resolves ? instance->pending == nullptr : isFrozen)
     return damaged(seq, resolves ? "resolves nothing" : "decides a frozen entity");
   if (resolves && instance->pending->seq != entry.escalation)
     return damaged(seq, concat("resolves entry ", entry.escalation, " which is not pending"));

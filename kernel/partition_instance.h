@@ -18,6 +18,8 @@ struct PendingProposal {
   std::string role, device, agent, action, invariant, message;
   std::vector<Finding> findings;
   ActionPtr decoded;
+  Touch touch;                  // of its candidate
+  std::optional<Time> expires;  // when it is rejected by "system"
 };
 
 struct Partition::Instance {

@@ -11,7 +11,7 @@ std::optional<std::vector<Finding>> failing(const DomainModule& module, const En
                                             Time at) {
   const EntityPtr copy = module.clone(state);
   Evaluation found;
-  if (!module.counselorCommit(*copy, CommitBase::candidate, &action, {}, at, found).ok()) return std::nullopt;
+  if (!module.counselorCommit(*copy, CommitBase::candidate, &action, {}, {}, at, found).ok()) return std::nullopt;
   return std::move(found.findings);
 }
 

@@ -93,7 +93,7 @@ struct StateCodec {
     typename F::Value parsed{};
     WITAN_DO(readJson(value, parsed, where));
     if constexpr (F::isColumn)
-      m.template edit<F::table>(key).template set<F>(std::move(parsed));
+      m.template edit<F::table>(key).template set<F>(ByEdit(), std::move(parsed));
     else
       m.template set<F>(std::move(parsed));
     return okStatus();

@@ -240,13 +240,34 @@ class TypedModule final : public UntypedModule {
     if constexpr (requires { D::title; }) signature_.title = D::title;
     forEachField<Fields>([&]<class F>() {
       std::string type = JsonCodec<typename F::Value>::typeName();
-      signature_.fields.push_back(
-          {std::string(F::name), F::isColumn ? "map<text, " + type + ">" : type, F::isColumn, F::lifecycle});
+      signature_.fields.push_back({std::string(F::name), F::isColumn ? "map<text, " + type + ">" : type, F::isColumn,
+                                   F::lifecycle, humanMembers<F>(), isInstances<F>()});
     });
     [&]<class... R>(RoleList<R...>) { (describeRole<R>(), ...); }(typename D::Roles{});
     if constexpr (requires { typename D::CounselorProcesses; })
       [&]<class... P>(ProcessList<P...>) { (describeProcess<P>(""), ...); }(typename D::CounselorProcesses{});
     [&]<class... I>(InvariantList<I...>) { (describeInvariant<I>(), ...); }(typename D::Invariants{});
+  }
+
+  template <class F>
+  static constexpr std::uint8_t humanMembers() {
+    if constexpr (isHuman<F>) {
+      using Value = typename F::Value;
+      using Members = decltype(Value::witanMembers());
+      static_assert(Value::asTuple && std::is_same_v<typename std::tuple_element_t<0, Members>::Type, std::string> &&
+                        std::is_same_v<typename std::tuple_element_t<1, Members>::Type, Time>,
+                    "a human field holds a tuple: who, when, what the person says");
+      return memberCount<Value>;
+    } else {
+      return 0;
+    }
+  }
+  template <class F>
+  static constexpr bool isInstances() {
+    if constexpr (requires { typename D::Instances; })
+      return contains<F, typename D::Instances>;
+    else
+      return false;
   }
 
   template <class I>

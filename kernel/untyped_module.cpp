@@ -1,6 +1,7 @@
 #include "kernel/untyped_module.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/string_util.h"
 
@@ -8,7 +9,7 @@ namespace witan::kernel {
 
 namespace {
 
-constexpr JsonLimits kCommitLimits{.bytes = 64 << 20};
+constexpr JsonLimits kCommitLimits{.bytes = 64 << 20, .depth = 64};
 
 Status addWaivers(PublicFields& shared, const json::value& value) {
   const json::value* add = value.is_object() ? value.get_object().if_contains("add") : nullptr;
@@ -28,6 +29,97 @@ Status addWaivers(PublicFields& shared, const json::value& value) {
   shared.waivers = std::move(all);
   return okStatus();
 }
+
+// What a cell of a human field holds, signed: [who, when, what the person says ...]. Given is all of it, in which the
+// kernel replaces the time and the person must be the counselor or left out; or what the person says alone.
+Result<json::value> signedValue(const FieldInfo& field, const json::value& given, std::string_view counselor, Time at,
+                                const std::string& where) {
+  const std::size_t said = field.human - 2u;
+  json::array out{counselor, formatTime(at)};
+  const auto isCounselor = [&](const json::value& who) {
+    return who.is_null() || (who.is_string() && (who.get_string().empty() || who.get_string() == counselor));
+  };
+  const json::array* all = given.if_array();
+  if (all != nullptr ? all->size() == field.human : said == 0) {
+    if (!isCounselor(all != nullptr ? (*all)[0] : given))
+      return invalid(concat(where, ": names another person than \"", counselor, "\", who decides"),
+                     "leave the person and the time out: the kernel writes them");
+    if (all != nullptr) out.insert(out.end(), all->begin() + 2, all->end());
+  } else if (all != nullptr && all->size() == said) {
+    out.insert(out.end(), all->begin(), all->end());
+  } else if (all == nullptr && said == 1) {
+    out.push_back(given);
+  } else {
+    return invalid(concat(where, ": expected ", said, " values, or ", field.human, " with the person and the time"));
+  }
+  return json::value(std::move(out));
+}
+
+Result<json::value> signedCells(const FieldInfo& field, const json::value& cells, std::string_view counselor, Time at) {
+  const std::string where = "edit." + field.name;
+  if (!cells.is_object()) return wrongJsonType(where, "an object of key to value", cells);
+  json::object out;
+  for (const auto& [key, value] : cells.get_object()) {
+    if (value.is_null()) {
+      out[key] = nullptr;
+      continue;
+    }
+    WITAN_TRY(made, signedValue(field, value, counselor, at, concat(where, ".", clip(key))));
+    out[key] = std::move(made);
+  }
+  return json::value(std::move(out));
+}
+
+// The texts within.
+void addTexts(const json::value& value, std::vector<std::string>& out) {
+  if (value.is_string()) out.emplace_back(value.get_string());
+  if (value.is_array())
+    for (const json::value& one : value.get_array()) addTexts(one, out);
+  if (value.is_object())
+    for (const auto& [key, one] : value.get_object()) addTexts(one, out);
+}
+
+// The names that are found, and those in the rows of that name, and so on.
+class Reach {
+ public:
+  Reach(FieldTable fields, const Signature& signature) : fields_(fields), signature_(signature) {}
+
+  void add(const json::value& value) { addTexts(value, open_); }
+  void add(std::string name) { open_.push_back(std::move(name)); }
+  void follow(const void* state) {
+    for (const std::string& name : seen_) open_.push_back(name);
+    seen_.clear();
+    while (!open_.empty()) {
+      const std::string name = std::move(open_.back());
+      open_.pop_back();
+      if (name.size() <= kKeyMax && seen_.insert(name).second) look(state, name);
+    }
+  }
+  void into(Touch& touch) const {
+    touch.rows.assign(rows_.begin(), rows_.end());
+    touch.instances.assign(instances_.begin(), instances_.end());
+  }
+
+ private:
+  void look(const void* state, const std::string& name) {
+    for (const FieldOps& field : fields_) {
+      if (field.keys == nullptr || field.append != nullptr) continue;
+      const Slot slot = field.keys(field.index, state)->find(name);
+      if (slot == kNoSlot || !field.has(field.index, state, slot)) continue;
+      rows_.insert(name);
+      std::string text;
+      field.write(field.index, state, slot, text);
+      addTexts(parseJson(text, kCommitLimits).value(), open_);
+      const auto info = std::ranges::find(signature_.fields, field.name, &FieldInfo::name);
+      if (info != signature_.fields.end() && info->instances) instances_.insert(name);
+    }
+  }
+
+  FieldTable fields_;
+  const Signature& signature_;
+  std::vector<std::string> open_;
+  std::set<std::string> seen_, rows_, instances_;
+};
 
 void rejectByKernel(const Verdict& verdict, Evaluation& out) {
   out.tag = Evaluation::Tag::rejected;
@@ -68,6 +160,10 @@ Result<EntityPtr> UntypedModule::create(const json::object& fields, Time at) con
         }
         if ((*mask & ~fieldsOfBeginning()) != 0) {
           status = invalid(concat("init.", name, ": no beginning sets it"));
+          return;
+        }
+        if ((*mask & humanFields()) != 0) {
+          status = invalid(concat("init.", name, ": only a counselor's edit fills it"));
           return;
         }
         given |= *mask;
@@ -215,6 +311,37 @@ std::string UntypedModule::kernelFault(EntityState& entity, JournalBase& journal
   return {};
 }
 
+Touch UntypedModule::touch(const EntityState& entity, const Action& action, Time at) const {
+  Touch touch;
+  if (!signature_.freezesByKey()) return touch;
+  auto& scratch = const_cast<EntityState&>(entity);  // it is as before when this returns
+  Reach reach(fields_, signature_);
+  std::string text;
+  action.write(text);
+  reach.add(parseJson(text, kCommitLimits).value());
+  reach.follow(stateOf(entity));
+  JournalBase& journal = scratchJournal();
+  bool scalars = false;
+  if (applyAction(scratch, journal, action, at).empty()) {
+    for (const FieldOps& field : fields_) {
+      if ((journal.touched() & field.bit) == 0 || field.append != nullptr) continue;
+      scalars = scalars || field.keys == nullptr;
+      if (field.keys == nullptr) continue;
+      Slots slots;
+      field.written(field.index, journal, slots);
+      for (const Slot slot : slots) touch.written.push_back(field.keys(field.index, stateOf(entity))->key(slot));
+    }
+    for (const std::string& key : touch.written) reach.add(key);
+    reach.follow(stateOf(entity));
+  }
+  journal.undoIn(stateOf(scratch));
+  reach.into(touch);
+  std::ranges::sort(touch.written);
+  touch.written.erase(std::unique(touch.written.begin(), touch.written.end()), touch.written.end());
+  if (scalars) touch.instances.clear();
+  return touch;
+}
+
 void UntypedModule::decide(EntityState& entity, std::string_view role, const Action& action, Time at, Evaluation& out,
                            bool everything) const {
   JournalBase& journal = scratchJournal();
@@ -266,7 +393,15 @@ void UntypedModule::walkCandidate(const EntityState& entity, const JournalBase& 
   }
 }
 
-Status UntypedModule::edit(EntityState& entity, void* mutator, const json::object& edit, bool& waiversChanged) const {
+FieldMask UntypedModule::humanFields() const {
+  FieldMask mask = 0;
+  for (std::size_t i = 0; i < signature_.fields.size(); ++i)
+    if (signature_.fields[i].human != 0) mask |= FieldMask{1} << i;
+  return mask;
+}
+
+Status UntypedModule::edit(EntityState& entity, void* mutator, const json::object& edit, std::string_view counselor,
+                           Time at, bool& waiversChanged) const {
   for (const auto& [name, value] : edit) {
     if (name == "waivers") {
       WITAN_DO(addWaivers(entity.shared, value));
@@ -275,8 +410,11 @@ Status UntypedModule::edit(EntityState& entity, void* mutator, const json::objec
     }
     if (name == "clock" || name == "policy")
       return invalid(concat("edit.", name, ": belongs to the kernel and can't be edited"));
+    const auto field = std::ranges::find(signature_.fields, name, &FieldInfo::name);
+    const bool human = field != signature_.fields.end() && field->human != 0;
     try {
-      WITAN_DO(setField(fields_, mutator, name, value, "edit"));
+      WITAN_TRY(made, human ? signedCells(*field, value, counselor, at) : Result<json::value>(value));
+      WITAN_DO(setField(fields_, mutator, name, made, "edit"));
     } catch (const Fault& fault) {
       return invalid(concat("edit.", name, ": ", fault.message));
     }
@@ -285,7 +423,8 @@ Status UntypedModule::edit(EntityState& entity, void* mutator, const json::objec
 }
 
 Status UntypedModule::counselorCommit(EntityState& entity, CommitBase base, const Action* pending,
-                                      const json::object& edited, Time at, Evaluation& out) const {
+                                      const json::object& edited, std::string_view counselor, Time at,
+                                      Evaluation& out) const {
   JournalBase& journal = scratchJournal();
   const PublicFields before = entity.shared;
   entity.shared.clock = at;
@@ -295,7 +434,8 @@ Status UntypedModule::counselorCommit(EntityState& entity, CommitBase base, cons
       status = invalid("the candidate can no longer be made (" + fault + ")", "commit from \"current\" or reject");
   bool waiversChanged = false;
   if (status.ok())
-    mutate(entity, journal, [&](void* mutator) { status = edit(entity, mutator, edited, waiversChanged); });
+    mutate(entity, journal,
+           [&](void* mutator) { status = edit(entity, mutator, edited, counselor, at, waiversChanged); });
   if (!status.ok()) {
     journal.undoIn(stateOf(entity));
     entity.shared = before;

@@ -53,8 +53,9 @@ class UntypedModule : public DomainModule {
                      Evaluation& out) const override {
     decide(entity, role, action, at, out, true);
   }
-  Status counselorCommit(EntityState& entity, CommitBase base, const Action* pending, const json::object& edit, Time at,
-                         Evaluation& out) const override;
+  Status counselorCommit(EntityState& entity, CommitBase base, const Action* pending, const json::object& edit,
+                         std::string_view counselor, Time at, Evaluation& out) const override;
+  Touch touch(const EntityState& entity, const Action& action, Time at) const override;
   std::vector<Verdict> walk(const EntityState& entity) const override;
   Status applyWrites(EntityState& entity, const json::object& writes) const override;
   void writeState(std::string& out, const EntityState& entity, FieldMask mask) const override;
@@ -86,7 +87,9 @@ class UntypedModule : public DomainModule {
         entity, journal, [](void* context, void* mutator) { (*static_cast<Use*>(context))(mutator); }, &use);
   }
   Status setPublicOrField(EntityState& entity, void* mutator, std::string_view name, const json::value& value) const;
-  Status edit(EntityState& entity, void* mutator, const json::object& edit, bool& waiversChanged) const;
+  Status edit(EntityState& entity, void* mutator, const json::object& edit, std::string_view counselor, Time at,
+              bool& waiversChanged) const;
+  FieldMask humanFields() const;
   std::string applyAction(EntityState& entity, JournalBase& journal, const Action& action, Time at) const;
   std::string kernelFault(EntityState& entity, JournalBase& journal, std::string_view role, const Action& action,
                           Time at) const;

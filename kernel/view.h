@@ -27,6 +27,15 @@ struct Waiver {
   friend auto operator<=>(const Waiver&, const Waiver&) = default;
 };
 
+// Who decided, and when: what a HumanColumn holds if the person says nothing else.
+struct HumanMark {
+  static constexpr bool asTuple = true;
+  std::string by;
+  Time at;
+  WITAN_MEMBERS(HumanMark, by, at)
+  friend bool operator==(const HumanMark&, const HumanMark&) = default;
+};
+
 // Of one entity.
 inline constexpr std::size_t kWaiversMax = 10'000;
 inline constexpr std::size_t kWaiverBytesMax = 256 * 1024;

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/quote.h"
 #include "cli/commands/commands.h"
+#include "cli/events/control_experiment.h"
 #include "cli/events/event_generator.h"
 #include "cli/format/domain_show.h"
 #include "domains/registry.h"
@@ -18,6 +19,7 @@
 #include "program/policy_file.h"
 #include "program/process.h"
 #include "program/progress.h"
+#include "rules/attack/attack.h"
 
 namespace witan::node {
 
@@ -31,13 +33,15 @@ struct DomainArguments {
   std::string name;
   std::string domain;  // of a file of scenarios, or of the one fingerprint that is asked for
   std::string policyFile;
-  std::string ontologyFile, dir;
+  std::string ontologyFile, eventsFile, dir;
   bool json = false;
   bool capnp = false;
   SkewOptions skew;
   HistoryOptions histories;
   GenerateOptions generate;
   FingerprintOptions fingerprint;
+  rules::AttackOptions attack;
+  std::int64_t attackSeconds = 0;
 };
 
 Result<std::unique_ptr<DomainModule>> moduleOf(const DomainArguments& a) {
@@ -175,8 +179,43 @@ Result<int> generate(const DomainArguments& a) {
   return kExitOk;
 }
 
+// Exit 1 if a gate was passed.
+Result<int> attack(const DomainArguments& a) {
+  WITAN_TRY(module, moduleOf(a));
+  WITAN_TRY(gates, domains::gatesOf(*module));
+  if (gates->all().empty())
+    return invalid("domain " + inQuotes(module->signature().domain) + " declares no gates",
+                   "declare what must not be reached without evidence as [gates.NAME], see docs/RULES.md");
+  rules::AttackOptions options = a.attack;
+  if (module->scenarios().empty()) options.scenarios = domains::scenariosOf(module->signature().domain);
+  if (a.attackSeconds > 0) options.steps = ~std::uint64_t{0};
+  SystemClock clock;
+  std::string role;
+  Time end;
+  const auto more = [&](std::string_view now) {
+    if (role != now) role = now, end = Time{clock.now().micros + a.attackSeconds * kMicrosPerSecond};
+    return a.attackSeconds == 0 || clock.now() < end;
+  };
+  WITAN_TRY(report, rules::attack(*module, *gates, options, more));
+  a.json ? putOut(canonicalJson(rules::attackJson(*module, report)) + "\n")
+         : putWords(rules::attackText(*module, report));
+  return report.findings.empty() ? kExitOk : kExitFailed;
+}
+
+// The given events instead of random ones. Exit 1 if the kernel let a broken state through.
+Result<int> control(const DomainArguments& a) {
+  if (a.domain.empty())
+    return invalid("--events is about one domain", "name it: witan domain fingerprint NAME --events FILE");
+  WITAN_TRY(lines, readInput(a.eventsFile, kScenariosMax));
+  WITAN_TRY(module, domains::makeDomain(a.domain));
+  WITAN_TRY(report, controlExperiment(*module, lines));
+  a.json ? putOut(canonicalJson(controlJson(*module, report)) + "\n") : putWords(controlText(*module, report));
+  return report.kernelViolations == 0 ? kExitOk : kExitFailed;
+}
+
 // All domains unless one is named. Exit 1 if the kernel let a broken state through or a ledger does not tell it all.
 Result<int> fingerprint(const DomainArguments& a) {
+  if (!a.eventsFile.empty()) return control(a);
   std::vector<std::string_view> names = domains::domainNames();
   if (!a.domain.empty()) names = {a.domain};
   json::array all;
@@ -246,11 +285,24 @@ void addDomainCommand(Command& app) {
   t->option("--seed", a->histories.seed, "Seed of the histories")->showDefault()->check(wholeNumber());
   t->findOption("name")->describe("Domain, or FILE.jsonl of event lines with expectations");
   t->option("--domain", a->domain, "Domain of a FILE of scenarios; without it the file's name says");
+  Command* k = verb("attack",
+                    "Search for a way in which one role alone, by lawful actions, passes a gate without its evidence; "
+                    "print the shortest; exit 1 if there is one",
+                    "witan domain attack disclosure --role Disclosure --steps 500", true, attack);
+  k->option("--role", a->attack.role, "One role (default: each)");
+  k->option("--seed", a->attack.seed, "Seed of the search")->showDefault()->check(wholeNumber());
+  k->option("--steps", a->attack.steps, "Actions to try for each role")
+      ->showDefault()
+      ->check(wholeNumber(1, 1'000'000'000));
+  k->option("--seconds", a->attackSeconds, "Try for so long for each role, instead of --steps")
+      ->check(wholeNumber(1, 86'400));
   Command* f = verb("fingerprint",
                     "Does a domain need adjudication, is it auditable, is it a pipeline: searched for, with the same "
                     "traces through naive services and the kernel",
                     "witan domain fingerprint udt --json", false, fingerprint);
   f->option("name,--domain", a->domain, "One domain (default: all)");
+  f->option("--events", a->eventsFile,
+            "These events (JSON Lines) through services and the kernel, instead of random ones");
   f->option("--seed", a->fingerprint.seed, "Seed of search and traces")->showDefault()->check(wholeNumber());
   f->option("--steps", a->fingerprint.steps, "States to visit in search of write skew")
       ->showDefault()

@@ -92,8 +92,8 @@ class EventGenerator {
     const std::string edit = module_.sampleEdit(*partition_.state(entity), *action, counselors.front(), random_, when);
     const json::value parsed = parseJson(edit, kOwnJson).value();
     EntityPtr candidate = module_.clone(*partition_.state(entity));
-    const Status tried =
-        module_.counselorCommit(*candidate, CommitBase::candidate, action.get(), parsed.as_object(), when, evaluation_);
+    const Status tried = module_.counselorCommit(*candidate, CommitBase::candidate, action.get(), parsed.as_object(),
+                                                 counselors.front(), when, evaluation_);
     const bool commit = tried.ok() && evaluation_.findings.empty() && random_.below(10) != 0;
     write(when, entity,
           "\"counselor\":\"" + counselors.front() + "\",\"decision\":\"" +

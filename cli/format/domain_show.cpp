@@ -66,7 +66,8 @@ std::string showDomain(const DomainModule& module) {
   const kernel::Signature& s = module.signature();
   std::string out = concat(s.domain, ": ", s.title, "\n\nfields (", s.fields.size(), ")\n");
   for (const FieldInfo& field : s.fields)
-    out += "  " + padded(field.name + " ", 22) + field.type + (field.lifecycle ? "  (lifecycle)" : "") + "\n";
+    out += "  " + padded(field.name + " ", 22) + field.type + (field.lifecycle ? "  (lifecycle)" : "") +
+           (field.human != 0 ? "  (human)" : "") + (field.instances ? "  (instances)" : "") + "\n";
   out += "  clock, policy and waivers are public: everyone reads them, no proposal writes them\n\nroles\n";
   for (const RoleInfo& role : s.roles) {
     out += "  " + role.name + "\n    footprint: " + orNone(s.fieldNames(role.footprint)) + "\n";
@@ -120,6 +121,7 @@ std::string lintJson(const kernel::Signature& signature, const SignatureLint& li
                                       {"fieldsInNoRole", listOf(lint.inNoRole)},
                                       {"fieldsNeverWritten", listOf(lint.neverWritten)},
                                       {"fieldsNeverRead", listOf(lint.neverRead)},
+                                      {"freeText", listOf(lint.freeText)},
                                       {"problems", listOf(lint.problems)},
                                       {"writeSkew", skewJson(skew)}});
 }

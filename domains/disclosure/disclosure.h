@@ -20,6 +20,7 @@ struct DisclosureDomain {
   static constexpr std::string_view title =
       "Security vulnerability disclosure: reports, embargoes, commitments and publication of one portfolio";
   using Fields = disclosure::Fields;
+  using Instances = Footprint<VulnPhase>;  // a question about one vulnerability freezes that one
   using Roles = RoleList<ReporterCoordination, PatchTracking, CommitmentManagement, Disclosure>;
   using Invariants =
       InvariantList<RefIntegrity, PhasePath, MaintainerRateLimit, CommitmentRegistryConsistency,

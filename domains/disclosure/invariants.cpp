@@ -25,7 +25,7 @@ Verdict judgeVuln(const RefRow<kVulns>& row) {
   if (const auto& severity = row.get<VulnSeverity>();
       severity && !rules::isSeverityWord(*severity) && !rules::cvssTenths(*severity))
     return Verdict::reject("\"" + clipped(*severity) + "\" of vulnerability " + clipped(row.key()) +
-                           " is neither NONE, LOW, MEDIUM, HIGH, CRITICAL nor a vector of CVSS 3.0 or 3.1");
+                           " is neither NONE, LOW, MEDIUM, HIGH, CRITICAL nor a vector of CVSS 3.0, 3.1 or 4.0");
   if (!row.has<VulnOrgs>()) return Verdict::pass();
   for (const std::string& org : *row.get<VulnOrgs>())
     if (!isCanonicalName(org))

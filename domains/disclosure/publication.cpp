@@ -83,11 +83,13 @@ Verdict EmbargoEnforcement::checkRow(const View<EmbargoEnforcement>& s, const Ro
     return Verdict::reject(of("the deadline") + " is not its start and " + std::to_string(*v.get<EmbargoBaseDays>()) +
                            " + " + std::to_string(extension) + " days");
   const EmbargoSpec spec = s.policy().embargo();
-  if (s.waived(EmbargoEnforcement::id, v.key())) return Verdict::pass();
-  if (extension < 0 || *v.get<EmbargoBaseDays>() < spec.baseDays)
+  // A waiver is for what a person saw: it lets no agent take days back afterwards.
+  const bool waived = s.waived(EmbargoEnforcement::id, v.key());
+  if (extension < 0 || (!waived && *v.get<EmbargoBaseDays>() < spec.baseDays))
     return Verdict::reject(of("the embargo") + " is " + std::to_string(*v.get<EmbargoBaseDays>()) + " + " +
                            std::to_string(extension) + " days: the regime's base is " + std::to_string(spec.baseDays) +
                            ", and no extension is negative");
+  if (waived) return Verdict::pass();
   const __int128 beyond = days - spec.baseDays;
   if (spec.maxExtensionDays && beyond > *spec.maxExtensionDays)
     return Verdict::escalate(of("the embargo") + " would be extended by " +

@@ -66,6 +66,15 @@ void Propose::apply(Mutator<Fields>& m, Time) const {
   row.set<AgentRequest>(std::move(request));
 }
 
+void Tell::apply(Mutator<Fields>& m, Time) const {
+  constexpr std::size_t kMost = 4'096;
+  demandOpen(m, epoch);
+  auto row = activeAgent(m, agent);
+  if (row.has<AgentMessage>()) throw Fault{"agent " + agent + " has spoken in this epoch"};
+  if (content.empty() || content.size() > kMost) throw Fault{"a message has 1 to " + std::to_string(kMost) + " bytes"};
+  row.set<AgentMessage>(content);
+}
+
 void Leave::apply(Mutator<Fields>& m, Time) const { activeAgent(m, agent).set<AgentActive>(false); }
 
 void CloseEpoch::apply(Mutator<Fields>& m, Time) const {
@@ -89,6 +98,11 @@ void CloseEpoch::apply(Mutator<Fields>& m, Time) const {
       row.erase<AgentClosed>();
     }
     if (result.outcomes[i]) row.set<AgentOutcome>(*result.outcomes[i]);
+    if (row.has<AgentMessage>()) {
+      row.set<AgentHeard>(*row.get<AgentMessage>()).erase<AgentMessage>();
+    } else if (row.has<AgentHeard>()) {
+      row.erase<AgentHeard>();
+    }
   }
   m.set<Epoch>(epoch + 1);
   const std::int64_t most = m.policy().livelockEpochs;
@@ -162,6 +176,8 @@ struct Joint {
     // Mostly at the beginning, else long histories are those of deserted worlds.
     const bool leaves = draw < 28 && (s.epoch == 0 || random.below(20) == 0);
     if (leaves) return Leave{"agent_" + number(1 + random.below(3))};
+    if (random.below(8) == 0)
+      return Tell{"agent_" + number(1 + random.below(3)), s.epoch, "I take K" + number(1 + random.below(3))};
     return drawProposal(s, random);
   }
   static std::string sampleInit(Random& random, Time) { return drawInit(random); }

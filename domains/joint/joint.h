@@ -59,10 +59,12 @@ struct AuthorityRow {
   Cell<std::vector<std::string>> reads, writes;  // keys
 };
 struct AgentRow {
-  Cell<bool> active;      // false: it has left
-  Cell<Request> request;  // of the open epoch
-  Cell<Request> closed;   // of the last closed one
-  Cell<Outcome> outcome;  // what came of it
+  Cell<bool> active;          // false: it has left
+  Cell<Request> request;      // of the open epoch
+  Cell<Request> closed;       // of the last closed one
+  Cell<Outcome> outcome;      // what came of it
+  Cell<std::string> message;  // to all, in the open epoch
+  Cell<std::string> heard;    // what it said in the last closed one: everybody's observation of now
 };
 
 struct State {
@@ -85,12 +87,15 @@ struct AgentActive : Column<"agent.active", &State::agents, &AgentRow::active> {
 struct AgentRequest : Column<"agent.request", &State::agents, &AgentRow::request> {};
 struct AgentClosed : Column<"agent.closed", &State::agents, &AgentRow::closed> {};
 struct AgentOutcome : Column<"agent.outcome", &State::agents, &AgentRow::outcome> {};
+struct AgentMessage : Column<"agent.message", &State::agents, &AgentRow::message> {};
+struct AgentHeard : Column<"agent.heard", &State::agents, &AgentRow::heard> {};
 struct Epoch : Scalar<"epoch", &State::epoch> {};
 struct Fruitless : Scalar<"fruitless", &State::fruitless> {};
 struct ClassOf : Scalar<"class", &State::epochClass> {};
 
 using Fields = FieldList<WorldValue, WorldBefore, AuthorityCommitment, AuthorityHolder, AuthorityReads, AuthorityWrites,
-                         AgentActive, AgentRequest, AgentClosed, AgentOutcome, Epoch, Fruitless, ClassOf>;
+                         AgentActive, AgentRequest, AgentClosed, AgentOutcome, AgentMessage, AgentHeard, Epoch,
+                         Fruitless, ClassOf>;
 
 using AuthorityFields = Footprint<AuthorityCommitment, AuthorityHolder, AuthorityReads, AuthorityWrites>;
 
@@ -113,6 +118,19 @@ struct Propose {
   void apply(Mutator<Fields>& m, Time) const;
 };
 
+// The message phase (seed 001, FQ21): at most one an epoch and agent, to all, before its proposal. It is heard in the
+// next epoch.
+struct Tell {
+  static constexpr std::string_view name = "Tell";
+  using Reads = Footprint<AgentActive, AgentRequest, AgentMessage, AgentHeard, Epoch>;
+  using Writes = Footprint<AgentMessage>;
+  std::string agent;
+  std::int64_t epoch = 0;  // the open one
+  std::string content;
+  WITAN_MEMBERS(Tell, agent, epoch, content)
+  void apply(Mutator<Fields>& m, Time) const;
+};
+
 // For ever. It releases nothing.
 struct Leave {
   static constexpr std::string_view name = "Leave";
@@ -126,14 +144,16 @@ struct Leave {
 struct CloseEpoch {
   static constexpr std::string_view name = "CloseEpoch";
   using Reads =
-      Union<AuthorityFields, Footprint<WorldValue, WorldBefore, AgentActive, AgentRequest, Epoch, Fruitless>>::Type;
-  using Writes = Footprint<WorldValue, WorldBefore, AgentRequest, AgentClosed, AgentOutcome, Epoch, Fruitless, ClassOf>;
+      Union<AuthorityFields,
+            Footprint<WorldValue, WorldBefore, AgentActive, AgentRequest, AgentMessage, Epoch, Fruitless>>::Type;
+  using Writes = Footprint<WorldValue, WorldBefore, AgentRequest, AgentClosed, AgentOutcome, AgentMessage, AgentHeard,
+                           Epoch, Fruitless, ClassOf>;
   std::int64_t epoch = 0;  // the open one: nobody closes two by mistake
   WITAN_MEMBERS(CloseEpoch, epoch)
   void apply(Mutator<Fields>& m, Time) const;
 };
 
-struct AgentRole : Role<"Agent", Propose, Leave> {};
+struct AgentRole : Role<"Agent", Propose, Leave, Tell> {};
 struct ClockRole : Role<"Clock", CloseEpoch> {};
 
 // Joint: the invariants. The second is the auditor: it recomputes the last closed epoch from what the state remembers

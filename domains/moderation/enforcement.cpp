@@ -193,17 +193,18 @@ bool OverturnRestores::othersStand(const View<OverturnRestores>&, const Touched<
   return noneOf(touched.rows<kActions>(), [&](auto row) { return !row.template has<ActionReversedAt>(); });
 }
 
-Verdict HumanAppealDecision::checkRow(const View<HumanAppealDecision>& s,
+Verdict HumanAppealDecision::checkRow(const View<HumanAppealDecision>&,
                                       const RowView<HumanAppealDecision, table>& row) {
-  if (!row.has<AppealStatusOf>() || row.get<AppealStatusOf>() == AppealStatus::OPEN) return Verdict::pass();
-  const auto& by = row.get<AppealDecidedBy>();
-  if (by && isOfKind(*by, s.policy().humans)) return Verdict::pass();
-  return Verdict::escalate(named("appeal", row.key()) + " is decided by " +
-                           (by ? std::string(clip(*by)) : std::string("nobody")) + ", who is no human");
+  const bool open = !row.has<AppealStatusOf>() || row.get<AppealStatusOf>() == AppealStatus::OPEN;
+  if (open || row.has<AppealDecidedBy>()) return Verdict::pass();
+  return Verdict::escalate("no human has signed the decision of " + named("appeal", row.key()));
 }
 
+// A review of before the ban is none: it was given for something else.
 Verdict HumanPermanentBan::checkRow(const View<HumanPermanentBan>&, const RowView<HumanPermanentBan, table>& row) {
-  if (row.get<ActionKindOf>() != ActionKind::BAN || row.has<HumanReview>()) return Verdict::pass();
+  const auto& review = row.get<HumanReview>();
+  const auto& at = row.get<ActionAt>();
+  if (row.get<ActionKindOf>() != ActionKind::BAN || (review && (!at || review->at >= *at))) return Verdict::pass();
   return Verdict::escalate("no human has reviewed the ban of " + action(row.key()));
 }
 

@@ -121,7 +121,7 @@ struct HumanPermanentBan {
   static constexpr std::string_view rule = "a human has reviewed every BAN";
   static constexpr InvResult onFailure = InvResult::escalate;
   static constexpr auto table = kActions;
-  using Reads = Footprint<ActionKindOf, HumanReview>;
+  using Reads = Footprint<ActionKindOf, ActionAt, HumanReview>;
   static Verdict checkRow(const View<HumanPermanentBan>&, const RowView<HumanPermanentBan, table>&);
 };
 

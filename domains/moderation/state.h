@@ -45,9 +45,8 @@ struct Policy {
   // Which kinds of entity a label is for.
   std::map<std::string, std::vector<std::string>> labels{
       {"likely_spammer", {"User"}}, {"scam_link", {"Post", "User"}}, {"trusted", {"User"}}};
-  std::vector<std::string> humans{"human"};  // who may decide an appeal (domains/vocabulary.h)
   WITAN_MEMBERS(Policy, weights, severe, strikeWindowDays, strikeEnabled, restrictive, thresholds, appealWindowDays,
-                skewSeconds, labels, humans)
+                skewSeconds, labels)
 
   static bool in(const std::vector<std::string>& list, std::string_view word) {
     return std::find(list.begin(), list.end(), word) != list.end();
@@ -90,7 +89,7 @@ struct ActionRow {
   Cell<std::string> policy;
   Cell<std::string> item;
   Cell<std::vector<std::string>> evidence;
-  Cell<std::string> humanReview;
+  Cell<HumanMark> humanReview;
 };
 
 struct NoticeRow {
@@ -105,7 +104,7 @@ struct AppealRow {
   Cell<std::string> action;
   Cell<Time> at;
   Cell<AppealStatus> status;
-  Cell<std::string> decidedBy;
+  Cell<HumanMark> decidedBy;
 };
 
 struct State {
@@ -136,7 +135,7 @@ struct NoticeRedress : Column<"notice.redress", &State::notices, &NoticeRow::red
 struct AppealAction : Column<"appeal.action", &State::appeals, &AppealRow::action> {};
 struct AppealAt : Column<"appeal.at", &State::appeals, &AppealRow::at> {};
 struct AppealStatusOf : Column<"appeal.status", &State::appeals, &AppealRow::status> {};
-struct AppealDecidedBy : Column<"appeal.decidedBy", &State::appeals, &AppealRow::decidedBy> {};
+struct AppealDecidedBy : HumanColumn<"appeal.decidedBy", &State::appeals, &AppealRow::decidedBy> {};
 struct AccountStatusOf : Scalar<"account.status", &State::accountStatus> {
   static constexpr bool lifecycle = true;
 };
@@ -144,7 +143,7 @@ struct CasePhaseOf : Scalar<"case.phase", &State::casePhase> {
   static constexpr bool lifecycle = true;
 };
 struct CaseClosedAt : Scalar<"case.closedAt", &State::closedAt> {};
-struct HumanReview : Column<"humanReview", &State::actions, &ActionRow::humanReview> {};
+struct HumanReview : HumanColumn<"humanReview", &State::actions, &ActionRow::humanReview> {};
 
 using Fields = FieldList<LabelLog, ActionKindOf, ActionPolicy, ActionItem, ActionAt, ActionEvidence, ActionReversedAt,
                          StrikeWeight, StrikeVoidedAt, NoticeAction, NoticeAt, NoticeFacts, NoticeClause, NoticeRedress,

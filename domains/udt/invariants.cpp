@@ -401,7 +401,10 @@ bool SameDayDefinitive::othersStand(const View<SameDayDefinitive>& s,
 Verdict RelapseResponseGiven::checkRow(const View<RelapseResponseGiven>&,
                                        const RowView<RelapseResponseGiven, table>& row) {
   const auto& response = row.get<RelapseResponseOf>();
-  if (row.get<ResultOutcome>() != Outcome::POSITIVE || (response && isStated(response->plan))) return Verdict::pass();
+  const auto& recorded = row.get<ResultRecordedAt>();
+  if (row.get<ResultOutcome>() != Outcome::POSITIVE) return Verdict::pass();
+  // A response of before the result was given for something else.
+  if (response && isStated(response->plan) && (!recorded || response->time >= *recorded)) return Verdict::pass();
   return Verdict::escalate(named("the positive result of order", row.key()) + " has no human response yet");
 }
 

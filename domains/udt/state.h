@@ -146,7 +146,7 @@ struct OrderedAt : Column<"order.orderedAt", kOrders, &OrderRow::orderedAt> {};
 struct ResultOutcome : Column<"result.outcome", kOrders, &OrderRow::outcome> {};
 struct ResultOn : Column<"result.on", kOrders, &OrderRow::resultOn> {};
 struct ResultRecordedAt : Column<"result.recordedAt", kOrders, &OrderRow::recordedAt> {};
-struct RelapseResponseOf : Column<"relapse.response", kOrders, &OrderRow::relapseResponse> {};
+struct RelapseResponseOf : HumanColumn<"relapse.response", kOrders, &OrderRow::relapseResponse> {};
 struct ClaimOrder : Column<"claim.order", kClaims, &ClaimRow::order> {};
 struct ClaimCode : Column<"claim.code", kClaims, &ClaimRow::code> {};
 struct ClaimDos : Column<"claim.dos", kClaims, &ClaimRow::dos> {};

@@ -110,7 +110,7 @@ Verdict SeverityBand::checkRow(const View<SeverityBand>&, const RowView<Severity
   const auto tenths = rules::cvssTenths(*row.get<SevVector>());
   if (!tenths)
     return Verdict::reject(finding(row.key()) + ": \"" + std::string(clip(*row.get<SevVector>(), 80)) +
-                           "\" is no vector of CVSS 3.0 or 3.1");
+                           "\" is no vector of CVSS 3.0, 3.1 or 4.0");
   if (const Score due = Score::ofTenths(*tenths); score != due)
     return Verdict::reject(finding(row.key()) + ": score " + toJson(score) + ", the vector gives " + toJson(due));
   if (const Band right = bandOf(score); row.get<SevBand>() != right)
@@ -142,10 +142,13 @@ bool EvidenceFirst::stillPasses(const View<EvidenceFirst>& s, const Touched<Evid
   return true;
 }
 
-Verdict HumanVerdict::checkRow(const View<HumanVerdict>& s, const RowView<HumanVerdict, table>& row) {
+// A signature of before the verdict is none: it was given for something else.
+Verdict HumanVerdict::checkRow(const View<HumanVerdict>&, const RowView<HumanVerdict, table>& row) {
   const auto& phase = row.get<FindingPhase>();
+  const auto& signature = row.get<VerdictBy>();
+  const auto& log = row.get<PhaseLog>();
   const bool judged = phase == Phase::VERIFIED || phase == Phase::REFUTED || row.has<VerdictOutcomeOf>();
-  if (!judged || (row.has<VerdictBy>() && isOfKind(*row.get<VerdictBy>(), s.policy().humans))) return Verdict::pass();
+  if (!judged || (signature && (!log || log->empty() || signature->at >= log->back().at))) return Verdict::pass();
   const std::string verdict(row.has<VerdictOutcomeOf>() ? enumName(*row.get<VerdictOutcomeOf>()) : enumName(*phase));
   return Verdict::escalate("no human has signed that " + finding(row.key()) + " is " + verdict);
 }

@@ -56,7 +56,7 @@ struct HumanVerdict {
   static constexpr std::string_view rule = "a human has signed every verdict";
   static constexpr InvResult onFailure = InvResult::escalate;
   static constexpr auto table = kFindings;
-  using Reads = Union<Footprint<FindingPhase>, VerdictFields>::Type;
+  using Reads = Union<PhaseFields, VerdictFields>::Type;
   static Verdict checkRow(const View<HumanVerdict>&, const RowView<HumanVerdict, table>&);
 };
 

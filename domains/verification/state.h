@@ -87,13 +87,12 @@ WITAN_ENUM(Band, NONE, LOW, MEDIUM, HIGH, CRITICAL)
 
 struct Policy {
   static constexpr std::size_t required = 0;
-  std::int64_t minRuns = 2;                  // successful runs, each of another (env, seed), that make evidence
-  std::vector<std::string> humans{"human"};  // who may have given a verdict
-  WITAN_MEMBERS(Policy, minRuns, humans)
+  std::int64_t minRuns = 2;  // successful runs, each of another (env, seed), that make evidence
+  WITAN_MEMBERS(Policy, minRuns)
 
   Status validate() const {
     if (minRuns < 0 || minRuns > 1000) return invalid("policy.minRuns: 0..1000");
-    return validHumans(humans);
+    return okStatus();
   }
 };
 
@@ -127,7 +126,7 @@ struct FindingRow {
   Cell<Band> band;
   Cell<std::string> dupOf;
   Cell<VerdictOutcome> outcome;
-  Cell<std::string> by;
+  Cell<HumanMark> by;  // who signed the verdict
 };
 
 struct RunRow {
@@ -156,7 +155,7 @@ struct SevVector : Column<"sev.vector", &State::findings, &FindingRow::vector> {
 struct SevScore : Column<"sev.score", &State::findings, &FindingRow::score> {};
 struct SevBand : Column<"sev.band", &State::findings, &FindingRow::band> {};
 struct VerdictOutcomeOf : Column<"verdict.outcome", &State::findings, &FindingRow::outcome> {};
-struct VerdictBy : Column<"verdict.by", &State::findings, &FindingRow::by> {};
+struct VerdictBy : HumanColumn<"verdict.by", &State::findings, &FindingRow::by> {};
 
 using Fields = FieldList<FindingPhase, PhaseLog, StaticLocation, StaticCwe, ReproLog, DupOf, TriageComponent,
                          TriageMaintainer, SevVector, SevScore, SevBand, VerdictOutcomeOf, VerdictBy>;

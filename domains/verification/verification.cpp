@@ -85,7 +85,7 @@ Verification::AnyAction Verification::sample(const State& s, Random& random, Tim
                                                                                                      : "REFUTED"};
 }
 
-// Every fourth entity takes over a finding from elsewhere, reproduced there and signed by its verifier in advance.
+// Every fourth entity takes over a finding from elsewhere, reproduced there.
 std::string Verification::sampleInit(Random& random, Time at) {
   if (random.below(4) != 0) return "{}";
   const std::string when = toJson(at);
@@ -95,8 +95,7 @@ std::string Verification::sampleInit(Random& random, Time at) {
             R"(,"ok":true,"trace":"sha256:aa","at":)" + when + "}";
   return R"({"finding.phase":{"F1":"REPRODUCED"},"phase.log":{"F1":[["SUBMITTED",)" + when + R"(],["TRIAGED",)" + when +
          R"(],["REPRODUCED",)" + when + R"(]]},"repro.log":[)" + runs +
-         R"(],"static.cwe":{"F1":"CWE-787"},"static.location":{"F1":"src/parse.c:1"},)" +
-         R"("verdict.by":{"F1":"human.verifier"}})";
+         R"(],"static.cwe":{"F1":"CWE-787"},"static.location":{"F1":"src/parse.c:1"}})";
 }
 
 std::string Verification::sampleEdit(const State&, const AnyAction& pending, std::string_view counselor, Random&,

@@ -22,6 +22,7 @@ struct Verification {
   static constexpr std::string_view title =
       "Security vulnerability verification: findings, their reproduction, severity and verdict";
   using Fields = verification::Fields;
+  using Instances = Footprint<FindingPhase>;  // a question about one finding freezes that one
   using Roles = RoleList<StaticAnalysis, Triage, Reproduction, SeverityAssessment>;
   using CounselorProcesses = ProcessList<SignVerdict>;
   using Invariants = InvariantList<PhasePath, DuplicateTarget, SeverityBand, EvidenceFirst, HumanVerdict>;

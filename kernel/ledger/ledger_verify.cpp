@@ -79,6 +79,8 @@ class EntryChecker {
     std::uint64_t entries = 0;
     std::uint64_t pending = 0;  // escalation that freezes it
     std::string pendingAction;
+    bool byKey = false;         // it freezes not the whole entity
+    std::optional<Time> until;  // when it expires
     Time clock{std::numeric_limits<std::int64_t>::min()};
   };
 
@@ -120,12 +122,22 @@ class EntryChecker {
       return corrupt(concat("resolves entry ", e.escalation, " but nothing is pending"));
     if (resolves && entity.pending != e.escalation)
       return corrupt(concat("resolves entry ", e.escalation, " while entry ", entity.pending, " is pending"));
-    if (!resolves && entity.pending != 0)
+    if (!resolves && entity.pending != 0 && (!entity.byKey || e.tag == Tag::escalated))
       return corrupt(concat("decides an entity that is frozen by entry ", entity.pending));
     if (!resolves && e.escalation != 0) return corrupt("refers to an escalation though it resolves none");
     if (resolves && e.action != entity.pendingAction) return corrupt("its action is not the one that was escalated");
-    entity.pending = e.tag == Tag::escalated ? e.seq : 0;
-    entity.pendingAction = e.tag == Tag::escalated ? e.action : std::string_view{};
+    if (e.tag == Tag::escalated) {
+      WITAN_TRY(wait, readWait(e.decision));
+      entity.pending = e.seq;
+      entity.pendingAction = e.action;
+      entity.byKey = !wait.freezes.empty();
+      entity.until = wait.until;
+    } else if (resolves) {
+      if (entity.until && (e.counselor == "system" ? e.time != *entity.until : e.time >= *entity.until))
+        return corrupt(concat("is of another time than entry ", e.escalation, ", which waits until ",
+                              formatTime(*entity.until), ", allows"));
+      entity.pending = 0;
+    }
     const bool commits = e.tag == Tag::approved || e.tag == Tag::cCommitted;
     if (commits && e.time < entity.clock) return corrupt("its time lies before its entity's clock");
     if (commits) entity.clock = e.time;
@@ -146,8 +158,8 @@ class EntryChecker {
     if (counselor != !e.counselor.empty())
       return corrupt(counselor ? "names no counselor" : "names a counselor though none decided");
     if (counselor && !e.runKey.empty()) return corrupt("names a run though a counselor decided");
-    if ((e.tag == Tag::cCommitted) != !e.decision.empty())
-      return corrupt("a decision belongs to a counselor's commit and to nothing else");
+    if (e.tag == Tag::cCommitted ? e.decision.empty() : e.tag != Tag::escalated && !e.decision.empty())
+      return corrupt("a decision belongs to a counselor's commit or to an escalation");
     return findings(e);
   }
 

@@ -98,6 +98,14 @@ Result<int> derive(const OntologyArguments& a) {
   return kExitOk;
 }
 
+Result<int> fingerprint(const OntologyArguments& a) {
+  WITAN_TRY(model, loadOntology(a.file));
+  WITAN_TRY(roles, rolesOf(a, model));
+  const Derived derived = derivedOf(model, roles);
+  a.json ? print(footprintPrintJson(derived) + "\n") : putWords(footprintPrintText(derived));
+  return kExitOk;
+}
+
 Result<int> begin(const OntologyArguments& a) {
   WITAN_TRY(model, loadOntology(a.file));
   WITAN_TRY(roles, rolesOf(a, model));
@@ -164,6 +172,9 @@ void addOntologyCommand(Command& app) {
   };
   withRoles(verb("derive", "Derive worker roles (Procedure 1), classify the invariants, walk the life cycle",
                  "witan ontology derive domains/udt/udt.ttl --json", derive));
+  withRoles(verb("fingerprint",
+                 "Before there is code: does the domain need adjudication, is it a pipeline, must it be audited",
+                 "witan ontology fingerprint domains/udt/udt.ttl", fingerprint));
   Command* s = verb("scaffold", "Print the beginning of a domain in C++: it compiles in this tree, the rules are yours",
                     "witan ontology scaffold fridge.ttl --out domains", begin);
   withRoles(s);

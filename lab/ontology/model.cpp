@@ -80,7 +80,8 @@ class ModelReader {
                                     {"performedBy", Kind::Process}, {"refersTo", Kind::Invariant},
                                     {"gates", Kind::Invariant},     {"onFailure", Kind::Invariant},
                                     {"keyScope", Kind::Invariant},  {"order", Kind::Invariant},
-                                    {"performs", Kind::Role},       {"primaryContinuant", Kind::Domain}};
+                                    {"performs", Kind::Role},       {"primaryContinuant", Kind::Domain},
+                                    {"requiresAudit", Kind::Domain}};
     const Graph& g = facts_.graph();
     for (const Triple& t : g.triples) {
       const std::string_view property = g.term(t.predicate).text;
@@ -127,6 +128,10 @@ class ModelReader {
     model_.domain = named(domains[0], "name");
     model_.continuant = iriOf(domains[0], ar("primaryContinuant"));
     model_.title = literalOf(domains[0], iri::kComment);
+    const std::string audit = literalOf(domains[0], ar("requiresAudit"));
+    if (audit == "true" || audit == "false") model_.requiresAudit = audit == "true";
+    if (!audit.empty() && !model_.requiresAudit)
+      out_.error(model_.domain.at, "ar:requiresAudit must be true or false, not \"" + audit + "\"");
   }
 
   void readFields() {

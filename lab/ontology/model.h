@@ -63,6 +63,7 @@ struct Model {
   Named domain;
   std::string title;                  // rdfs:comment of the domain, or empty
   std::string continuant;             // IRI
+  std::optional<bool> requiresAudit;  // nothing: the file does not say
   std::vector<Field> fields;          // by name
   std::vector<Process> processes;     // by the bytes of their IRIs: the order of Procedure 1
   std::vector<Invariant> invariants;  // in list order

@@ -122,6 +122,55 @@ std::string deriveText(const Derived& d) {
   return out;
 }
 
+FootprintPrint footprintPrintOf(const Derived& d) {
+  FootprintPrint print{{}, {}, d.model.requiresAudit};
+  for (const InvariantClass& one : d.invariants)
+    if (one.lint.writers.size() > 1 || (one.acrossKeys && !one.lint.writers.empty()))
+      print.shared.push_back(concat(d.model.invariants[one.invariant].name, " (", orNone(one.lint.writers),
+                                    one.acrossKeys ? ", over several keys" : "", ")"));
+  // Who can be reached by going from writers to readers.
+  const auto& roles = d.roles.roles;
+  std::vector<std::vector<bool>> reaches(roles.size(), std::vector<bool>(roles.size()));
+  for (std::size_t i = 0; i < roles.size(); ++i)
+    for (std::size_t j = 0; j < roles.size(); ++j)
+      reaches[i][j] = i != j && !(roles[i].writes & roles[j].footprint).empty();
+  for (std::size_t k = 0; k < roles.size(); ++k)
+    for (std::size_t i = 0; i < roles.size(); ++i)
+      for (std::size_t j = 0; j < roles.size(); ++j)
+        if (reaches[i][k] && reaches[k][j]) reaches[i][j] = true;
+  for (std::size_t i = 0; i < roles.size(); ++i)
+    for (std::size_t j = i + 1; j < roles.size(); ++j)
+      if (reaches[i][j] && reaches[j][i]) print.loops.push_back(concat(roles[i].name, " and ", roles[j].name));
+  return print;
+}
+
+std::string footprintPrintText(const Derived& d) {
+  const FootprintPrint print = footprintPrintOf(d);
+  std::string out = d.model.domain.name + "\n";
+  out +=
+      concat("  needs adjudication  ", print.shared.empty() ? "no: each role keeps its invariants alone" : "yes", "\n");
+  for (const std::string& one : print.shared) out += "    " + one + "\n";
+  out += concat("  pipeline-like       ",
+                print.loops.empty() ? "yes: what one role writes never comes back to it" : "no", "\n");
+  for (const std::string& one : print.loops) out += "    " + one + " read what the other writes\n";
+  return out + concat("  audit               ",
+                      !print.audit   ? "not stated (ar:requiresAudit)"
+                      : *print.audit ? "required"
+                                     : "not required",
+                      "\n");
+}
+
+std::string footprintPrintJson(const Derived& d) {
+  const FootprintPrint print = footprintPrintOf(d);
+  return json::serialize(
+      json::object{{"domain", d.model.domain.name},
+                   {"needsAdjudication", !print.shared.empty()},
+                   {"shared", listOf(print.shared)},
+                   {"pipelineLike", print.loops.empty()},
+                   {"loops", listOf(print.loops)},
+                   {"requiresAudit", print.audit ? json::value(*print.audit) : json::value(nullptr)}});
+}
+
 std::string deriveJson(const Derived& d) {
   const Model& model = d.model;
   json::array roles, invariants, excess, open;

@@ -23,6 +23,19 @@ inline Derived derivedOf(const Model& model, const Derivation& roles) {
 }
 
 std::string deriveText(const Derived&);
+// The fingerprint of a domain before there is code (seed 000, Figure 2, step 2): what its footprints alone say.
+//   needs adjudication  some invariant is read over what several roles write: none of them can keep it alone
+//   pipeline-like       no two roles read what the other writes, not by a third either
+//   audit               what the file demands of the domain; the kernel's ledger gives it
+struct FootprintPrint {
+  std::vector<std::string> shared;  // invariants of several writers, or over several keys, with these
+  std::vector<std::string> loops;   // roles that wait for each other, each with the next
+  std::optional<bool> audit;
+};
+FootprintPrint footprintPrintOf(const Derived&);
+std::string footprintPrintText(const Derived&);
+std::string footprintPrintJson(const Derived&);
+
 // {"roles":[{"name","processes","footprint",...}],"invariants":[...],...}: the contract's members first.
 std::string deriveJson(const Derived&);
 

@@ -24,8 +24,8 @@ inline constexpr std::array kClasses =
     std::to_array<std::string_view>({"Domain", "Field", "LifecycleField", "PublicField", "Process", "Invariant", "Role",
                                      "Counselor", "PolicyRule", "Precondition"});
 inline constexpr std::array kProperties = std::to_array<std::string_view>(
-    {"name", "primaryContinuant", "type", "bfoCategory", "dependsOn", "reads", "writes", "id", "order", "source",
-     "gates", "onFailure", "keyScope", "refersTo", "performs", "performedBy"});
+    {"name", "primaryContinuant", "requiresAudit", "type", "bfoCategory", "dependsOn", "reads", "writes", "id", "order",
+     "source", "gates", "onFailure", "keyScope", "refersTo", "performs", "performedBy"});
 
 }  // namespace witan::ontology::iri
 

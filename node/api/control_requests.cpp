@@ -228,8 +228,8 @@ void previewAction(const ApiContext& context, const PreviewRequest& asked, Later
         const kernel::Partition& partition = host.partition();
         const kernel::EntityState* state = partition.state(asked.entity);
         if (state == nullptr) return later.refuse(notFound("there is no entity " + inQuotes(asked.entity)));
-        later.answer(
-            kernel::previewOf(host.module(), *state, partition.frozen(asked.entity), asked.role, *proposed, at));
+        const bool held = partition.holds(asked.entity, *proposed, at);
+        later.answer(kernel::previewOf(host.module(), *state, held, asked.role, *proposed, at));
       },
       [later](const Status& read) {
         if (!read.ok()) later.refuse(read.error());

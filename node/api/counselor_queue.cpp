@@ -48,7 +48,7 @@ Result<CommitPreview> previewCommit(const Partition& partition, const DecideRequ
   WITAN_TRY(action, module.parseAction(parseJson(pending->action).value()));
   Evaluation evaluation;
   WITAN_DO(module.counselorCommit(*copy, asked.base.value_or(CommitBase::candidate), action.get(),
-                                  asked.edit.value_or(json::object()), at, evaluation));
+                                  asked.edit.value_or(json::object()), asked.counselor, at, evaluation));
   WITAN_TRY(writes, parseJson(evaluation.writes, {.bytes = kRecordTextMax, .depth = 64}));
   return CommitPreview{evaluation.findings.empty(), findingRows(module, evaluation.findings), std::move(writes)};
 }

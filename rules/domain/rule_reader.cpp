@@ -7,6 +7,7 @@
 #include "base/string_util.h"
 #include "base/toml_text.h"
 #include "base/utf8.h"
+#include "rules/domain/gates.h"
 #include "rules/domain/value_json.h"
 
 namespace witan::rules {
@@ -176,14 +177,17 @@ std::shared_ptr<const RuleDomain> RuleReader::read() && {
   processes();
   invariants();
   roles();
+  if (root_.contains("gates"))
+    if (auto gates = Gates::read(domain_->text, name_, domain_->signature, canonicalJson(domain_->policy)); !gates.ok())
+      throw ReadStop{gates.error()};
   domain_->literals.assign(literals_.begin(), literals_.end());
   domain_->numbers.assign(numbers_.begin(), numbers_.end());
   return domain_;
 }
 
 void RuleReader::head() {
-  onlyKeys(root_, {"domain", "title", "counselors", "lifecycle", "policy", "types", "fields", "tables", "logs",
-                   "functions", "processes", "invariants", "scenarios"});
+  onlyKeys(root_, {"domain", "title", "counselors", "lifecycle", "human", "instances", "gates", "policy", "types",
+                   "fields", "tables", "logs", "functions", "processes", "invariants", "scenarios"});
   kernel::Signature& s = domain_->signature;
   s.domain = optionalText(root_, "domain");
   const bool lawful = !s.domain.empty() && s.domain.size() <= 64 &&
@@ -222,6 +226,12 @@ void RuleReader::addField(const std::string& name, const toml::node& node, Field
   if (kind == Type::Kind::dyn || kind == Type::Kind::row || kind == Type::Kind::table || kind == Type::Kind::variable ||
       kind == Type::Kind::optional || kind == Type::Kind::type || (field.isColumn && field.type->nullable))
     stop(node.source(), concat("a field cannot be of type ", show(*field.type)));
+  if (field.human &&
+      (kind != Type::Kind::record || !field.type->tuple || field.type->params.size() < 2 ||
+       field.type->params[0]->kind != Type::Kind::text || field.type->params[1]->kind != Type::Kind::timestamp))
+    stop(node.source(),
+         concat("a human field has a type tuple(by: string, at: timestamp, ...), found ", show(*field.type)),
+         "the kernel writes the counselor and the time of the decision into the first two");
   std::shared_ptr<const SourceText> byDefault;
   if (!parameter[0].defaultText.empty()) {
     if (field.isColumn) stop(node.source(), "only a field of [fields] has a default");
@@ -238,7 +248,7 @@ void RuleReader::addField(const std::string& name, const toml::node& node, Field
   }
   domain_->signature.fields.push_back(
       {name, field.isColumn ? "map<text, " + typeName(*field.type) + ">" : typeName(*field.type), field.isColumn,
-       field.lifecycle});
+       field.lifecycle, field.human ? static_cast<std::uint8_t>(field.type->params.size()) : std::uint8_t{0}});
   domain_->initial.emplace_back(firstValue(memory_, *field.type));
   layout.fields.push_back(std::move(field));
   defaultTexts_.push_back(std::move(byDefault));
@@ -247,6 +257,7 @@ void RuleReader::addField(const std::string& name, const toml::node& node, Field
 void RuleReader::fields() {
   Layout& layout = domain_->layout;
   const std::vector<std::string> lifecycle = textsOf(root_, "lifecycle");
+  const std::vector<std::string> human = textsOf(root_, "human");
   for (const auto& entry : section("tables")) {
     if (!isName(entry.first))
       stop(entry.second->source(), concat(inQuotes(clip(entry.first)), " is no name of a table"));
@@ -258,6 +269,7 @@ void RuleReader::fields() {
     column.table = tableNamed(entry.first, *entry.second);
     for (const auto& [name, node] : entries(tableOf(entry))) {
       column.lifecycle = phase(name);
+      column.human = std::ranges::find(human, name) != human.end();
       addField(name, *node, column);
     }
   }
@@ -272,6 +284,15 @@ void RuleReader::fields() {
   }
   for (const auto& [name, node] : section("fields")) addField(name, *node, {.lifecycle = phase(name)});
   if (layout.fields.empty()) stop(invalid("a domain needs a field in [fields], [tables.NAME] or [logs]"));
+  const FieldMask marked = maskOf(root_, "human"), instances = maskOf(root_, "instances");
+  for (std::size_t i = 0; i < layout.fields.size(); ++i) {
+    if ((marked >> i & 1) != 0 && !layout.fields[i].human)
+      stop(find(root_, "human")->source(), concat(layout.fields[i].name, ": only a column of [tables.NAME] is human"));
+    if ((instances >> i & 1) == 0) continue;
+    if (!layout.fields[i].isColumn || layout.fields[i].isLog)
+      stop(find(root_, "instances")->source(), concat(layout.fields[i].name, ": expected a column of [tables.NAME]"));
+    domain_->signature.fields[i].instances = true;
+  }
 }
 
 std::uint32_t RuleReader::tableNamed(const std::string& name, const toml::node& node) const {

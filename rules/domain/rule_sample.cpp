@@ -109,15 +109,21 @@ std::string sampleRuleEdit(const RuleDomain& domain, const RuleState& state, std
   std::string out = "{";
   for (std::size_t i = 0; i < domain.layout.fields.size(); ++i) {
     const FieldDecl& field = domain.layout.fields[i];
-    if ((written >> i & 1) != 0 || !field.isColumn || field.isLog || state.tables[field.table].size() == 0) continue;
+    const bool humans = field.human || (written >> i & 1) == 0;
+    if (!humans || !field.isColumn || field.isLog || state.tables[field.table].size() == 0) continue;
     const RuleTable& table = state.tables[field.table];
     out += out.size() > 1 ? "," : "";
     appendJsonString(out, field.name);
     out += ":{";
     appendJsonString(out, table.key(static_cast<kernel::Slot>(random.below(table.size()))));
     out += ':';
-    sampler.value(out, *field.type);
-    out += '}';
+    if (!field.human) sampler.value(out, *field.type);
+    for (std::size_t said = 2; field.human && said < field.type->params.size(); ++said) {
+      out += said == 2 ? '[' : ',';
+      sampler.value(out, *field.type->params[said]);
+    }
+    if (field.human) out += field.type->params.size() == 2 ? "[]}" : "]}";
+    if (!field.human) out += '}';
   }
   return out + "}";
 }

@@ -187,8 +187,8 @@ std::optional<Typed> Compiler::global(const std::string& name, bool locals, std:
       }
     if (name == "now" && options_.process) return Typed{emit({.op = Op::now}, at), typeOf(Kind::timestamp)};
     if (name == "clock") return Typed{emit({.op = Op::clock}, at), typeOf(Kind::timestamp)};
-    if (name == "policy" && names_.policy.is(Tag::map)) return constantNode(names_.policy, typeOf(Kind::dyn), at);
   }
+  if (name == "policy" && names_.policy.is(Tag::map)) return constantNode(names_.policy, typeOf(Kind::dyn), at);
   static constexpr std::string_view kTypes[] = {"bool",
                                                 "int",
                                                 "uint",
@@ -450,6 +450,9 @@ void Compiler::assignCell(const Statement& s, Step& step, std::uint32_t table, c
     Type nullable = *decl.type;
     nullable.nullable = true;
     step.expr = compileAs(*s.expr, std::make_shared<const Type>(nullable)).node;
+    const Node& value = program_.nodes[step.expr];
+    if (decl.human && (value.op != Op::constant || !program_.constants[value.a].is(Tag::null)))
+      stop(s.at, concat("only a counselor's edit fills ", name, ", which is human: a process may set it to null"));
     return;
   }
   stop(s.at, concat("a row of ", layout.tables[table].name, " has no field ", inQuotes(name)));

@@ -114,6 +114,7 @@ int environmentalScore(Values v, bool v31) {
 }  // namespace
 
 std::optional<int> cvssTenths(std::string_view vector) {
+  if (vector.starts_with("CVSS:4.0")) return cvss4Tenths(vector);
   const auto values = parse(vector);
   if (!values) return std::nullopt;
   if (std::any_of(values->begin() + kEnvironmental, values->end(), [](char value) { return value != 'X'; }))

@@ -198,7 +198,13 @@ class Machine {
   std::uint32_t steps_ = kSteps;
   std::uint32_t at_ = 0;
   std::uint16_t source_ = 0;
-  Value locals_[kLocalsMax];
+  // Nothing reads a local before it is set, and a machine is made for each row: they begin as they are.
+  union Locals {
+    Locals() {}  // NOLINT
+    Value at[kLocalsMax];
+    Value& operator[](std::size_t slot) { return at[slot]; }
+  };
+  Locals locals_;
 };
 
 // An arena of this thread, empty.

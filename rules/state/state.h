@@ -19,6 +19,7 @@ struct FieldDecl {
   std::string name;
   TypePtr type;
   bool isColumn = false, isLog = false, lifecycle = false;
+  bool human = false;                   // only a counselor's edit fills it
   std::uint32_t table = 0, column = 0;  // of a column: its table, and its place in a row
 };
 

@@ -123,8 +123,12 @@ Effects AdjudicationModel::propose(const ModelState& state, const Operation& ope
   const auto known = state.entities_.find(operation.entity);
   if (known == state.entities_.end()) return {refuse(state, operation, Outcome::refused, "the entity is unknown")};
   const EntityModel& entity = *known->second;
-  if (entity.pending) return {refuse(state, operation, Outcome::frozen, "a proposal is pending")};
+  if (entity.pending && !operation.stamp) return {refuse(state, operation, Outcome::frozen, "a proposal is pending")};
   if (!operation.stamp) return {};
+  const Time at = operation.stamp->at;
+  if (entity.pending &&
+      module_.touch(*entity.state, *action, at).meets(module_.touch(*entity.state, *entity.pending->action, at)))
+    return {refuse(state, operation, Outcome::frozen, "a proposal is pending")};
   if (const ModelState::Bound* bound = boundOf(state.runs_.get(), operation.run);
       bound != nullptr && bound->plan != operation.plan)
     return {withEntry(state, operation, entity, turnedAway(operation, bound->plan, bound->seq))};
@@ -141,6 +145,8 @@ Effects AdjudicationModel::propose(const ModelState& state, const Operation& ope
     answer.invariant = module_.invariantId(found.witness);
     answer.message = found.message;
   }
+  if (answer.outcome == Outcome::escalated && entity.pending)
+    return {refuse(state, operation, Outcome::frozen, "another proposal is pending")};
   if (answer.outcome == Outcome::escalated)
     after.pending = EntityModel::Pending{operation.stamp->seq, operation.stamp->leaf, operation.stamp->at, action};
   return {withEntry(state, operation, std::move(after), std::move(answer))};
@@ -181,7 +187,7 @@ Effect AdjudicationModel::commit(const ModelState& state, const Operation& opera
     kernel::Evaluation found;
     const Time at = operation.stamp ? operation.stamp->at : std::max(entity.state->shared.clock, entity.pending->at);
     const Status made = module_.counselorCommit(*candidate, operation.base, entity.pending->action.get(),
-                                                *objectOf(operation.fields), at, found);
+                                                *objectOf(operation.fields), operation.counselor, at, found);
     if (!made.ok()) return refuse(state, operation, Outcome::refused, made.error().message);
     after.state = std::move(candidate);
     answer.outcome = Outcome::cCommitted;

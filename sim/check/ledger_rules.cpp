@@ -72,9 +72,13 @@ std::string LedgerRules::check(const Entry& entry, Entity& entity) {
   if (!view) return view.error().message;
   if (Status same = replay_.check(*view); !same.ok()) return same.error().message;
   if (std::string why = fold(entry, entity); !why.empty()) return why;
-  entity.pending = entry.tag == Tag::escalated ? entry.seq : 0;
-  entity.pendingAction = entry.tag == Tag::escalated ? entry.action : "";
-  entity.pendingSince = entry.time;
+  if (entry.tag == Tag::escalated) {
+    entity.pending = entry.seq;
+    entity.pendingAction = entry.action;
+    entity.pendingSince = entry.time;
+  } else if (!isProposal(entry)) {
+    entity.pending = 0;
+  }
   return invariants(entry, entity);
 }
 
@@ -114,7 +118,8 @@ std::string LedgerRules::begin(const Entry& entry, Entity& entity) {
 std::string LedgerRules::resolution(const Entry& entry, Entity& entity) const {
   const std::string waits = concat("entry ", entity.pending);
   if (isProposal(entry)) {
-    if (entity.pending != 0) return "decides while " + waits + " waits for a counselor (lemma A.65)";
+    if (entity.pending != 0 && (!module_.signature().freezesByKey() || entry.tag == Tag::escalated))
+      return "decides while " + waits + " waits for a counselor (lemma A.65)";
     return entry.escalation == 0 ? std::string() : "a proposal that resolves something";
   }
   if (entity.pending == 0) return concat("resolves entry ", entry.escalation, ", but nothing waits (4 viii)");
@@ -142,8 +147,8 @@ std::string LedgerRules::members(const Entry& entry) const {
     return isCommit(entry) ? "a commit without its writes" : "writes without a commit (lemma A.47)";
   if (isProposal(entry) != entry.counselor.empty())
     return isProposal(entry) ? "a counselor who decided nothing" : "nobody decided it (4 vi, vii)";
-  if ((entry.tag == Tag::cCommitted) == entry.decision.empty())
-    return "what a counselor decided belongs to commits and to nothing else";
+  if (entry.tag != Tag::escalated && (entry.tag == Tag::cCommitted) == entry.decision.empty())
+    return "what a counselor decided belongs to commits, and what is frozen to escalations";
   const bool vector = entry.tag == Tag::escalated || entry.tag == Tag::cCommitted;
   if (!vector && !entry.findings.empty()) return "a detection vector where none belongs";
   const std::size_t verdicts = entry.tag == Tag::cRejected ? 0 : module_.signature().invariants.size() + 1;

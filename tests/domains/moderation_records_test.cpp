@@ -255,9 +255,10 @@ TEST_F(ModerationRules, StatementOfReasons) {
 
 TEST(ModerationPolicy, IsChecked) {
   for (const char* policy :
-       {R"({"strikeWindowDays":-1})", R"({"appealWindowDays":36501})", R"({"skewSeconds":-1})", R"({"humans":[]})",
-        R"({"strikeEnabled":["EXILE"]})", R"({"restrictive":["remove_content"]})", R"({"thresholds":{"EXILE":1}})",
-        R"({"weights":{"spam":-1}})", R"({"severe":["unheard_of"]})", R"({"labels":{"x":"User"}})", R"({"weight":1})"})
+       {R"({"strikeWindowDays":-1})", R"({"appealWindowDays":36501})", R"({"skewSeconds":-1})",
+        R"({"humans":["human"]})", R"({"strikeEnabled":["EXILE"]})", R"({"restrictive":["remove_content"]})",
+        R"({"thresholds":{"EXILE":1}})", R"({"weights":{"spam":-1}})", R"({"severe":["unheard_of"]})",
+        R"({"labels":{"x":"User"}})", R"({"weight":1})"})
     EXPECT_FALSE(makeDomain("moderation", objectOf(policy)).ok()) << policy;
   EXPECT_TRUE(makeDomain("moderation", objectOf(R"({"thresholds":{},"severe":[],"labels":{}})")).ok());
 }

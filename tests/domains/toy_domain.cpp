@@ -20,9 +20,17 @@ struct LotRow {
   Cell<std::int64_t> doses;  // in the fridge, at first
   Cell<std::int64_t> given;
 };
+// What a person says of a reading. The kernel writes the first two.
+struct Judgement {
+  static constexpr bool asTuple = true;
+  std::string by;
+  Time at;
+  std::string why;
+  WITAN_MEMBERS(Judgement, by, at, why)
+};
 struct ReadingRow {
   Cell<std::int64_t> tenths;
-  Cell<std::string> verdict;  // only a human writes it
+  Cell<Judgement> verdict;
 };
 struct State {
   using Policy = fridge::Policy;
@@ -34,7 +42,7 @@ struct State {
 struct LotDoses : Column<"lot.doses", &State::lots, &LotRow::doses> {};
 struct LotGiven : Column<"lot.given", &State::lots, &LotRow::given> {};
 struct ReadingTenths : Column<"reading.tenths", &State::readings, &ReadingRow::tenths> {};
-struct ReadingVerdict : Column<"reading.verdict", &State::readings, &ReadingRow::verdict> {};
+struct ReadingVerdict : HumanColumn<"reading.verdict", &State::readings, &ReadingRow::verdict> {};
 using Fields = FieldList<LotDoses, LotGiven, ReadingTenths, ReadingVerdict>;
 
 // Processes are the actions: {"type":"Stock","lot":"L1","doses":10}. A Fault is answered with KERNEL_INTEGRITY.

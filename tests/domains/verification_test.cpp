@@ -220,9 +220,60 @@ TEST(Cvss, ScoresAsTheSpecification) {
     EXPECT_EQ(rules::cvssTenths("CVSS:" + vector), tenths) << vector;
   for (const char* none :
        {"", "CVSS:3.1", "CVSS:3.1/", "CVSS:3.1/AV:N", "AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H",
-        "CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:H/VA:H/SC:H/SI:H/SA:H",
         "CVSS:3.1//AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H", "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H/",
         "CVSS:3.1/AV:NN/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H", "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:X/C:H/I:H/A:H"})
+    EXPECT_EQ(rules::cvssTenths(none), std::nullopt) << none;
+}
+
+// The examples of first.org's user guide, then scores of its reference calculator for vectors of every group of
+// metrics.
+TEST(Cvss, ScoresVersion4AsItsReference) {
+  for (const auto& [vector, tenths] : std::vector<std::pair<std::string, int>>{
+           {"4.0/AV:L/AC:L/AT:P/PR:L/UI:N/VC:H/VI:H/VA:H/SC:N/SI:N/SA:N", 73},
+           {"4.0/AV:N/AC:L/AT:P/PR:N/UI:P/VC:H/VI:H/VA:H/SC:N/SI:N/SA:N", 77},
+           {"4.0/AV:N/AC:L/AT:P/PR:N/UI:P/VC:H/VI:H/VA:H/SC:N/SI:N/SA:N/E:U", 52},
+           {"4.0/AV:N/AC:L/AT:P/PR:N/UI:N/VC:H/VI:L/VA:L/SC:N/SI:N/SA:N", 83},
+           {"4.0/AV:N/AC:L/AT:P/PR:N/UI:N/VC:H/VI:L/VA:L/SC:N/SI:N/SA:N/CR:H/IR:L/AR:L/MAV:N/MAC:H/MVC:H/MVI:L/MVA:L",
+            81},
+           {"4.0/AV:L/AC:L/AT:N/PR:N/UI:A/VC:L/VI:N/VA:N/SC:N/SI:N/SA:N", 46},
+           {"4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:H/VA:H/SC:H/SI:H/SA:H", 100},
+           {"4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:N/VI:N/VA:N/SC:N/SI:N/SA:N", 0},
+           {"4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:H/VA:H/SC:H/SI:H/SA:H/MVI:L/MSA:S", 98},
+           {"4.0/AV:L/AC:L/AT:N/PR:L/UI:N/VC:L/VI:H/VA:N/SC:N/SI:L/SA:L", 69},
+           {"4.0/AV:L/AC:L/AT:P/PR:L/UI:A/VC:N/VI:H/VA:L/SC:H/SI:N/SA:N", 56},
+           {"4.0/AV:L/AC:L/AT:N/PR:L/UI:N/VC:H/VI:H/VA:N/SC:H/SI:N/SA:N", 92},
+           {"4.0/AV:N/AC:L/AT:N/PR:N/UI:P/VC:H/VI:N/VA:N/SC:N/SI:L/SA:H", 84},
+           {"4.0/AV:N/AC:L/AT:N/PR:H/UI:P/VC:N/VI:L/VA:N/SC:L/SI:H/SA:H", 62},
+           {"4.0/AV:P/AC:H/AT:P/PR:H/UI:N/VC:H/VI:N/VA:H/SC:H/SI:L/SA:N", 58},
+           {"4.0/AV:N/AC:L/AT:N/PR:N/UI:P/VC:H/VI:H/VA:L/SC:N/SI:N/SA:L/E:U/AR:L/MPR:L/MVA:L", 60},
+           {"4.0/AV:P/AC:H/AT:P/PR:H/UI:N/VC:N/VI:L/VA:H/SC:N/SI:H/SA:N/E:P/AR:X/MUI:X", 37},
+           {"4.0/AV:L/AC:L/AT:P/PR:H/UI:N/VC:H/VI:H/VA:N/SC:H/SI:L/SA:H/E:U/CR:L/AR:M/MAV:N/MSI:H", 57},
+           {"4.0/AV:P/AC:H/AT:P/PR:L/UI:N/VC:H/VI:N/VA:N/SC:L/SI:H/SA:H/E:X/MAC:X/MPR:H/MUI:P/MVI:L/MSI:L/MSA:H", 58},
+           {"4.0/AV:L/AC:L/AT:P/PR:L/UI:A/VC:N/VI:H/VA:N/SC:N/SI:N/SA:L/E:X/CR:X/MAV:L/MAC:H/MPR:L/MUI:P/MSI:X/MSA:X",
+            41},
+           {"4.0/AV:A/AC:L/AT:N/PR:N/UI:A/VC:H/VI:H/VA:N/SC:H/SI:L/SA:N/E:U/IR:H/MAV:A/MAT:X/MPR:H/MSA:L", 53},
+           {"4.0/AV:L/AC:L/AT:N/PR:L/UI:P/VC:N/VI:L/VA:H/SC:H/SI:N/SA:N/E:X/IR:X/MAV:P/MAT:P/S:N/AU:X/R:X/V:C/RE:X/U:X",
+            56},
+           {"4.0/AV:N/AC:H/AT:P/PR:H/UI:P/VC:L/VI:H/VA:L/SC:L/SI:H/SA:N/E:X/MAV:X/MAT:N/MPR:H/MSA:X/S:X/AU:X/R:U/V:X/"
+            "RE:M/U:Red",
+            70},
+           {"4.0/AV:P/AC:H/AT:N/PR:N/UI:A/VC:N/VI:N/VA:H/SC:L/SI:H/SA:N/E:X/MAV:P/S:P/AU:Y/R:X/V:C/RE:H/U:X", 57},
+           {"4.0/AV:N/AC:H/AT:P/PR:L/UI:A/VC:N/VI:N/VA:H/SC:L/SI:N/SA:H/E:P/CR:M/AR:M/MAT:P/MVA:L/MSA:H/S:P/AU:N/R:I/"
+            "V:C/RE:H/U:Clear",
+            21},
+           {"4.0/AV:A/AC:L/AT:N/PR:N/UI:N/VC:H/VI:L/VA:H/SC:N/SI:H/SA:L/E:X/MAV:A/MAT:X/MUI:P/MVC:X/MSA:N/S:N/AU:X/R:A/"
+            "V:C/RE:X/U:Red",
+            83},
+           {"4.0/AV:A/AC:H/AT:P/PR:N/UI:N/VC:L/VI:L/VA:L/SC:H/SI:N/SA:H/E:U/IR:H/AR:H/MAC:L/MVC:N/MVA:N/MSA:X/S:P/AU:Y/"
+            "R:U/V:X/RE:M/U:Red",
+            13}})
+    EXPECT_EQ(rules::cvssTenths("CVSS:" + vector), tenths) << vector;
+  const std::string base = "CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:H/VA:H/SC:H/SI:H/SA:H";
+  for (const std::string& none : {base + "/", base + "/E:A/E:A", base + "/CR:H/E:A", base + "/U:R", base + "/U:Blue",
+                                  base + "/MSC:S", std::string("CVSS:4.0"), std::string("CVSS:4.0/AV:N"),
+                                  std::string("CVSS:4.0/AC:L/AV:N/AT:N/PR:N/UI:N/VC:H/VI:H/VA:H/SC:H/SI:H/SA:H"),
+                                  std::string("CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:R/VC:H/VI:H/VA:H/SC:H/SI:H/SA:H"),
+                                  std::string("CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:H/VA:H/SC:H/SI:H")})
     EXPECT_EQ(rules::cvssTenths(none), std::nullopt) << none;
 }
 
@@ -300,17 +351,15 @@ TEST(VerificationPolicy, HowManyRunsIsConfiguration) {
       }
     }
   }
-  for (const char* policy : {R"({"minRuns":-1})", R"({"humans":[]})", R"({"humans":[""]})", R"({"runs":2})"})
+  for (const char* policy : {R"({"minRuns":-1})", R"({"humans":["human"]})", R"({"runs":2})"})
     EXPECT_FALSE(makeDomain("verification", objectOf(policy)).ok()) << policy;
 }
 
-TEST_F(VerificationRules, HumanVerdict_OnlyAHumansNameCounts) {
-  const std::vector<std::pair<std::string, bool>> names{
-      {"human.verifier", true}, {"human", true},        {"human.x", true},  {"human-2", true},
-      {"humanoid", false},      {"agent.human", false}, {"Human.x", false}, {"", false}};
+TEST_F(VerificationRules, HumanVerdict_OnlyACounselorSigns) {
   reach("F", "VERIFIED");
-  for (const auto& [name, counts] : names)
-    EXPECT_EQ(firstFailing(R"({"verdict.by":{"F":")" + name + "\"}}"), counts ? "" : "VERIF_HUMAN_VERDICT") << name;
+  EXPECT_EQ(firstFailing(R"({"verdict.by":{"F":["human.verifier","2030-01-01T00:00:00Z"]}})"), "");
+  EXPECT_EQ(firstFailing(R"({"verdict.by":{"F":["human.verifier","2000-01-01T00:00:00Z"]}})"), "VERIF_HUMAN_VERDICT")
+      << "signed before there was a verdict";
   EXPECT_EQ(firstFailing(R"({"verdict.by":{"F":null}})"), "VERIF_HUMAN_VERDICT");
 }
 
@@ -319,9 +368,11 @@ TEST_F(VerificationRules, HumanVerdict_ComesLast) {
   EXPECT_EQ(verdict("F", "VERIFIED"), "rejected:VERIF_EVIDENCE_FIRST");
   EXPECT_EQ(verdict("F", "DUPLICATE"), "rejected:KERNEL_INTEGRITY");
   EXPECT_EQ(verdict("F", "REFUTED"), "escalated:VERIF_HUMAN_VERDICT");
-  EXPECT_EQ(submit("G"), "frozen");
-  EXPECT_EQ(sign("F", "agent.x"), "cCommitted:UNSAFE[VERIF_HUMAN_VERDICT]");
-  EXPECT_EQ(submit("G"), "escalated:VERIF_HUMAN_VERDICT") << "an unsafe commit stays in the way until it is mended";
+  EXPECT_EQ(triage("F"), "frozen");
+  EXPECT_EQ(submit("G"), "approved") << "the question is about F";
+  EXPECT_EQ(sign("F", "agent.x"), "refused") << "nobody signs for another";
+  EXPECT_EQ(decide(true, "{}", at(1)), "cCommitted:UNSAFE[VERIF_HUMAN_VERDICT]");
+  EXPECT_EQ(submit("H"), "escalated:VERIF_HUMAN_VERDICT") << "an unsafe commit stays in the way until it is mended";
   EXPECT_EQ(sign("F"), "cCommitted:safe");
 }
 

@@ -203,7 +203,7 @@ class History {
     if (probe.tag == Evaluation::Tag::rejected && probe.witness == 0) return {};
     EntityPtr copy = module_.clone(state);
     Evaluation out;
-    const Status made = module_.counselorCommit(*copy, CommitBase::candidate, &action, {}, at, out);
+    const Status made = module_.counselorCommit(*copy, CommitBase::candidate, &action, {}, "", at, out);
     if (!made.ok()) return {};
     return module_.walk(*copy);
   }
@@ -216,7 +216,7 @@ class History {
     Evaluation ignored;
     for (int i = 0; i < 12; ++i)
       if (ActionPtr action = module_.sample(**other, random_, now_))
-        (void)module_.counselorCommit(**other, CommitBase::candidate, action.get(), {}, now_, ignored);
+        (void)module_.counselorCommit(**other, CommitBase::candidate, action.get(), {}, "", now_, ignored);
     const json::object theirs = objectOf(stateJson(module_, other->get()));
     const json::object ours = objectOf(stateJson(module_, &state));
     for (const FieldInfo& field : module_.signature().fields) {

@@ -99,7 +99,7 @@ TEST(Writes, FoldToTheStateAfter) {
   Evaluation out;
   for (int round = 0; round < 2000; ++round) {
     const ActionPtr action = Module::makeAction(chest::Scribble{static_cast<std::int64_t>(random.next() >> 1)});
-    ASSERT_TRUE(module->counselorCommit(*entity, CommitBase::candidate, action.get(), {}, Time{round}, out).ok());
+    ASSERT_TRUE(module->counselorCommit(*entity, CommitBase::candidate, action.get(), {}, {}, Time{round}, out).ok());
     ASSERT_TRUE(module->applyWrites(*follower, test::objectOf(out.writes)).ok());
     follower->shared.clock = Time{round};
     ASSERT_EQ(test::stateJson(*module, follower.get()), test::stateJson(*module, entity.get()));

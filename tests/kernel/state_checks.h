@@ -110,6 +110,7 @@ inline std::string incrementalEqualsFullOnHistories(const DomainModule& module, 
   History donors(module, seed ^ 0x5eed);  // for its edits only
   EntityPtr entity = module.create(objectOf(module.sampleInit(random, now)), now).value();
   Evaluation ignored;
+  const auto& counselors = module.signature().counselors;
   for (int i = 0; i < steps; ++i) {
     now.micros += static_cast<std::int64_t>(random.below(20)) * 3'600'000'000;
     const ActionPtr action = module.sample(*entity, random, now);
@@ -118,7 +119,8 @@ inline std::string incrementalEqualsFullOnHistories(const DomainModule& module, 
     if (std::string found = incrementalEqualsFull(module, *entity, role, *action, now); !found.empty()) return found;
     if (random.below(8) == 0) {
       (void)module.counselorCommit(*entity, random.below(2) == 0 ? CommitBase::candidate : CommitBase::current,
-                                   action.get(), donors.anyEdit(*entity), now, ignored);
+                                   action.get(), donors.anyEdit(*entity), counselors.empty() ? "" : counselors.front(),
+                                   now, ignored);
       if (unsafe != nullptr) *unsafe += entity->notPassing != 0;
     } else {
       module.evaluate(*entity, role, *action, now, ignored);
@@ -138,7 +140,7 @@ inline EntityPtr anyState(const DomainModule& module, std::uint64_t seed, int st
     const ActionPtr action = module.sample(*entity, random, now);
     if (action == nullptr) break;
     if (wild)
-      (void)module.counselorCommit(*entity, CommitBase::candidate, action.get(), {}, now, ignored);
+      (void)module.counselorCommit(*entity, CommitBase::candidate, action.get(), {}, "", now, ignored);
     else
       module.evaluate(*entity, module.signature().processes[action->process].role, *action, now, ignored);
   }

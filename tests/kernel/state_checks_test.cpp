@@ -68,7 +68,7 @@ TEST(StateChecks, F8_AFailingInvariantIsAlwaysReChecked) {
   const EntityPtr chest = module->create({}, Time{}).value();
   Evaluation out;
   ASSERT_TRUE(
-      module->counselorCommit(*chest, CommitBase::current, nullptr, objectOf(R"({"gold":-5})"), Time{1}, out).ok());
+      module->counselorCommit(*chest, CommitBase::current, nullptr, objectOf(R"({"gold":-5})"), {}, Time{1}, out).ok());
   ASSERT_EQ(chest->notPassing, 1u);
   const ActionPtr put = actionOf(*module, R"({"type":"PutItem","item":"i","value":0})");
   module->evaluate(*chest, "Keeper", *put, Time{2}, out);

@@ -85,8 +85,8 @@ class Twins {
     const std::string edit = c_.sampleEdit(*compiled_, compiled, "human.lead", random_, at_);
     const json::object parsed = parseJson(edit).value().as_object();
     Evaluation x, y;
-    const Status a = c_.counselorCommit(*compiled_, CommitBase::candidate, &compiled, parsed, at_, x);
-    const Status b = r_.counselorCommit(*rules_, CommitBase::candidate, &rules, parsed, at_, y);
+    const Status a = c_.counselorCommit(*compiled_, CommitBase::candidate, &compiled, parsed, "human.lead", at_, x);
+    const Status b = r_.counselorCommit(*rules_, CommitBase::candidate, &rules, parsed, "human.lead", at_, y);
     EXPECT_EQ(a.ok(), b.ok()) << edit << (a.ok() ? "" : a.error().message) << (b.ok() ? "" : b.error().message);
     EXPECT_EQ(violatedOf(c_, x), violatedOf(r_, y)) << edit;
   }

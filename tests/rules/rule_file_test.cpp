@@ -126,7 +126,7 @@ TEST_F(RuleFile, ACounselorFillsWhatTheRuleAsksFor) {
   Evaluation found;
   ASSERT_TRUE(module_
                   ->counselorCommit(*entity_, CommitBase::candidate, action.get(),
-                                    parseJson(R"({"approved":{"R2":true}})").value().as_object(), at_, found)
+                                    parseJson(R"({"approved":{"R2":true}})").value().as_object(), "chief", at_, found)
                   .ok());
   EXPECT_TRUE(found.findings.empty());
   const auto again = module_->readState(parseJson(state()).value().as_object()).value();

@@ -50,8 +50,12 @@ class Deluded final : public kernel::DomainModule {
     real_.evaluateFully(state, role, action, at, out);
   }
   Status counselorCommit(kernel::EntityState& state, kernel::CommitBase base, const kernel::Action* pending,
-                         const json::object& edit, Time at, kernel::Evaluation& out) const override {
-    return real_.counselorCommit(state, base, pending, edit, at, out);
+                         const json::object& edit, std::string_view counselor, Time at,
+                         kernel::Evaluation& out) const override {
+    return real_.counselorCommit(state, base, pending, edit, counselor, at, out);
+  }
+  kernel::Touch touch(const kernel::EntityState& state, const kernel::Action& action, Time at) const override {
+    return real_.touch(state, action, at);
   }
   Status applyWrites(kernel::EntityState& state, const json::object& writes) const override {
     return real_.applyWrites(state, writes);

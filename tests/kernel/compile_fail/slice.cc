@@ -28,6 +28,10 @@ inline Verdict cheat(const View<GoldHigh>& s, const Row& row, const Slice<Keeper
   struct NoInvariant {};  // neither id, rule, footprint nor predicate
   static_assert(Invariant<NoInvariant>, "constraints not satisfied");
   return Verdict::pass();
+#elif WITAN_CASE == 8
+  struct Signed : HumanColumn<"item.secret", kItems, &ItemRow::secret> {};
+  m.edit<kItems>("x").set<Signed>("me");  // a human field by a process
+  return Verdict::pass();
 #endif
 }
 
