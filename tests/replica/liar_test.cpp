@@ -63,7 +63,7 @@ class World {
   }
 
   void check() {
-    ASSERT_EQ(a().decided(), b().decided());
+    ASSERT_EQ(a().decided(), b().decided()) << story(a()) << story(b());
     ASSERT_NE(a().owns(), b().owns());
     const std::vector<std::string> log = a().decided();
     const std::set<std::string> decided(log.begin(), log.end());
@@ -99,8 +99,21 @@ class World {
   Device& c() { return cluster_.c(); }
   std::uint64_t draw(std::uint64_t n) { return random_() % n; }
   Device& honest() { return draw(2) == 0 ? a() : b(); }
+  static std::string story(Device& device) {
+    std::string text = device.name() + ":" + (device.owns() ? " owns" : "") + " epoch " +
+                       std::to_string(device.host().epoch().number) + " of " + device.host().epoch().owner + "\n";
+    for (const Notice& notice : device.notices) text += "  " + notice.kind + " " + notice.what + "\n";
+    for (const Answer& answer : device.answers)
+      if (answer.outcome != kernel::Outcome::approved)
+        text += "  answer " + answer.operationId + " " + answer.message + "\n";
+    const ReplicaCounters& c = device.replica().counters();
+    return text + "  unsealed " + std::to_string(c.batchesUnsealed) + " repeated " + std::to_string(c.batchesRepeated) +
+           " gaps " + std::to_string(c.gaps) + " sent " + std::to_string(c.batchesSent) + " zombie " +
+           std::to_string(c.zombieRefused) + "\n";
+  }
   Hash anyHash() { return sha256(std::to_string(random_())); }
   void pass(std::int64_t ms) {
+    cluster_.run();  // a session that says nothing ends
     for (Device* device : {&a(), &b(), &c()}) device->passTime(ms);
     cluster_.run();
   }
