@@ -212,8 +212,8 @@ export interface Approvals {
 export interface ApproveRequest {
   /** Id or name of the pending device */
   device: string;
-  /** Roles of the device; default: ledger and * */
-  roles?: Array<string>;
+  /** Roles of the device */
+  roles: Array<string>;
   /** Scopes of the device; default: all */
   scopes?: Array<string>;
 }
@@ -733,8 +733,8 @@ export interface Invitation {
 export interface InviteRequest {
   /** Addresses at which a device finds this one; default: where this one listens */
   addresses?: Array<string>;
-  /** Roles of the devices that join; default: ledger and * */
-  roles?: Array<string>;
+  /** Roles of the devices that join */
+  roles: Array<string>;
   /** Scopes of the devices that join; default: all */
   scopes?: Array<string>;
   /** Seconds until the token expires; default: 900 */

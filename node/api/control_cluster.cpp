@@ -32,8 +32,7 @@ WITAN_STRUCT(PendingRow, (std::string, device, "Id of the device"), (std::string
 
 WITAN_STRUCT(PendingDevices, (std::vector<PendingRow>, pending, "Devices that wait to be approved"))
 
-WITAN_STRUCT(InviteRequest,
-             (std::vector<std::string>, roles, "Roles of the devices that join"),
+WITAN_STRUCT(InviteRequest, (std::vector<std::string>, roles, "Roles of the devices that join"),
              (Omittable<std::vector<std::string>>, scopes, "Scopes of the devices that join; default: all"),
              (Omittable<std::uint64_t>, ttlSeconds, "Seconds until the token expires; default: 900"),
              (Omittable<std::uint64_t>, uses, "Number of devices that may join with the token; default: 1"),

@@ -21,6 +21,7 @@
 #include "tests/fuzz/target_log_batch.h"
 #include "tests/fuzz/target_market.h"
 #include "tests/fuzz/target_mcp.h"
+#include "tests/fuzz/target_owner_proofs.h"
 #include "tests/fuzz/target_policy.h"
 #include "tests/fuzz/target_rules.h"
 #include "tests/fuzz/target_secure_store.h"
@@ -60,6 +61,7 @@ constexpr Target kTargets[] = {
     {"schema", fuzz::fuzzSchema},
     {"model_reply", fuzz::fuzzModelReply},
     {"agent_file", fuzz::fuzzAgentFile},
+    {"owner_proofs", fuzz::fuzzOwnerProofs},
     {"policy", fuzz::fuzzPolicy},
     {"proposal", fuzz::fuzzProposal},
     {"rule_file", fuzz::fuzzRuleFile},

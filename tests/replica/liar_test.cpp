@@ -63,7 +63,7 @@ class World {
   }
 
   void check() {
-    ASSERT_EQ(a().decided(), b().decided());
+    ASSERT_EQ(a().decided(), b().decided()) << story(a()) << story(b());
     ASSERT_NE(a().owns(), b().owns());
     const std::vector<std::string> log = a().decided();
     const std::set<std::string> decided(log.begin(), log.end());
@@ -99,8 +99,21 @@ class World {
   Device& c() { return cluster_.c(); }
   std::uint64_t draw(std::uint64_t n) { return random_() % n; }
   Device& honest() { return draw(2) == 0 ? a() : b(); }
+  static std::string story(Device& device) {
+    std::string text = device.name() + ":" + (device.owns() ? " owns" : "") + " epoch " +
+                       std::to_string(device.host().epoch().number) + " of " + device.host().epoch().owner + "\n";
+    for (const Notice& notice : device.notices) text += "  " + notice.kind + " " + notice.what + "\n";
+    for (const Answer& answer : device.answers)
+      if (answer.outcome != kernel::Outcome::approved)
+        text += "  answer " + answer.operationId + " " + answer.message + "\n";
+    const ReplicaCounters& c = device.replica().counters();
+    return text + "  unsealed " + std::to_string(c.batchesUnsealed) + " repeated " + std::to_string(c.batchesRepeated) +
+           " gaps " + std::to_string(c.gaps) + " sent " + std::to_string(c.batchesSent) + " zombie " +
+           std::to_string(c.zombieRefused) + "\n";
+  }
   Hash anyHash() { return sha256(std::to_string(random_())); }
   void pass(std::int64_t ms) {
+    cluster_.run();  // a session that says nothing ends
     for (Device* device : {&a(), &b(), &c()}) device->passTime(ms);
     cluster_.run();
   }
@@ -200,7 +213,7 @@ class World {
 
 // Of a device that has only the role "ledger".
 TEST(Liar, HasNoEffect) {
-  for (std::uint32_t seed = 1; seed <= 60; ++seed) {
+  for (std::uint32_t seed = 1; seed <= 25; ++seed) {
     SCOPED_TRACE(seed);
     World world(seed, "ab");
     for (int n = 0; n < 60 && !::testing::Test::HasFatalFailure(); ++n) world.step();
@@ -213,7 +226,7 @@ TEST(Liar, HasNoEffect) {
 // The same lies of a device that may take partitions over do have effects, so the checks can fail.
 TEST(Liar, WithTheRoleTakeoverHasEffects) {
   std::uint64_t taken = 0;
-  for (std::uint32_t seed = 1; seed <= 10; ++seed) {
+  for (std::uint32_t seed = 1; seed <= 4; ++seed) {
     World world(seed, "abc");
     for (int n = 0; n < 60; ++n) world.step();
     taken += world.claimsOfLiar();

@@ -216,8 +216,8 @@ class Approvals(TypedDict):
 class ApproveRequest(TypedDict):
     # Id or name of the pending device
     device: str
-    # Roles of the device; default: ledger and *
-    roles: NotRequired[list[str]]
+    # Roles of the device
+    roles: list[str]
     # Scopes of the device; default: all
     scopes: NotRequired[list[str]]
 
@@ -731,8 +731,8 @@ class Invitation(TypedDict):
 class InviteRequest(TypedDict):
     # Addresses at which a device finds this one; default: where this one listens
     addresses: NotRequired[list[str]]
-    # Roles of the devices that join; default: ledger and *
-    roles: NotRequired[list[str]]
+    # Roles of the devices that join
+    roles: list[str]
     # Scopes of the devices that join; default: all
     scopes: NotRequired[list[str]]
     # Seconds until the token expires; default: 900

@@ -1615,8 +1615,8 @@ export interface components {
         ApproveRequest: {
             /** @description Id or name of the pending device */
             device: string;
-            /** @description Roles of the device; default: ledger and * */
-            roles?: string[];
+            /** @description Roles of the device */
+            roles: string[];
             /** @description Scopes of the device; default: all */
             scopes?: string[];
         };
@@ -2181,8 +2181,8 @@ export interface components {
         InviteRequest: {
             /** @description Addresses at which a device finds this one; default: where this one listens */
             addresses?: string[];
-            /** @description Roles of the devices that join; default: ledger and * */
-            roles?: string[];
+            /** @description Roles of the devices that join */
+            roles: string[];
             /** @description Scopes of the devices that join; default: all */
             scopes?: string[];
             /** @description Seconds until the token expires; default: 900 */
@@ -4380,7 +4380,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
                 /**
                  * @example {

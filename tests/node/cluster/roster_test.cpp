@@ -221,6 +221,21 @@ TEST_F(Enrolment, ATokenAdmitsOnceAndTheRosterSaysSo) {
   EXPECT_EQ(ask(request, keyOf(3)).verdict, JoinVerdict::admitted);
 }
 
+TEST_F(Enrolment, ADeviceGetsOnlyRolesThatSomebodyNamed) {
+  const std::vector<std::string> here{"127.0.0.1:7600"};
+  EXPECT_THAT(desk_.invite({}, here, first_.publicKey(), kNow, random_).error().message, HasSubstr("no role is given"));
+  ASSERT_EQ(ask({"", "", "phone", {}, {}}, keyOf(3)).verdict, JoinVerdict::pending);
+  EXPECT_THAT(desk_.approve("phone", {}, {}, kNow).error().message, HasSubstr("no role is given"));
+  EXPECT_EQ(book_.current().devices.size(), 1u);
+}
+
+// Members 17: two devices that people would take for each other.
+TEST_F(Enrolment, ANameThatLooksLikeAnotherGetsAMark) {
+  const JoinAnswer answer = ask(withToken(invite(), "FIRST"), keyOf(3));
+  ASSERT_EQ(answer.verdict, JoinVerdict::admitted);
+  EXPECT_EQ(book_.current().find(answer.device)->name, "FIRST-" + answer.device.substr(0, 8));
+}
+
 TEST_F(Enrolment, AnExpiredOrWrongTokenIsRefused) {
   JoinRequest request = withToken(invite({.ttlMicros = 1'000'000}));
   EXPECT_THAT(ask(request, keyOf(3), Time{kNow.micros + 1'000'001}).reason, HasSubstr("the invitation expired at"));

@@ -1,0 +1,61 @@
+// Any bytes as a seal or a claim of a peer, and as changes of genuine ones: only what was signed holds.
+#pragma once
+
+#include <string>
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "replica/core/log_head.h"
+#include "replica/core/owner_proofs.h"
+#include "replica/core/owner_table.h"
+#include "store/memory_store.h"
+
+namespace witan::fuzz {
+
+class CorpusKeys final : public node::HeadKeys {
+ public:
+  const SigningKey& key() const override { return key_; }
+  std::vector<PublicKey> keysOf(std::string_view) const override { return {key_.publicKey()}; }
+  node::Takeover mayTakeOver(std::string_view) const override { return node::Takeover::yes; }
+  Result<std::string> remembered() const override { return std::string(); }
+  Status remember(std::string_view) override { return okStatus(); }
+
+ private:
+  SigningKey key_ = *SigningKey::fromSeed(std::string(32, 's'));
+};
+
+inline void fuzzOwnerProofs(std::string_view bytes) {
+  if (bytes.empty() || bytes.size() > 1 << 16) return;
+  const CorpusKeys keys;
+  const node::OwnerTable none;
+  store::MemoryStore store;
+  node::SealBook book(store);
+  WordWriter words;
+  const auto altered = [&](std::string genuine) {
+    for (std::size_t i = 0; i < genuine.size(); ++i)
+      genuine[i] = static_cast<char>(genuine[i] ^ bytes[i % bytes.size()]);
+    return genuine;
+  };
+  node::BatchSeal seal{3, "a@00000001", 7, sha256("chain"), sha256("value")}, other = seal;
+  other.batches = 8;
+  const std::vector<std::pair<std::string, node::BatchSeal*>> both{{"budget/0", &seal}, {"budget/1", &other}};
+  node::sealTogether("test", both, keys.key());
+  const std::string genuine(words.message(seal));
+  WITAN_CHECK(book.holds("test", "budget/0", seal, keys.keysOf("a")), "a genuine seal holds");
+  for (const std::string& text : {std::string(bytes), altered(genuine)}) {
+    node::BatchSeal read;
+    if (!readMessage(text, read, "seal").ok() || words.message(read) == genuine) continue;
+    WITAN_CHECK(!book.holds("test", "budget/0", read, keys.keysOf("a")), "another seal does not hold");
+  }
+  node::OwnershipRecord claim{"budget/0", 3, "a@00000001"};
+  node::signClaim("test", claim, keys.key());
+  const std::string claimed(words.message(claim));
+  for (const std::string& text : {std::string(bytes), altered(claimed)}) {
+    node::OwnershipRecord read;
+    if (!readMessage(text, read, "claim").ok() || words.message(read) == claimed) continue;
+    if (!node::checkOwnershipRecord(read, 0).ok()) continue;
+    WITAN_CHECK(!node::isProven("test", read, keys, none), "another claim is not proven");
+  }
+}
+
+}  // namespace witan::fuzz
