@@ -9,7 +9,6 @@ inline constexpr const char* kReproducedFinding = R"({"finding.phase":{"F1":"REP
   "repro.log":[{"f":"F1","env":"asan","seed":1,"ok":true,"trace":"t1","at":"2026-01-01T00:00:00Z"},
                {"f":"F1","env":"asan","seed":2,"ok":true,"trace":"t2","at":"2026-01-01T00:00:00Z"}],
   "sev.vector":{"F1":"CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"},"sev.score":{"F1":9.8},"sev.band":{"F1":"CRITICAL"},
-  "static.cwe":{"F1":"CWE-787"},"static.location":{"F1":"a.c:1"},"triage.component":{"F1":"parser"},
-  "verdict.by":{"F1":"human.verifier"}})";
+  "static.cwe":{"F1":"CWE-787"},"static.location":{"F1":"a.c:1"},"triage.component":{"F1":"parser"}})";
 
 }  // namespace witan::test

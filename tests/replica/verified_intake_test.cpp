@@ -107,8 +107,22 @@ class Lab {
     WITAN_DO(begin(0, "proj", witan::test::kReproducedFinding));
     WITAN_DO(begin(1, "proj", "{}"));
     WITAN_DO(settle());
-    WITAN_DO(propose(0, "proj", "SeverityAssessment", "verdict",
-                     R"({"type":"ProposeVerdict","f":"F1","outcome":"VERIFIED"})"));
+    return verdict("F1", "verdict");
+  }
+  // Asked for, and signed.
+  Status verdict(const std::string& f, const std::string& id) {
+    WITAN_DO(propose(0, "proj", "SeverityAssessment", id,
+                     canonicalJson(json::object{{"type", "ProposeVerdict"}, {"f", f}, {"outcome", "VERIFIED"}})));
+    WITAN_DO(settle());
+    Request sign;
+    sign.kind = RequestKind::commit;
+    sign.domain = "verification";
+    sign.entity = "proj";
+    sign.operationId = id + "-signed";
+    sign.counselor = "human.verifier";
+    sign.reason = "reproduced";
+    sign.text = R"({"verdict.by":{")" + f + R"(":[]}})";
+    WITAN_DO(replica_->enqueue(std::move(sign), now()));
     return settle();
   }
 
@@ -116,8 +130,7 @@ class Lab {
   Status verify(int from, int to) {
     for (int n = from; n <= to; ++n) {
       const std::string f = "F" + std::to_string(n);
-      WITAN_DO(propose(0, "proj", "SeverityAssessment", "verdict-" + f,
-                       canonicalJson(json::object{{"type", "ProposeVerdict"}, {"f", f}, {"outcome", "VERIFIED"}})));
+      WITAN_DO(verdict(f, "verdict-" + f));
     }
     return okStatus();
   }
@@ -214,7 +227,8 @@ TEST(VerifiedIntake, AVerifiedFindingIsTakenInOnce) {
   ASSERT_TRUE(lab.open().ok());
   ASSERT_TRUE(lab.ask().ok());
   EXPECT_THAT(lab.decided("verification"),
-              ElementsAre(R"(approved {"f":"F1","outcome":"VERIFIED","type":"ProposeVerdict"})"));
+              ElementsAre(R"(escalated {"f":"F1","outcome":"VERIFIED","type":"ProposeVerdict"})",
+                          R"(cCommitted {"f":"F1","outcome":"VERIFIED","type":"ProposeVerdict"})"));
   EXPECT_THAT(lab.decided("disclosure"), ElementsAre(kIntake));
   // Another start looks at the ledger no more than at what is new, and a verdict in another place is another finding.
   lab.crash();
@@ -240,10 +254,7 @@ TEST(VerifiedIntake, AFindingWaitsForItsPortfolio) {
   ASSERT_TRUE(lab.open().ok());
   ASSERT_TRUE(lab.begin(0, "proj", witan::test::kReproducedFinding).ok());
   ASSERT_TRUE(lab.settle().ok());
-  ASSERT_TRUE(lab.propose(0, "proj", "SeverityAssessment", "verdict",
-                          R"({"type":"ProposeVerdict","f":"F1","outcome":"VERIFIED"})")
-                  .ok());
-  ASSERT_TRUE(lab.settle().ok());
+  ASSERT_TRUE(lab.verdict("F1", "verdict").ok());
   EXPECT_THAT(lab.decided("disclosure"), IsEmpty());
   EXPECT_EQ(lab.replica().agents()->counters().failed, 0u) << "waiting is no failure";
   lab.crash();
@@ -403,7 +414,7 @@ bool crashesAt(std::size_t disk, std::uint64_t step, store::Moment moment) {
     EXPECT_TRUE(lab.open().ok());
     EXPECT_TRUE(lab.ask().ok());  // who was not told asks again, under the same operation ids
   }
-  EXPECT_THAT(lab.decided("verification"), ::testing::SizeIs(1));
+  EXPECT_THAT(lab.decided("verification"), ::testing::SizeIs(2));
   EXPECT_THAT(lab.decided("disclosure"), ElementsAre(kIntake));
   return !lived;
 }

@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 using namespace kernel;
 
-constexpr const char* kCases = R"(domain = "cases"
+constexpr const char* kCases = R"toml(domain = "cases"
 title = "Cases of one desk"
 counselors = ["chief", "deputy"]
 human = ["ok"]
@@ -23,16 +23,21 @@ amount = "int"
 group = "string"
 ok = "tuple(by: string, at: timestamp, why: string)"
 
-    [tables.groups] lead = "string"
+[tables.groups]
+lead = "string"
 
-        [logs] notes = "record(case: string, text: string)"
+[logs]
+notes = "record(case: string, text: string)"
 
-            [fields] closed = "int = 0"
+[fields]
+closed = "int = 0"
 
-                [processes.Put] role = "Clerk" arguments =
-                    "case: string, n: int" do = ''' cases[case].amount = n; if has (cases[case].ok) {
-  cases[case].ok = null;
-}
+[processes.Put]
+role = "Clerk"
+arguments = "case: string, n: int"
+do = '''
+cases[case].amount = n;
+if has(cases[case].ok) { cases[case].ok = null; }
 '''
 
 [processes.Join]
@@ -71,7 +76,7 @@ check = '''
 require !has(c.amount) || c.amount <= 100 || (has(c.ok) && c.ok.why.trim() != '')
   else escalate 'case ' + c.key + ' is large'
 '''
-)";
+)toml";
 
 class Freeze : public testing::Test {
  protected:

@@ -55,8 +55,10 @@ TEST(EtcdShown, AnAgentSeesNothingThatMayYetComeToNothing) {
   Owner owner(setup);
   owner.submit(initRequest(owner.module(), "proj", "begin-proj", *parseJson(witan::test::kReproducedFinding)));
   owner.pass(1'000);
-  owner.submit(*proposalRequest(owner.module(), "proj", "SeverityAssessment", "verdict",
-                                *parseJson(R"({"type":"ProposeVerdict","f":"F1","outcome":"VERIFIED"})")));
+  owner.submit(*proposalRequest(
+      owner.module(), "proj", "SeverityAssessment", "verdict",
+      *parseJson(
+          R"({"type":"AssessSeverity","f":"F1","vector":"CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:N","score":0,"b":"NONE"})")));
   const std::vector<EtcdRequest> underWay = owner.drain();  // to etcd, which says nothing
   ASSERT_TRUE(owner.host().ahead());
   ASSERT_TRUE(owner.replica().agents()->userTurn("reader", "s", "1", "look", at(owner.ms)).ok());
@@ -72,7 +74,7 @@ TEST(EtcdShown, AnAgentSeesNothingThatMayYetComeToNothing) {
   for (const EtcdRequest& request : underWay) owner.carry(request);
   for (int round = 0; round < 5; ++round) (void)owner.drain();
   ASSERT_EQ(reader.seen.size(), 1u);
-  EXPECT_THAT(reader.seen[0], HasSubstr(R"("F1":"REPRODUCED")"));
+  EXPECT_THAT(reader.seen[0], HasSubstr(R"("F1":"CRITICAL")"));
 }
 
 // The look that waited is nobody's any more, and what comes for nobody is no error of a store.
@@ -95,8 +97,10 @@ TEST(EtcdShown, ALookThatWasGivenUpIsNotMade) {
   Owner owner(setup);
   owner.submit(initRequest(owner.module(), "proj", "begin-proj", *parseJson(witan::test::kReproducedFinding)));
   owner.pass(1'000);
-  owner.submit(*proposalRequest(owner.module(), "proj", "SeverityAssessment", "verdict",
-                                *parseJson(R"({"type":"ProposeVerdict","f":"F1","outcome":"VERIFIED"})")));
+  owner.submit(*proposalRequest(
+      owner.module(), "proj", "SeverityAssessment", "verdict",
+      *parseJson(
+          R"({"type":"AssessSeverity","f":"F1","vector":"CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:N","score":0,"b":"NONE"})")));
   const std::vector<EtcdRequest> underWay = owner.drain();  // to etcd, which says nothing
   ASSERT_TRUE(owner.host().ahead());
   agents::AgentHost& host = *owner.replica().agents();
