@@ -5,6 +5,7 @@
 //       child makes them and is killed; how long until a new process has all of them at work, and what they weigh
 //
 // DIR must not exist.
+#include <malloc.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -148,15 +149,20 @@ void measureResume(const std::string& dir, std::uint64_t runs) {
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   std::printf("%llu open runs made in %.1f s, killed\n", static_cast<unsigned long long>(runs), making.seconds());
-  const std::uint64_t before = residentBytes();
+  const std::size_t before = mallinfo2().uordblks;
   const Stopwatch watch;
+  const ThreadStopwatch processor;
   Node node(dir);
-  const double opened = watch.seconds();
+  const double opened = watch.seconds(), openedOf = processor.seconds();
+  const std::size_t held = mallinfo2().uordblks;
   while (node.runtime() == nullptr || std::uint64_t(node.runtime()->asking()) < runs) node.round();
   const double ready = watch.seconds();
-  const double bytes = static_cast<double>(residentBytes() - before) / static_cast<double>(runs);
-  std::printf("resumed after SIGKILL: %.2f s (%.2f s for the stores and ledgers); %.0f bytes of memory a run\n", ready,
-              opened, bytes);
+  const double bytes = static_cast<double>(mallinfo2().uordblks - before) / static_cast<double>(runs);
+  std::printf(
+      "resumed after SIGKILL: %.2f s, of which stores and ledgers %.2f s; of processor time %.2f s and %.2f s\n", ready,
+      opened, processor.seconds(), openedOf);
+  std::printf("%.0f bytes of memory a run, of which the runtime of the graph %.0f\n", bytes,
+              bytes - static_cast<double>(held - before) / static_cast<double>(runs));
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ void GraphRuntime::reset(Hosted& hosted, std::string why) {
   for (const auto& [span, activity] : hosted.activities) spanAt_.erase(span);
   Hosted fresh;
   fresh.id = hosted.id;
-  fresh.runtime = std::make_unique<graph::Runtime>(monitorOf(hosted.id));
+  fresh.runtime = std::make_unique<graph::Runtime>(monitorOf(hosted.id), nullptr, false);
   fresh.why = std::move(why);
   hosted = std::move(fresh);
 }
@@ -211,13 +211,12 @@ Status GraphRuntime::onEntry(PartitionHost& host, Hosted& hosted, const kernel::
 }
 
 Status GraphRuntime::fold(Hosted& hosted, const Step& step, std::int64_t atMs) {
-  const auto found = [&](const std::string& digest, auto value) {
-    if (value == nullptr) hosted.missing.insert(digest);
-    return value;
-  };
-  const domains::graph::FoldSources sources{
-      [&](const std::string& digest) { return found(digest, bodies_.document(digest)); },
-      [&](const std::string& digest) { return found(digest, bodies_.find(digest)); }};
+  const domains::graph::FoldSources sources{[&](const std::string& digest) {
+                                              auto document = bodies_.document(digest);
+                                              if (document == nullptr) hosted.missing.insert(digest);
+                                              return document;
+                                            },
+                                            graph::Runtime::unread};
   const auto lines = domains::graph::linesOf(step, atMs, *hosted.runtime, sources);
   if (!lines.ok()) {
     wait(hosted, lines.error().message);
@@ -239,6 +238,11 @@ Status GraphRuntime::fold(Hosted& hosted, const Step& step, std::int64_t atMs) {
 // All entries are folded: what a crash or the last owner left open goes on.
 Status GraphRuntime::resume(PartitionHost& host, Hosted& hosted, Now now) {
   if (hosted.runtime->deployed() == nullptr || stopped_.contains(hosted.id)) return okStatus();
+  hosted.runtime->fill([&](const std::string& digest) {
+    graph::Body body = bodies_.find(digest);
+    if (body == nullptr) hosted.missing.insert(digest);
+    return body;
+  });
   if (!hosted.runtime->isWhole()) {
     wait(hosted, "the body of a message has not come yet");
     return okStatus();

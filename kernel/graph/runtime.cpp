@@ -150,16 +150,32 @@ bool Runtime::isAsking(const std::string& spanId) const {
   return at != spanAt_.end() && at->second->state == SpanState::asking;
 }
 
-bool Runtime::isWhole() const {
-  const auto lacks = [](const MessagePtr& message) { return message->body == nullptr; };
-  for (const auto& [sequence, message] : queue_)
-    if (lacks(message)) return false;
-  for (const auto& [lane, span] : spans_)
-    if (lacks(span.message)) return false;
+// Bodies are objects: a text is the digest of one.
+Body Runtime::unread(const std::string& digest) { return std::make_shared<const json::value>(json::string(digest)); }
+
+template <class Visit>
+void Runtime::forEachOpen(const Visit& visit) const {
+  for (const auto& [sequence, message] : queue_) visit(*message);
+  for (const auto& [lane, span] : spans_) visit(*span.message);
   for (const auto& [ordinal, run] : runs_)
     for (const auto& [lane, messages] : run.collected)
-      if (std::any_of(messages.begin(), messages.end(), lacks)) return false;
-  return true;
+      for (const MessagePtr& message : messages) visit(*message);
+}
+
+void Runtime::fill(const std::function<Body(const std::string& digest)>& find) {
+  const auto read = [&](const Message& message) {
+    if (message.body != nullptr && message.body->is_string())
+      message.body = find(std::string(message.body->get_string()));
+  };
+  forEachOpen(read);
+  for (const auto& [ordinal, run] : runs_)
+    for (const MessagePtr& letter : run.letters) read(*letter);
+}
+
+bool Runtime::isWhole() const {
+  bool whole = true;
+  forEachOpen([&](const Message& message) { whole = whole && message.body != nullptr; });
+  return whole;
 }
 
 bool Runtime::isRunning(const std::string& spanId, std::int64_t attempt) const {

@@ -67,9 +67,10 @@ struct RunView {
 
 class Runtime {
  public:
-  // Without a monitor nothing crosses a boundary. `watch`, if given, sees each entry when the state holds it.
-  explicit Runtime(Monitor monitor, std::function<void(const Entry&)> watch = {})
-      : monitor_(std::move(monitor)), watch_(std::move(watch)) {}
+  // Without a monitor nothing crosses a boundary. `watch`, if given, sees each entry when the state holds it. Without
+  // `redelivers` redeliver() is not called, and what was sent is not kept for it.
+  explicit Runtime(Monitor monitor, std::function<void(const Entry&)> watch = {}, bool redelivers = true)
+      : monitor_(std::move(monitor)), watch_(std::move(watch)), redelivers_(redelivers) {}
   Runtime(const Runtime&) = delete;
 
   // For runs that begin from now on; the others keep their document. Errors: invalid; another graph, a lower version,
@@ -115,7 +116,11 @@ class Runtime {
   std::int64_t horizonMs() const { return horizonMs_; }
   // Of a message that waits. None: none such does.
   std::optional<std::string> keyOf(const std::string& message) const;
-  // Whether nothing that is open lacks its body: a fold may have found that one is not here.
+  // A fold names bodies by digest (unread()); afterwards fill() asks once for each that is still needed. Null: it is
+  // not here.
+  static Body unread(const std::string& digest);
+  void fill(const std::function<Body(const std::string& digest)>& find);
+  // Whether nothing that is open lacks its body.
   bool isWhole() const;
 
   std::vector<RunView> runs() const;                   // in the order of their begin; without those that are forgotten
@@ -139,7 +144,7 @@ class Runtime {
     std::string edge;
     std::string key;
     std::string type;
-    Body body;
+    mutable Body body;  // fill() reads it
     Measures measures;
     std::int64_t sequence = 0;
 
@@ -201,11 +206,13 @@ class Runtime {
   template <class Key>
   struct Seen {
     std::map<Key, std::int64_t> at;
-    std::deque<std::pair<std::int64_t, Key>> order;
+    std::deque<std::pair<std::int64_t, typename std::map<Key, std::int64_t>::iterator>> order;
 
     void see(const Key& key, std::int64_t now) {
-      at[key] = now;
-      order.emplace_back(now, key);
+      const auto [seen, isNew] = at.try_emplace(key, now);
+      if (!isNew && seen->second == now) return;  // each moment of a key stands in the order once
+      seen->second = now;
+      order.emplace_back(now, seen);
     }
     bool isFresh(const Key& key, std::int64_t now, std::int64_t horizonMs) const {
       const auto found = at.find(key);
@@ -213,8 +220,7 @@ class Runtime {
     }
     void forget(std::int64_t now, std::int64_t horizonMs) {
       for (; !order.empty() && now - order.front().first > horizonMs; order.pop_front())
-        if (const auto found = at.find(order.front().second); found != at.end() && found->second == order.front().first)
-          at.erase(found);
+        if (const auto [when, seen] = order.front(); seen->second == when) at.erase(seen);
     }
   };
 
@@ -245,6 +251,8 @@ class Runtime {
   void on(const Compensated&) {}
   void on(const Ended& fact);
 
+  template <class Visit>
+  void forEachOpen(const Visit& visit) const;
   Run& run(const std::string& id) { return *runAt_.at(id); }
   Span& span(const std::string& id) { return *spanAt_.at(id); }
   void enqueue(std::shared_ptr<Message> message);
@@ -286,6 +294,7 @@ class Runtime {
 
   Monitor monitor_;
   std::function<void(const Entry&)> watch_;
+  const bool redelivers_;
   std::int64_t now_ = 0;
   std::shared_ptr<const Document> document_;
   std::int64_t horizonMs_ = 0;  // the longest of all documents
@@ -296,7 +305,7 @@ class Runtime {
   std::optional<std::size_t> cursor_;
 
   std::map<std::int64_t, Run> runs_;
-  std::unordered_map<std::string, Run*> runAt_;
+  std::unordered_map<std::string_view, Run*> runAt_;           // by the id in the run
   std::map<std::string, std::set<std::int64_t>> open_;         // running ones of an external id
   std::map<const Document*, std::int64_t> versions_;           // running ones of a document
   std::set<std::pair<std::int64_t, std::int64_t>> deadlines_;  // of running ones, with their ordinals
@@ -308,7 +317,7 @@ class Runtime {
   std::unordered_map<std::string, std::int64_t> queuedAt_;    // message id
   std::unordered_map<std::string, std::int64_t> edgeQueued_;  // without those that are empty
   std::map<Lane, Span> spans_;
-  std::unordered_map<std::string, Span*> spanAt_;
+  std::unordered_map<std::string_view, Span*> spanAt_;                // by the id in the span
   std::set<std::tuple<std::int64_t, std::int64_t, Span*>> timeouts_;  // at, number of start
   std::set<std::tuple<std::int64_t, std::int64_t, Span*>> backoffs_;  // readyAt, number of start
 

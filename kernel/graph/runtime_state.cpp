@@ -81,7 +81,7 @@ void Runtime::on(const Sent& fact) {
   Run& of = run(fact.run);
   if (fact.counts) ++of.passes[fact.edge];
   if (fact.dedup) deduped_.see({fact.node, fact.key, *fact.dedup}, now_);
-  of.sent[fact.message] = {fact.node, fact.key, now_};
+  if (redelivers_) of.sent[fact.message] = {fact.node, fact.key, now_};
   enqueue(std::make_shared<Message>(Message{.id = fact.message,
                                             .run = &of,
                                             .node = of.document->node(fact.node),
@@ -98,11 +98,11 @@ void Runtime::on(const Delivered& fact) {
     MessagePtr message = unqueue(queuedAt_.at(fact.message));
     Span& made = spans_[message->lane()];
     at = &made;
-    made.id = fact.span;
+    made.id = fact.span;  // for good: spanAt_ refers to it
     made.message = std::move(message);
     ++made.message->run->deliveries;
     made.message->run->spans.insert(at);
-    spanAt_[fact.span] = at;
+    spanAt_[made.id] = at;
     NodeState& node = *made.message->state;
     ++node.running;
     refreshHead(fact.key, node, false);
