@@ -2,7 +2,9 @@
 // that a client shows what each would do and sends it back with the person's name.
 #include <algorithm>
 
+#include "base/bytes.h"
 #include "base/json_codec.h"
+#include "base/sha256.h"
 #include "domains/graph/state.h"
 #include "node/api/control_routes.h"
 #include "node/api/counselor_queue.h"
@@ -199,14 +201,18 @@ Status addOperations(operations::OperationContext& context, std::vector<InboxIte
 
 Status addIncidents(operations::OperationContext& context, std::vector<InboxItem>& into) {
   WITAN_TRY(rows, operations::incidentRows(context.replica));
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    into.push_back({concat("incident:", i),
+  std::map<std::string, std::uint64_t> known;  // the same may happen again
+  for (const operations::IncidentRow& row : rows) {
+    const std::string digest = toHex(sha256(row.kind + "|" + row.peer + "|" + row.what)).substr(0, 16);
+    const std::uint64_t before = known[digest]++;
+    into.push_back({concat("incident:", digest, before == 0 ? "" : "-" + std::to_string(before)),
                     InboxKind::incident,
                     {},
-                    rows[i].peer,
-                    rows[i].kind + ": " + rows[i].what,
+                    row.peer,
+                    row.kind + ": " + row.what,
                     {},
-                    detailOf(rows[i])});
+                    detailOf(row)});
+  }
   return okStatus();
 }
 

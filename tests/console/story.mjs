@@ -294,6 +294,10 @@ try {
   await lab.getByText('● connected').waitFor();
 
   say('edits that did not see each other: a person chooses');
+  await page.goto(`${url}/console/#/inbox?kind=conflict`);
+  await page.getByText('2 versions were written apart').first().waitFor();
+  await page.getByRole('button', { name: /^Keep / }).nth(1).waitFor();
+  await checked(page, 'inbox-conflict');
   await page.goto(`${url}/console/#/agents`);
   await page.getByText('2 versions, none of which knew of the others').waitFor();
   await checked(page, 'conflict');
