@@ -145,6 +145,15 @@ Result<bool> isClaimed(Space& journal, const OperationView& done, const std::str
   return false;
 }
 
+// Whether the one edit that would stay was made without what the operation had written over: that would go without a
+// word. Numbers of edits grow with what their authors had seen.
+bool knewLess(const Beside& beside, const UndoStep& step) {
+  if (step.type.empty() || beside.own == nullptr || !beside.own->body || beside.others.empty()) return false;
+  const std::optional<JournalBody>& other = beside.others.front()->body;
+  return other && other->lamport < beside.own->body->lamport &&
+         (other->type != step.type || other->payload != step.payload);
+}
+
 Error forAPerson(const UndoStep& step, const OperationView& done, const char* what) {
   return {ErrorCode::conflict, step.key + what + OperationId{done.record->body.operationId}.hex(),
           "a person has to decide what it should say"};
@@ -166,6 +175,8 @@ Result<std::optional<JournalChange>> compensation(Space& journal, const Intent& 
   if (!alike) return forAPerson(step, done, " stood differently on devices that carried out operation ");
   if (!view.unreadable.empty()) return forAPerson(step, done, " has a version that cannot be read beside operation ");
   if (beside.others.size() > 1) return unsettled(step.key);
+  if (knewLess(beside, step))
+    return forAPerson(step, done, " was edited elsewhere without what stood there before operation ");
   JournalChange change{step.key, restored(intent, step, beside, nowMs), "", ChangeOrigin::local};
   if (change.body)
     change.body->lamport = nextLamport(view);

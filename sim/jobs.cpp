@@ -267,6 +267,7 @@ class Pool {
     forEachMember<Statistics>(
         [&](auto member, auto) { out_.total.*member.pointer += result.statistics.*member.pointer; });
     for (const auto& [name, count] : result.probes) out_.probes[name] += count;
+    if (options_.arrived) options_.arrived(seed, result);
     if (options_.progress)
       options_.progress({out_.seeds.size(), failed_, range_.last - range_.first + 1, out_.total.simulated});
   }

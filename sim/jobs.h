@@ -36,7 +36,8 @@ struct JobsOptions {
   unsigned jobs = 1;
   unsigned secondsPerSeed = 600;  // of wall time, then it is a "hang"; 0: no limit
   bool stopAtFailure = false;     // hand out no more seeds; the lowest that fails is among the results
-  std::function<void(const JobsProgress&)> progress;  // after every seed
+  std::function<void(const JobsProgress&)> progress;                  // after every seed
+  std::function<void(std::uint64_t seed, const RunResult&)> arrived;  // as they come
 };
 
 struct JobsResult {

@@ -1,7 +1,6 @@
 // `witan sim run`: a scenario, or a plan, over many seeds in worker processes.
 #include <charconv>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <thread>
 #include "program/command_line.h"
@@ -72,9 +71,7 @@ sim::SeedRunner runnerOf(PlanOf planOf, std::int64_t twicePerMillion) {
 // The plans of the seeds that failed: they outlive the code that drew them.
 Status keepPlans(const RunArguments& a, const SimReport& report, const PlanOf& planOf) {
   if (a.keep.empty()) return okStatus();
-  std::error_code failure;
-  std::filesystem::create_directories(a.keep, failure);
-  if (failure) return ioFailed("cannot make the folder " + a.keep + " (" + failure.message() + ")");
+  WITAN_DO(makeFolder(a.keep));
   std::size_t kept = 0;
   for (const sim::SeedResult& seed : report.result.seeds) {
     if (!seed.failure || kept == kMostKept) continue;

@@ -148,6 +148,12 @@ Status savePlan(const std::string& file, const sim::Plan& plan) {
   return written && closed ? okStatus() : Status(cannotWrite(file));
 }
 
+Status makeFolder(const std::string& folder) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  return failure ? Status(ioFailed("cannot make the folder " + folder + " (" + failure.message() + ")")) : okStatus();
+}
+
 Status canSavePlan(const std::string& file) {
   FILE* out = std::fopen(file.c_str(), "ae");
   if (out == nullptr) return cannotWrite(file);

@@ -30,6 +30,7 @@ Result<sim::Scenario> loadScenario(const SimSource& source);
 Result<sim::Plan> loadPlan(const std::string& file);
 // Errors name the file. The second one only tries, before work that would be lost.
 Status savePlan(const std::string& file, const sim::Plan& plan);
+Status makeFolder(const std::string& folder);
 Status canSavePlan(const std::string& file);
 // The plan file's plan, or the scenario's for the seed.
 Result<sim::Plan> loadPlan(const SimSource& source);

@@ -143,6 +143,21 @@ TEST(Plans, F3_WhatAnotherOperationClaimsIsNotUndone) {
   }
 }
 
+// What a losing operation wrote over was another one's, and who wrote beside it had not seen that: it is not lost to
+// their edit.
+TEST(Plans, F3_WhatWasWrittenOverIsNotLostToAnEditBeside) {
+  TestCluster cluster(2);
+  cluster.host(1).plan("u", {put("e", "stands")});
+  ASSERT_TRUE(cluster.host(1).run());
+  cluster.host(1).plan("t", {put("e", "over it")});
+  cluster.host(0).plan("t", {put("e", "beside it")});
+  ASSERT_TRUE(cluster.host(0).run() && cluster.host(1).run());
+  for (int i = 0; i < 4; ++i) cluster.meetAll();
+  EXPECT_TRUE(cluster.equal());
+  EXPECT_TRUE(cluster.host(0).says("e").ends_with("(conflict)")) << cluster.host(0).says("e");
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(cluster.host(i).aside.size(), 1u);
+}
+
 // One plan carried out on two devices; on one of them a person has built upon it. The other's repeat does not stand
 // beside that as if it said something new.
 TEST(Plans, ARepeatOfWhatWasBuiltUponIsNoConflict) {
