@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -82,7 +83,12 @@ struct AgentSpec {
   bool inGraphs = false;  // graphs wake it (docs/graphs.md)
   // Its wakes are given its memory (the thread's summary and newer messages), and the thread is kept short.
   bool remembers = false;
+  // It answers wakes by conflicts itself (agents/wake/agent_conflict.h); otherwise what readers see stands.
+  bool settles = false;
 };
+
+// The subject of a wake by a conflict of entries that only agents wrote.
+inline constexpr std::string_view kConflictSubject = "conflict";
 
 // Checks a spec before a host runs its agent: valid ids, no duplicate names, at least one subscription, timer or
 // ledger, timers of a second or more. The error names the member.
@@ -94,7 +100,8 @@ enum class InputKind { wake, observation, results };
 //   wake         {"reason", "subject", "nowMs", "seed", "changes": [{"type","id"}], "tokens": [token keys],
 //                 "user": any, "memory": {"summary", "messages": [{"kind","content"}]}, "slots": {name: value},
 //                 "ledger": {"domain","entity","field","key","value"}}, where a ledger woke it; where a graph did
-//                 "graph": {"graph","version","run","node","span","type","body","grant"}
+//                 "graph": {"graph","version","run","node","span","type","body","grant"}; where a conflict did
+//                 "conflict": {"id","scope","settles","versions"} (agents/wake/agent_conflict.h)
 //   observation  [{"tool", "arguments", "ok": bool, "content" | "error"}], in the order of the looks
 //   results      [{"operation", "tool", "arguments", "outcome": "applied|denied|failed", "result"}], in the plan's
 //                order

@@ -142,6 +142,16 @@ Finish reportOf(const json::array& results, std::span<const std::string> leftAlo
   return {answer.empty() ? "nothing to do" : std::move(answer), {}, {}, {}, failed};
 }
 
+Turn keepShown(const Input& input) {
+  if (input.kind == InputKind::results)
+    return {nullptr, {}, reportOf(input.content.is_array() ? input.content.get_array() : json::array(), {})};
+  const json::object& conflict = input.content.at("conflict").get_object();
+  const std::string id(stringOf(conflict, "id"));
+  json::object arguments{{"id", id}, {"settles", conflict.at("settles")}};
+  if (stringOf(conflict, "scope") != "main") arguments["scope"] = conflict.at("scope");
+  return {nullptr, {}, Actions{action("journal.put", arguments, {id})}};
+}
+
 SubscriptionSpec onEntries(std::string_view type) {
   return {concat("entries:", type),
           "",

@@ -53,6 +53,8 @@ replication::PlanAction proposal(std::string_view domain, std::string_view entit
                                  json::object action);
 // Whether an action's result says that it failed. One that waits for a counselor or a person has not.
 bool hasFailed(const json::object& result);
+// The turns of an agent that does not settle conflicts itself: what readers see stands.
+Turn keepShown(const Input& input);
 // The end of a run: what became of each action, and what was left alone and why. Failed if one of these there is, or if
 // an action failed.
 Finish reportOf(const json::array& results, std::span<const std::string> leftAlone);

@@ -204,7 +204,7 @@ Result<JournalCommit> journalCommit(Space& journal, const Intent& intent, Journa
   std::vector<UndoStep> undo;
   for (JournalChange& change : effect.changes) {
     WITAN_TRY(view, journalViewIn(journal, change.id));
-    if (view.inConflict()) return unsettled(change.id);
+    if (view.inConflict() && !effect.settles) return unsettled(change.id);
     const JournalBody* shown = shownOf(view);
     const bool same = changesNothing(change, shown);
     if (same && (shown == nullptr || !shown->operationId || mutated("claimNothing"))) continue;

@@ -22,6 +22,7 @@ struct JournalEffect {
   std::vector<replication::JournalChange> changes;  // each entity once
   std::string result = "null";                      // canonical JSON
   std::vector<NotificationToken> tokens;            // of the batch, beside those of the entities
+  bool settles = false;                             // supersedes versions side by side
 };
 
 struct JournalCommit {
@@ -32,7 +33,7 @@ struct JournalCommit {
 
 // The bodies become those of the operation. Of what would change nothing nobody is told; if another operation wrote it,
 // this one claims it, and the undoing of that one leaves it. Errors: ids and limits; `conflict` if an entity has edits
-// side by side that a person must settle first. O(versions of the entities).
+// side by side, which the effect does not settle. O(versions of the entities).
 Result<JournalCommit> journalCommit(replication::Space& journal, const Intent& intent, JournalEffect effect);
 
 // The compensation of `done` (as recordsOf() has it), in whose scope `journal` is, by the compensation `intent`. What

@@ -274,6 +274,13 @@ void SagaEngine::doubted(const OperationId& operation, const Error& why, Now now
   if (Saga* saga = calledNow(operation)) failed(*saga, why, true, now);
 }
 
+void SagaEngine::waits(const OperationId& operation, std::string_view why) {
+  Saga* saga = at(operation.value);
+  if (saga == nullptr || saga->row.status != SagaStatus::waiting) return;
+  saga->row.lastError = clip(why, kMaxErrorBytes);
+  rows_.putOpen(saga->row);
+}
+
 void SagaEngine::answered(const OperationId& operation, const Result<Outcome>& outcome, Now now) {
   Saga* saga = calledNow(operation);
   if (saga == nullptr) return;
@@ -408,6 +415,9 @@ Status SagaEngine::retry(const OperationId& operation, Now now) {
     return inTheWay(operation, "has not been tried yet", "it will be when the node runs");
   if (transition(row.phase, SagaEvent::retried).act == SagaAct::refuse)
     return inTheWay(operation, concat("has ended (", enumName(row.status), ")"), "to undo it: witan saga compensate");
+  if (options_.retryMs > 0 && now.wallMs() - row.createdAtMs > options_.retryMs)
+    return inTheWay(operation, "is too old to be tried again: what is known of it may be gone",
+                    "give it up: witan saga compensate");
   row.attempts = 0;
   row.status = SagaStatus::waiting;
   row.updatedAtMs = now.wallMs();

@@ -79,6 +79,7 @@ struct SagaOptions {
   std::int64_t firstBackoffMs = 1'000;
   std::int64_t lastBackoffMs = 10 * 60'000;
   std::uint32_t keepDone = 1'000;     // of those that ended, for people to look at
+  std::int64_t retryMs = 0;           // an older one is not tried again: its record may be gone; 0: any is
   std::size_t maxInFlight = 4'096;    // commits under way, so that a batch stays small
   std::size_t retriesPerRound = 256;  // attempts that are due and get into one tick()
 };
@@ -109,6 +110,8 @@ class SagaEngine {
   void answered(const OperationId& operation, const Result<Outcome>& outcome, Now now);
   // Nobody can say what came of a call: put aside for a person, who may retry it. Ignored likewise.
   void doubted(const OperationId& operation, const Error& why, Now now);
+  // A person has to decide something else first: the row says so. Ignored likewise.
+  void waits(const OperationId& operation, std::string_view why);
   void tick(Now now);
   // By the steady clock; the largest number: never.
   std::int64_t nextTickMs() const;
@@ -138,6 +141,7 @@ class SagaEngine {
   // No saga can go on without an answer, a due time or a person.
   bool quiet() const { return ready_.empty() && intended_.empty() && applied_.empty() && recorded_.empty(); }
   SagaRows& rows() { return rows_; }
+  const SagaRows& rows() const { return rows_; }
   const SagaCounters& counters() const { return counters_; }
 
  private:

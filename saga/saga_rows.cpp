@@ -165,11 +165,13 @@ void SagaRows::putOpen(const SagaRow& row) { agents_.putMeta(named(kOpen, row.in
 
 void SagaRows::hold(const SagaRow& row) {
   anyHeld_ = true;
+  ++heldChanges_;
   agents_.eraseMeta(named(kOpen, row.intent.operation));
   agents_.putMeta(named(kHeld, row.intent.operation), encodeRow(row));
 }
 
 void SagaRows::release(const SagaRow& row) {
+  ++heldChanges_;
   agents_.eraseMeta(named(kHeld, row.intent.operation));
   putOpen(row);
 }

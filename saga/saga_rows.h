@@ -113,6 +113,8 @@ class SagaRows {
   // Moves it from or to the open ones.
   void hold(const SagaRow& row);
   void release(const SagaRow& row);
+  // Grows whenever one is held or released here.
+  std::uint64_t heldChanges() const { return heldChanges_; }
   // Reads what end() and find() need. Once is enough. O(rows that ended).
   Status prepare();
   // Takes it out of the open ones; gives it its number. Requires: prepare().
@@ -136,6 +138,7 @@ class SagaRows {
 
   replication::Database& agents_;
   const std::uint32_t keepDone_;
+  std::uint64_t heldChanges_ = 0;
   std::optional<bool> anyHeld_;  // false: none is held, which spares each beginning saga a read of the store
   bool prepared_ = false;
   struct Done {

@@ -105,6 +105,7 @@ constexpr CheckerInfo kCheckers[] = {
     {"no-request-lost", "What a device took on durably was answered, or is refused for a reason that is told."},
     {"rows",
      "A device that starts from its disks knows what it knows now: nothing is missing there, nothing left over."},
+    {"settled", "No entry that only agents wrote stays in conflict once the devices have met."},
     {"effects",
      "What stands of a run's work is there, or was replaced by somebody who had seen it; a run that says it did all of "
      "it "

@@ -124,6 +124,7 @@ constexpr MutantCase kCases[] = {
      "what an operation found as it wanted it goes with the operation that wrote it"},
     {"undoToNothing", "effects operations", "everything", 400,
      "what stood before an undone operation does not come back"},
+    {"leaveConflicts", "settled", "everything", 100, "nobody is woken by a conflict of entries that agents wrote"},
     {"forgetAttempts", "sagas", "agents", 200, "a restart begins to count attempts again"},
     {"parkSilently", "sagas", "everything", 100, "nobody is told of what is put aside"},
     {"tellSuccess", "effects", "everything", 200, "a run is told that all of it was done"},

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kMostLines = 50;
 constexpr std::size_t kLineBytes = 80;
+constexpr std::string_view kFolder = "digest/";
 
 // The first line of a text, cut at a character's edge.
 std::string firstLine(std::string_view text) {
@@ -40,6 +41,7 @@ class JournalSummariser final : public Agent {
         .category = "journal",
         .subscriptions = {onEntries("note")},
         .capabilities = {{"journal.list"}, {"journal.put", 1, {"digest/"}, {}}},
+        .settles = true,
     };
     return kSpec;
   }
@@ -52,7 +54,10 @@ class JournalSummariser final : public Agent {
 
  private:
   static Turn onWake(const json::value& wake) {
-    const std::string day = formatDate(dateOf(Time{integerOf(wake, "nowMs").value_or(0) * 1000}));
+    std::string day = formatDate(dateOf(Time{integerOf(wake, "nowMs").value_or(0) * 1000}));
+    const json::value* conflict = wake.is_object() ? wake.get_object().if_contains("conflict") : nullptr;
+    if (conflict != nullptr && conflict->is_object())  // a digest was made on several devices at once: anew
+      day = stringOf(conflict->get_object(), "id").substr(kFolder.size());
     return {json::object{{"day", day}}, {}, Looks{{"journal.list", {{"type", "note"}, {"day", day}}, 0}}};
   }
 

@@ -4,7 +4,9 @@
 #include <exception>
 
 #include "agents/decision/decisions.h"
+#include "agents/entry_agent.h"
 #include "agents/episode/turn_check.h"
+#include "agents/json_members.h"
 #include "base/mutant.h"
 #include "base/utf8.h"
 #include "replication/records/record_views.h"
@@ -218,12 +220,18 @@ void Episode::advance() {
   }
 }
 
+// A conflict of which its agent knows nothing.
+bool Episode::keepsShown() const {
+  return !agent_->spec().settles && stringOf(beginning_.input, "subject") == kConflictSubject &&
+         beginning_.input.contains("conflict");
+}
+
 void Episode::turn(const Input& input) {
   if (entries_.size() + kMaxActions * 4 > kMaxEntries || bytes_ > kMaxTranscriptBytes)
     return fail("the transcript is full");
   Turn turn;
   try {
-    turn = agent_->step(sigma_, input);
+    turn = keepsShown() ? keepShown(input) : agent_->step(sigma_, input);
   } catch (const std::exception& thrown) {
     return fail(concat("the agent threw: ", shortText(thrown.what())));
   } catch (...) {

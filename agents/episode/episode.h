@@ -205,6 +205,7 @@ class Episode {
   void start();
   void advance();
   void turn(const Input& input);
+  bool keepsShown() const;
   void take(Looks looks);
   void take(Actions actions);
   void take(const Finish& finish);

@@ -98,7 +98,8 @@ Result<std::vector<TranscriptRow>> readTranscript(replication::Space& space, con
   for (;;) {
     const std::string id = entryId(run, device, rows.size());
     WITAN_TRY(versions, space.versions(Kind::message, id));
-    if (versions.empty()) return rows;
+    // From one that was taken away on (agents/host/run_retention.h) it is as if there were no more.
+    if (versions.empty() || std::ranges::any_of(versions, &replication::Version::tombstone)) return rows;
     if (versions.size() > 1) return corrupt("entry " + id + " has two contents");
     if (rows.size() == kMaxEntries) return invalid(concat("transcript of more than ", kMaxEntries, " entries"));
     auto message = replication::messageOf(versions.front());
@@ -110,7 +111,10 @@ Result<std::vector<TranscriptRow>> readTranscript(replication::Space& space, con
 std::vector<TranscriptKey> listTranscripts(replication::Space& space) {
   std::vector<TranscriptKey> out;
   for (const std::string& id : space.keys(Kind::message))
-    if (auto key = firstEntryOf(id)) out.push_back(*std::move(key));
+    if (auto key = firstEntryOf(id)) {
+      const replication::Record* record = space.table().find(Kind::message, id);
+      if (std::ranges::none_of(record->versions, &replication::Held::tombstone)) out.push_back(*std::move(key));
+    }
   std::ranges::sort(out);
   return out;
 }

@@ -4,6 +4,7 @@
 
 #include "agents/host/builtin_tools.h"
 #include "agents/memory/memory_context.h"
+#include "agents/memory/retention.h"
 #include "agents/tools/journal_tools.h"
 #include "agents/wake/host_choice.h"
 #include "agents/wake/wake_job.h"
@@ -72,7 +73,9 @@ AgentHost::AgentHost(LocalReplica& replica, const episode::Gate& gate, HostOptio
       options_(std::move(options)),
       wakes_(replica, options_.wake),
       sagas_(replica, *this, options_.saga),
-      memory_(replica, {.scope = options_.wake.scope}) {}
+      memory_(replica, {.scope = options_.wake.scope}),
+      retention_(replica, {.scope = options_.wake.scope, .horizonMs = options_.retentionMs},
+                 [this](const WakeRunBody& run) { return comesAgain(run); }) {}
 
 AgentHost::~AgentHost() = default;
 
@@ -126,6 +129,8 @@ Status AgentHost::work(Now now) {
   WITAN_DO(wakes_.tick(now));
   WITAN_DO(noticeContested(now));
   WITAN_DO(reconcileDue(now));
+  WITAN_DO(noticeConflicts(now));
+  WITAN_DO(settleDue(now));
   WITAN_DO(giveUpCalls(now));
   WITAN_TRY(jobs, wakes_.takeRunnable(now));
   for (WakeCenter::Unheard& turn : wakes_.takeUnheard())
@@ -133,7 +138,33 @@ Status AgentHost::work(Now now) {
   for (WakeJob& job : jobs) WITAN_DO(startRun(std::move(job), now));
   sagas_.tick(now);
   for (const RunKey& key : inOrder()) WITAN_DO(push(running_.find(key)->second, now));  // it may end, and no other
+  return keepHouse(now);
+}
+
+// What waits in memory and what ended long ago: on no run's way.
+Status AgentHost::keepHouse(Now now) {
+  // A fold that was left by a crash, or that failed, is tried again without a run of its agent.
+  if (const auto due = memory_.nextMs(); due && *due <= now.ms) WITAN_DO(memory_.run(summariser_, now));
+  const bool first = std::ranges::none_of(live_, [&](const std::string& d) { return d < replica_.device(); });
+  WITAN_DO(retention_.step(first, now));
+  if (options_.retentionMs <= 0 || !first || now.ms < nextFoldMs_) return okStatus();
+  nextFoldMs_ = now.ms + 24 * 3'600'000;
+  for (const auto& [id, agent] : agents_) {
+    const std::string& scope = options_.wake.scope;
+    WITAN_TRY(retained, agent->spec().remembers ? retainThread(replica_, scope, id, agent->spec().thread)
+                                                : forgetSaid(replica_, scope, id, now.wallMs() - options_.retentionMs));
+    again_ = again_ || retained.removed > 0;
+  }
   return okStatus();
+}
+
+// A fact of a ledger is told again when a copy is read anew, and a graph asks again; of an agent that is not known here
+// nobody can say.
+bool AgentHost::comesAgain(const WakeRunBody& run) const {
+  const auto agent = agents_.find(run.agentId);
+  return agent == agents_.end() || run.reason == WakeReason::graph ||
+         std::ranges::any_of(agent->second->spec().ledgers,
+                             [&](const LedgerSpec& one) { return one.id == run.subject; });
 }
 
 // What graphs wait for is looked at again when something has arrived. One that has been taken back waits for nobody.
@@ -270,8 +301,12 @@ std::optional<std::int64_t> AgentHost::nextMs(Now now) const {
   const auto atLatest = [&](std::int64_t ms) { next = std::min(next.value_or(ms), ms); };
   if (const std::int64_t due = sagas_.nextTickMs(); due != std::numeric_limits<std::int64_t>::max()) atLatest(due);
   for (const auto& [run, due] : contested_) atLatest(due);
+  for (const auto& [entry, due] : settleAt_) atLatest(due);
   if (watchIsDue()) atLatest(std::max(now.ms, nextWatchMs_));
   for (const auto& [key, call] : calls_) atLatest(call.sinceMs + options_.callTimeoutMs);
+  if (const auto fold = memory_.nextMs()) atLatest(std::max(now.ms, *fold));
+  if (retention_.underWay()) return now.ms;
+  if (const auto due = retention_.nextMs(now)) atLatest(std::max(now.ms, *due));
   return next;
 }
 
@@ -282,8 +317,8 @@ bool AgentHost::quiet() const {
 }
 
 bool AgentHost::onlyPeopleLeft() const {
-  if (again_ || !contested_.empty() || !sagas_.quiet() || sagas_.open() != waiting_.size() || wakes_.backlog() > 0 ||
-      watchIsDue())
+  if (again_ || !contested_.empty() || !settleAt_.empty() || !sagas_.quiet() || sagas_.open() != waiting_.size() ||
+      wakes_.backlog() > 0 || watchIsDue())
     return false;
   std::set<std::string_view> asking;  // agents: each has one run at a time
   for (const auto& [key, run] : running_) {

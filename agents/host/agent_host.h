@@ -27,9 +27,11 @@
 #include "agents/agent.h"
 #include "agents/episode/episode.h"
 #include "agents/host/host_effects.h"
+#include "agents/host/run_retention.h"
 #include "agents/memory/compactor.h"
 #include "agents/wake/wake_center.h"
 #include "base/time.h"
+#include "replication/arrivals.h"
 #include "replication/local_replica.h"
 #include "saga/saga_engine.h"
 
@@ -43,6 +45,8 @@ struct HostOptions {
   std::int64_t approvalTtlMs = 24 * 3'600'000;   // a question that nobody answers is denied then
   std::int64_t callTimeoutMs = 5 * 60'000;       // of a tool outside: then the call counts as failed
   std::int64_t compensateGraceMs = 5'000;        // between the devices that may undo what a losing plan did
+  std::int64_t retentionMs = 0;                  // what runs left that ended longer ago goes; 0: everything stays
+  std::int64_t settleGraceMs = 5'000;            // before an entry in conflict wakes the agent that settles it
 };
 
 // How often things happened since load().
@@ -118,8 +122,10 @@ class AgentHost final : saga::SagaEnvironment {
   std::string policyEpoch() const { return gate_.epoch(); }
 
   saga::SagaEngine& sagas() { return sagas_; }
+  std::uint64_t heldChanges() const { return sagas_.rows().heldChanges(); }
   const WakeCenter& wakes() const { return wakes_; }
   const HostCounters& counters() const { return counters_; }
+  const RunRetention& retention() const { return retention_; }
 
  private:
   struct Running {
@@ -150,6 +156,10 @@ class AgentHost final : saga::SagaEnvironment {
   bool plannedHere(const saga::SagaRow& row) const;
   Status noticeContested(Now now);
   Status reconcileDue(Now now);
+  Status noticeConflicts(Now now);
+  Status settleDue(Now now);
+  Status keepHouse(Now now);
+  bool comesAgain(const replication::WakeRunBody& run) const;
   Status watch(Now now);
   void noteUndone(const saga::SagaRow& row);
   std::uint64_t recordChanges() const;
@@ -190,9 +200,12 @@ class AgentHost final : saga::SagaEnvironment {
   saga::SagaEngine sagas_;
   Compactor memory_;
   ExtractSummariser summariser_;
+  RunRetention retention_;
   std::map<RunKey, Running> running_;
   std::map<RunKey, std::int64_t> contested_;  // runs whose losing plans are to be undone: when this device does it
   std::set<OperationId> waiting_;             // for a person's decision
+  std::map<std::string, replication::Arrivals, std::less<>> edits_;       // by scope of the journal
+  std::map<std::pair<std::string, std::string>, std::int64_t> settleAt_;  // entries that agents left in conflict
   // Looked at again when something has arrived, but only so often: records may come late.
   std::set<RunKey> watched_;                // runs whose plans were settled once
   std::deque<OperationId> undone_;          // the last operations that were undone here
@@ -209,6 +222,7 @@ class AgentHost final : saga::SagaEnvironment {
   std::map<OperationId, bool> graphEffects_;              // under way: whether each had been carried out before
   std::vector<EffectOutcome> effectOutcomes_;
   std::optional<std::uint64_t> activationsSeen_;  // changes of the records
+  std::int64_t nextFoldMs_ = 0;                   // when threads of memory are looked at again
   HostEffects out_;
   HostCounters counters_;
   std::optional<Failure> lastFailure_;

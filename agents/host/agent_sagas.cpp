@@ -2,6 +2,7 @@
 #include "agents/host/agent_host.h"
 #include "agents/host/builtin_tools.h"
 #include "agents/tools/journal_tools.h"
+#include "agents/wake/agent_conflict.h"
 #include "agents/wake/host_choice.h"
 #include "agents/wake/wake_job.h"
 #include "base/mutant.h"
@@ -21,6 +22,13 @@ namespace {
 constexpr std::int64_t kWatchMs = 10'000;
 constexpr std::size_t kMaxUndoneWatched = 256;
 
+Result<JournalBody> bodyOf(const JournalView& view, const replication::JournalEdit& edit, bool settles) {
+  if (!settles) return replication::journalEdit(view, edit);
+  std::vector<Dot> shown;
+  for (const Sibling& one : view.siblings) shown.push_back(one.dot);
+  return journalResolution(view, edit, std::move(shown));
+}
+
 }  // namespace
 
 // --- the environment of sagas
@@ -31,18 +39,26 @@ Result<saga::JournalEffect> AgentHost::journalEffect(const SagaRow& row) {
   WITAN_TRY(edit, journalEditOf(row.intent.tool, arguments.get_object()));
   WITAN_TRY(journal, replica_.database(DatabaseName::journal).space(edit.scope));
   WITAN_TRY(view, journalViewIn(*journal, edit.id));
+  WITAN_TRY(settler, settlerOf(replica_, options_.wake.scope, *journal, view));
+  if (!view.inConflict()) settler.reset();
+  if (!edit.settles.empty()) {
+    if (!settler || edit.settles != versionNames(view))
+      return saga::JournalEffect{edit.scope, {}, canonicalJson(json::object{{"id", edit.id}, {"settled", false}}), {}};
+    const JournalBody& shown = *view.siblings[*view.shown].body;
+    edit.type = shown.type, edit.payload = shown.payload;
+  }
   JournalChange change{edit.id, std::nullopt, view.shown ? view.siblings[*view.shown].body->type : "",
                        ChangeOrigin::local};
   if (!edit.remove) {
-    WITAN_TRY(body,
-              replication::journalEdit(view, {edit.type, edit.payload, row.intent.agentId, row.createdAtMs, row.id()}));
-    change.body = std::move(body);
+    WITAN_SET(change.body, bodyOf(view, {edit.type, edit.payload, row.intent.agentId, row.createdAtMs, row.id()},
+                                  settler.has_value()));
   }
   const WakeQueue::Entry* job = wakes_.queue().find(RunKey{row.intent.run});
   return saga::JournalEffect{edit.scope,
                              {std::move(change)},
                              canonicalJson(json::object{{"id", edit.id}}),
-                             provenanceTokens({row.intent.agentId, job != nullptr ? job->job.hops : 0})};
+                             provenanceTokens({row.intent.agentId, job != nullptr ? job->job.hops : 0}),
+                             settler.has_value()};
 }
 
 Status AgentHost::call(const SagaRow& row, Now) {
@@ -136,6 +152,7 @@ void AgentHost::parked(const SagaRow& row) {
 void AgentHost::waits(const OperationId& operation, std::string_view why) {
   const SagaRow* row = sagas_.find(operation);
   if (row == nullptr || !waiting_.insert(operation).second) return;
+  sagas_.waits(operation, why);
   tellRun(RunKey{row->intent.run}, operation, OperationOutcome::failed,
           json::object{{"error", why}, {"waiting", true}});
 }
@@ -192,6 +209,53 @@ Status AgentHost::reconcileDue(Now now) {
     WITAN_DO(sagas_.reconcile(options_.wake.scope, view, now));
     watched_.insert(at->first);  // the record of what the loser did may come after its plan
     at = contested_.erase(at);
+  }
+  return okStatus();
+}
+
+// --- entries that only agents wrote, side by side (agents/wake/agent_conflict.h)
+
+Status AgentHost::noticeConflicts(Now now) {
+  for (const auto& [scope, journal] : replica_.database(DatabaseName::journal).spaces()) {
+    std::set<std::string> several;
+    edits_.try_emplace(scope, Kind::journal).first->second.look(*journal, [&](const Record& record) {
+      if (record.versions.size() > 1) several.insert(record.key);
+    });
+    for (const std::string& id : several) {
+      WITAN_TRY(view, journalViewIn(*journal, id));
+      const bool byPeople =
+          std::ranges::any_of(view.siblings, [](const Sibling& one) { return one.body && !one.body->operationId; });
+      if (view.siblings.size() > 1 && !byPeople && !mutated("leaveConflicts"))
+        settleAt_.try_emplace({scope, id}, now.ms + options_.settleGraceMs);
+    }
+  }
+  return okStatus();
+}
+
+Status AgentHost::settleDue(Now now) {
+  for (auto at = settleAt_.begin(); at != settleAt_.end();) {
+    const auto& [scope, id] = at->first;
+    if (at->second > now.ms) {
+      ++at;
+      continue;
+    }
+    WITAN_TRY(journal, replica_.database(DatabaseName::journal).space(scope));
+    WITAN_TRY(view, journalViewIn(*journal, id));
+    WITAN_TRY(settler, settlerOf(replica_, options_.wake.scope, *journal, view));
+    bool due = settler && agents_.contains(*settler);
+    if (due && !view.inConflict()) {
+      WITAN_SET(due, isOfSeveralRuns(*journal, view));
+      due = due && agents_.at(*settler)->spec().settles;
+    }
+    if (due) {
+      WITAN_TRY(job, conflictJob(*settler, scope, id, view));
+      WITAN_TRY(taken, wakes_.offer(std::move(job), now));
+      if (!taken) {
+        at++->second = now.ms + options_.settleGraceMs;
+        continue;
+      }
+    }
+    at = settleAt_.erase(at);
   }
   return okStatus();
 }

@@ -17,27 +17,6 @@ namespace {
 
 constexpr std::size_t kRemovalsAtOnce = 1000;
 
-// What all active devices have and hold against nobody; the reason if there is no such thing.
-struct Stable {
-  VectorClock clock;
-  std::string held;
-};
-
-Result<Stable> stableOf(replication::LocalReplica& replica, std::string_view scope) {
-  const std::string id = replication::LocalReplica::spaceId(DatabaseName::agents, scope);
-  WITAN_TRY(members, replica.membership());
-  std::vector<std::string> present = members.presentDevices();
-  replication::Space* space = replica.findSpace(id);
-  if (space == nullptr) return Stable{{}, "there is no scope " + inQuotes(scope)};
-  const VectorClock mine = space->clock();
-  for (const std::string& device : present)
-    if (device != replica.device() && !le(replica.acks().acked(id, device), mine))
-      return Stable{{}, "device " + device + " has something that has not arrived here"};
-  // Alone in its cluster, a device knows what everybody has.
-  const bool alone = std::ranges::all_of(present, [&](auto& d) { return d == replica.device(); });
-  return Stable{alone ? mine : replica.acks().stable(id, present), {}};
-}
-
 // The messages that go, newest first; none if a branch holds on to one of them.
 struct Prefix {
   Messages messages;
@@ -65,6 +44,20 @@ Prefix prefixOf(const replication::MessageGraph& graph, const ChosenSummary& sum
 
 }  // namespace
 
+Result<StableRecords> stableRecords(replication::LocalReplica& replica, const std::string& id) {
+  WITAN_TRY(members, replica.membership());
+  const std::vector<std::string> present = members.presentDevices();
+  replication::Space* space = replica.findSpace(id);
+  if (space == nullptr) return StableRecords{{}, "there is no space " + inQuotes(id)};
+  const VectorClock mine = space->clock();
+  for (const std::string& device : present)
+    if (device != replica.device() && !le(replica.acks().acked(id, device), mine))
+      return StableRecords{{}, "device " + device + " has something that has not arrived here"};
+  // Alone in its cluster, a device knows what everybody has.
+  const bool alone = std::ranges::all_of(present, [&](auto& d) { return d == replica.device(); });
+  return StableRecords{alone ? mine : replica.acks().stable(id, present), {}};
+}
+
 Result<Retained> retainThread(replication::LocalReplica& replica, std::string_view scope, std::string_view agentId,
                               std::string_view threadId) {
   WITAN_TRY(space, replica.database(DatabaseName::agents).space(scope));
@@ -74,7 +67,7 @@ Result<Retained> retainThread(replication::LocalReplica& replica, std::string_vi
   if (!summary) return Retained{};
   const Prefix prefix = prefixOf(graph, *summary, threadId);
   if (prefix.messages.empty()) return Retained{0, prefix.held};
-  WITAN_TRY(stable, stableOf(replica, scope));
+  WITAN_TRY(stable, stableRecords(replica, replication::LocalReplica::spaceId(DatabaseName::agents, scope)));
   if (!stable.held.empty()) return Retained{0, stable.held};
   const Message* summaryMessage = graph.message(summary->messageId);
   if (!stable.clock.covers(summary->view.winner->dot) || !stable.clock.covers(summaryMessage->dot))
@@ -90,6 +83,25 @@ Result<Retained> retainThread(replication::LocalReplica& replica, std::string_vi
     result.removed += writes.size();
   }
   return result;
+}
+
+Result<Retained> forgetSaid(replication::LocalReplica& replica, std::string_view scope, std::string_view agentId,
+                            std::int64_t beforeMs) {
+  WITAN_TRY(space, replica.database(DatabaseName::agents).space(scope));
+  WITAN_TRY(stable, stableRecords(replica, replication::LocalReplica::spaceId(DatabaseName::agents, scope)));
+  if (!stable.held.empty()) return Retained{0, stable.held};
+  std::vector<Write> writes;
+  for (const std::string& id : space->keys(Kind::message)) {
+    WITAN_TRY(versions, space->versions(Kind::message, id));
+    if (versions.size() != 1 || versions.front().tombstone || !stable.clock.covers(versions.front().dot)) continue;
+    const auto message = replication::decodeRecord<replication::MessageBody>(versions.front().body);
+    const bool old = message.ok() && message->agentId == agentId && message->createdAtMs < beforeMs &&
+                     message->threadId.find("/run/") == std::string::npos;
+    if (old) writes.push_back({Kind::message, id, {}, true});
+    if (writes.size() == kRemovalsAtOnce) break;  // the others another time
+  }
+  if (!writes.empty()) WITAN_DO(replica.commit(DatabaseName::agents, scope, writes));
+  return Retained{writes.size(), {}};
 }
 
 }  // namespace witan::agents

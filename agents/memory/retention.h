@@ -16,6 +16,14 @@
 
 namespace witan::agents {
 
+// What every active device of the cluster has of a space and this device knows that it has; or why there is no such
+// thing. `space`: "{database}/{scope}". Errors: of the store.
+struct StableRecords {
+  replication::VectorClock clock;
+  std::string held;
+};
+Result<StableRecords> stableRecords(replication::LocalReplica& replica, const std::string& space);
+
 struct Retained {
   std::size_t removed = 0;
   std::string held;  // why nothing went, for people; empty: there was nothing to hold
@@ -24,5 +32,10 @@ struct Retained {
 // Errors: the store's. O(messages of the space).
 Result<Retained> retainThread(replication::LocalReplica& replica, std::string_view scope, std::string_view agentId,
                               std::string_view threadId);
+
+// Of an agent that remembers nothing: what was said in its runs before that time, once every device has it. Errors: the
+// store's. O(messages of the space).
+Result<Retained> forgetSaid(replication::LocalReplica& replica, std::string_view scope, std::string_view agentId,
+                            std::int64_t beforeMs);
 
 }  // namespace witan::agents

@@ -98,8 +98,12 @@ Result<json::value> listEntries(LocalReplica& replica, const json::object& argum
 Result<JournalEdit> journalEditOf(std::string_view tool, const json::object& arguments) {
   const bool put = tool == "journal.put";
   if (!put && tool != "journal.remove") return wrong(concat(tool, " is no tool of the journal"));
-  WITAN_DO(put ? checkArguments(arguments, {"id", "type", "payload", "scope"})
-               : checkArguments(arguments, {"id", "scope"}));
+  const json::value* settles = put ? arguments.if_contains("settles") : nullptr;
+  if (settles != nullptr)
+    WITAN_DO(checkArguments(arguments, {"id", "settles", "scope"}));
+  else
+    WITAN_DO(put ? checkArguments(arguments, {"id", "type", "payload", "scope"})
+                 : checkArguments(arguments, {"id", "scope"}));
   JournalEdit edit;
   WITAN_TRY(id, textOf(arguments, "id"));
   WITAN_TRY(scope, textOf(arguments, "scope", kMainScope));
@@ -107,6 +111,14 @@ Result<JournalEdit> journalEditOf(std::string_view tool, const json::object& arg
   edit.scope = std::move(scope);
   edit.remove = !put;
   if (!put) return edit;
+  if (settles != nullptr) {
+    if (!settles->is_array() || settles->get_array().empty()) return wrong("\"settles\" is no list of versions");
+    for (const json::value& one : settles->get_array()) {
+      if (!one.is_string()) return wrong("\"settles\" is no list of versions");
+      edit.settles.emplace_back(one.get_string());
+    }
+    return edit;
+  }
   WITAN_SET(edit.type, textOf(arguments, "type"));
   const json::value* payload = arguments.if_contains("payload");
   if (payload == nullptr) return wrong("it has no \"payload\"");

@@ -6,7 +6,11 @@
 //   journal.list   {"type", "day"?, "prefix"?, "after"?, "scope"?}  -> {"entries": [as above], "more": bool,
 //                                                      "tooLarge": number, if any}; by id
 //   journal.put    {"id", "type", "payload", "scope"?}
+//                  {"id", "settles", "scope"?}: what readers see stands, if these are the versions side by side
 //   journal.remove {"id", "scope"?}
+//
+// An edit of an entry that is in conflict supersedes all versions if only agents wrote them
+// (agents/wake/agent_conflict.h). Otherwise it is refused: a person has to choose.
 //
 // The scope is "main" unless it is given. `day` ("2026-03-23"): edited on that day, UTC. `after`: ids that come after
 // this one, of the page before. Pure functions of the replica's state and the arguments; nothing here writes. Not
@@ -15,6 +19,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json.h"
 #include "replication/local_replica.h"
@@ -37,8 +42,9 @@ struct JournalEdit {
   std::string scope;
   std::string id;
   std::string type;
-  std::string payload;  // canonical JSON
-  bool remove = false;  // without type and payload
+  std::string payload;               // canonical JSON
+  bool remove = false;               // without type and payload
+  std::vector<std::string> settles;  // likewise: only if these are the versions
 };
 
 // The arguments of `journal.put` and `journal.remove`. Errors: another tool; an unknown argument or a wrong one.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agents/json_members.h"
 #include "agents/memory/thread.h"
 #include "agents/wake/host_choice.h"
 #include "agents/wake/wake_job.h"
@@ -26,6 +27,9 @@ using replication::WakeStatus;
 namespace {
 
 constexpr std::size_t kSweepAtOnce = 64, kClaimsAtOnce = 64;
+// The agents of the last start; and the marks, by space and writer, up to which one that left had seen the batches.
+constexpr std::string_view kHereRow = "intake/here";
+std::string leftRow(const std::string& agentId) { return "intake/left/" + agentId; }
 // The cause of a run that was not started yet and waits on the device that says so.
 constexpr std::string_view kQueued = "queued";
 
@@ -83,7 +87,8 @@ Result<replication::Space*> WakeCenter::space() {
 
 Status WakeCenter::load(Now now) {
   bootMs_ = now.ms;
-  return queue_.load(now.ms);
+  WITAN_DO(queue_.load(now.ms));
+  return noteWhoIsHere();
 }
 
 Status WakeCenter::add(const AgentSpec& spec) {
@@ -132,6 +137,7 @@ void WakeCenter::setDevices(std::vector<std::string> members, std::set<std::stri
 // --- intake
 
 Status WakeCenter::takeEvents(Now now) {
+  WITAN_DO(takeMissed(now));
   for (const std::string& id : replica_.spaceIds()) {
     replication::Space* from = replica_.findSpace(id);
     Intake& intake = intake_[id];
@@ -167,6 +173,7 @@ void WakeCenter::durable() {
 std::size_t WakeCenter::backlog() const {
   std::size_t n = 0;
   for (const auto& [id, intake] : intake_) n += intake.waiting.size() - intake.next;
+  for (const auto& [agent, missed] : missed_) n += missed.events.size() - missed.next;
   return n;
 }
 
@@ -180,7 +187,91 @@ Status WakeCenter::batchEvents(std::string_view space, const std::vector<replica
   return okStatus();
 }
 
-Result<WakeCenter::Taken> WakeCenter::wakeBy(std::string_view space, const replication::BatchEvent& event, Now now) {
+// All agents here share one mark a space, up to which batches were consumed. One that this device ran without has marks
+// of its own, from when it left: none, if it was never here.
+Status WakeCenter::noteWhoIsHere() {
+  replication::Database& rows = replica_.database(DatabaseName::agents);
+  WITAN_TRY(before, rows.meta(kHereRow));
+  json::array here;
+  for (const auto& [id, agent] : agents_) here.emplace_back(id);
+  const std::string now = canonicalJson(here);
+  // A device of an earlier build goes on from where it is.
+  if (before && *before != now) {
+    WITAN_TRY(list, parseJson(*before));
+    std::set<std::string, std::less<>> were;
+    for (const json::value& id : list.get_array()) were.emplace(id.get_string());
+    json::object marks;
+    for (const std::string& id : replica_.spaceIds()) {
+      replication::Space& space = *replica_.findSpace(id);
+      json::object counters;
+      const replication::VectorClock seen = withNames(space.delivered(), space.writers());
+      for (const auto& [host, counter] : seen.entries()) counters[host] = counter;
+      marks[id] = std::move(counters);
+    }
+    for (const std::string& id : were) {
+      WITAN_TRY(missing, rows.meta(leftRow(id)));
+      if (!agents_.contains(id) && !missing) rows.putMeta(leftRow(id), canonicalJson(marks));
+    }
+    for (const auto& [id, agent] : agents_) {
+      WITAN_TRY(left, rows.meta(leftRow(id)));
+      if (!were.contains(id) && !left) rows.putMeta(leftRow(id), "{}");
+    }
+  }
+  if (!before || *before != now) rows.putMeta(kHereRow, now);
+  for (const auto& [id, agent] : agents_) {
+    WITAN_TRY(row, rows.meta(leftRow(id)));
+    if (row) WITAN_DO(findMissed(id, *row));
+  }
+  return okStatus();
+}
+
+Status WakeCenter::findMissed(const std::string& agentId, std::string_view row) {
+  WITAN_TRY(marks, parseJson(row));
+  Missed missed;
+  for (const std::string& id : replica_.spaceIds()) {
+    replication::Space& space = *replica_.findSpace(id);
+    const json::value* counters = marks.is_object() ? marks.get_object().if_contains(id) : nullptr;
+    std::vector<replication::BatchEvent> events;
+    for (replication::WriterIndex writer = 0; writer < space.writers().size(); ++writer) {
+      const std::string& host = space.writers().name(writer);
+      const auto from = counters != nullptr ? integerOf(*counters, host).value_or(0) : 0;
+      replication::RecordTable::Origin& held = space.table().origin(writer);
+      for (auto at = held.upper_bound(static_cast<std::uint64_t>(from), replication::SeqOrder{});
+           at != held.end() && space.delivered().covers(writer, at->seq); ++at) {
+        if (at->record->kind != Kind::batch || at->tombstone) continue;
+        WITAN_TRY(body, space.bodyOf(*at));
+        events.push_back({{host, at->seq}, std::move(body)});
+      }
+    }
+    WITAN_TRY(ordered, replication::causalOrder(std::move(events), space.schemas()));
+    for (replication::BatchEvent& event : ordered) missed.events.emplace_back(id, std::move(event));
+  }
+  missed_.insert_or_assign(agentId, std::move(missed));
+  return okStatus();
+}
+
+// The agent's marks go with the jobs, in one batch.
+Status WakeCenter::takeMissed(Now now) {
+  for (auto at = missed_.begin(); at != missed_.end();) {
+    auto& [agentId, missed] = *at;
+    while (missed.next < missed.events.size()) {
+      const auto& [space, event] = missed.events[missed.next];
+      WITAN_TRY(taken, wakeBy(space, event, now, agentId));
+      if (taken == Taken::full) break;
+      ++missed.next;
+    }
+    if (missed.next < missed.events.size()) {
+      ++at;
+      continue;
+    }
+    replica_.database(DatabaseName::agents).eraseMeta(leftRow(agentId));
+    at = missed_.erase(at);
+  }
+  return okStatus();
+}
+
+Result<WakeCenter::Taken> WakeCenter::wakeBy(std::string_view space, const replication::BatchEvent& event, Now now,
+                                             std::string_view only) {
   auto news = batchNews(event.dot, event.body);
   if (!news.ok()) {
     replica_.note({"badBatch", std::string(replication::deviceOf(event.dot.host)),
@@ -190,6 +281,7 @@ Result<WakeCenter::Taken> WakeCenter::wakeBy(std::string_view space, const repli
   }
   const auto from = provenanceOf(news->batch);
   const auto eligible = [&](const replication::Subscription& s) {
+    if (!only.empty() && s.agentId != only) return false;
     return !from || from->agentId != s.agentId || agents_.find(s.agentId)->second.ownChanges.contains(s.id);
   };
   WITAN_TRY(wakes, index_.match(news->batch, scopeOf(space), entitiesOf(replica_, space), eligible));
@@ -204,12 +296,15 @@ Result<WakeCenter::Taken> WakeCenter::wakeBy(std::string_view space, const repli
 Result<bool> WakeCenter::ledgerFact(std::string_view agentId, std::string_view subscriptionId, const LedgerFact& fact,
                                     Now now) {
   WITAN_TRY(job, ledgerJob(agentId, subscriptionId, fact));
-  WITAN_TRY(enqueued, enqueue(std::move(job), now));
-  return enqueued != Enqueued::full;
+  return offer(std::move(job), now);
 }
 
 Result<bool> WakeCenter::activation(const replication::ActivationBody& activation, Now now) {
   WITAN_TRY(job, graphJob(activation));
+  return offer(std::move(job), now);
+}
+
+Result<bool> WakeCenter::offer(WakeJob job, Now now) {
   WITAN_TRY(enqueued, enqueue(std::move(job), now));
   return enqueued != Enqueued::full;
 }
@@ -288,8 +383,7 @@ Result<bool> WakeCenter::fireTimer(std::string_view agentId, std::string_view ti
   // Of several missed wakes only the last one runs.
   for (const RunKey& older : queue_.olderTimers(agentId, timerId, scheduledAtMs)) queue_.remove(older);
   WITAN_TRY(job, timerJob(agentId, timerId, scheduledAtMs));
-  WITAN_TRY(enqueued, enqueue(std::move(job), now));
-  return enqueued != Enqueued::full;
+  return offer(std::move(job), now);
 }
 
 Status WakeCenter::sweepEnded() {

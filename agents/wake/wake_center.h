@@ -55,10 +55,11 @@ class WakeCenter {
  public:
   WakeCenter(replication::LocalReplica& replica, WakeOptions options);
 
-  // Reads the queue back: what ran when the process ended waits again. First of all. Errors: corrupt.
-  Status load(Now now);
-  // An agent that this device can run. Before events are taken. Errors: ids, limits, one with this id.
+  // An agent that this device can run. First of all. Errors: ids, limits, one with this id.
   Status add(const AgentSpec& spec);
+  // Reads the queue back: what ran when the process ended waits again. Batches that an agent missed while this device
+  // ran without it are taken again, for it alone. Errors: corrupt.
+  Status load(Now now);
   // All members of the cluster, and those that can be reached now; this device may be missing in both. Nothing runs
   // before the first call.
   void setDevices(std::vector<std::string> members, std::set<std::string> live, Now now);
@@ -71,6 +72,8 @@ class WakeCenter {
   Result<bool> ledgerFact(std::string_view agentId, std::string_view subscriptionId, const LedgerFact& fact, Now now);
   // What a graph waits for. False: the queue is full, offer it again.
   Result<bool> activation(const replication::ActivationBody& activation, Now now);
+  // Any other wake. False likewise.
+  Result<bool> offer(WakeJob job, Now now);
   // After a flush: batches whose wakes are durable now will not come again.
   void durable();
 
@@ -124,6 +127,10 @@ class WakeCenter {
     bool taken = false;
     std::uint64_t mark = 0;  // of the agent database
   };
+  struct Missed {                                                         // one agent
+    std::vector<std::pair<std::string, replication::BatchEvent>> events;  // with their spaces
+    std::size_t next = 0;
+  };
   enum class Taken { yes, full };
   struct Turn {
     bool never = false;  // another device's
@@ -131,7 +138,12 @@ class WakeCenter {
   };
 
   Result<replication::Space*> space();
-  Result<Taken> wakeBy(std::string_view space, const replication::BatchEvent& event, Now now);
+  // `only`: of the agents; empty: all.
+  Result<Taken> wakeBy(std::string_view space, const replication::BatchEvent& event, Now now,
+                       std::string_view only = {});
+  Status noteWhoIsHere();
+  Status findMissed(const std::string& agentId, std::string_view row);
+  Status takeMissed(Now now);
   Result<Enqueued> enqueue(WakeJob job, Now now);
   Result<replication::AgentState> stateOf(std::string_view agentId);
   Status noticeChanges();
@@ -172,6 +184,7 @@ class WakeCenter {
   std::map<std::string, std::int64_t> leftMs_;       // when a device was last reachable
   std::int64_t bootMs_ = 0;
   std::map<std::string, Intake> intake_;
+  std::map<std::string, Missed, std::less<>> missed_;  // by agent
   std::optional<std::uint64_t> seenChanges_;
   std::optional<RunKey> sweptTo_;
   std::set<std::pair<std::int64_t, RunKey>> unclaimed_;  // wakes that wait here: when it is to be said that they do

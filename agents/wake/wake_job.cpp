@@ -192,7 +192,10 @@ Result<replication::WakeRunView> runView(replication::Space& space, const RunKey
 }
 
 Result<bool> hasEnded(replication::Space& space, const RunKey& key) {
-  WITAN_TRY(view, runView(space, key));
+  WITAN_TRY(versions, space.versions(Kind::wakeRun, key.hex()));
+  // One that was taken away had ended (agents/host/run_retention.h).
+  if (std::ranges::any_of(versions, &replication::Version::tombstone)) return true;
+  const auto view = replication::wakeRunViewOf(key, versions);
   return view.run && replication::isTerminal(view.run->body.status);
 }
 

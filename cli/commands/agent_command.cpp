@@ -1,4 +1,4 @@
-// `witan agent create|list|show|set|pause|resume|destroy`.
+// `witan agent create|list|show|set|pause|resume|destroy|usage|prune|reset`.
 #include <charconv>
 
 #include "base/identity.h"
@@ -7,6 +7,7 @@
 #include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "cli/format/agent_format.h"
+#include "node/operations/agent_retention.h"
 #include "program/option_checks.h"
 
 namespace witan::node {
@@ -22,6 +23,7 @@ struct AgentArguments : ReplicaArguments {
   std::string lifecycle, sleepUntil, nextWake, failures;
   std::vector<std::string> slots;
   bool history = false;
+  std::uint64_t days = 0;
 };
 
 // Read here: the option parser takes -1 and numbers that are too large for the largest there is.
@@ -135,6 +137,48 @@ void addLifecycleVerb(Command& agent, const char* name, const char* what, const 
                fill, format);
 }
 
+Printed usageWords(const AgentUsage& usage, const AgentArguments&) {
+  Printed answer;
+  for (const AgentUsageRow& row : usage.agents)
+    answer.text += concat(row.agent, "  ", row.bytes, " bytes: ", row.runs, " runs, ", row.entries,
+                          " entries of transcripts, ", row.messages, " messages, ", row.plans, " plans, ",
+                          row.operations, " operations", row.oldest ? ", since " + formatTime(*row.oldest) : "", "\n");
+  answer.text += concat(usage.batches, " notification batches\n");
+  return answer;
+}
+
+Printed prunedWords(const AgentPruned& gone, const AgentArguments&) {
+  if (gone.held) return {"nothing went: " + *gone.held + "\n"};
+  return {concat("went: ", gone.runs, " runs, ", gone.entries, " entries of transcripts, ", gone.plans, " plans, ",
+                 gone.operations, " operations, ", gone.approvals, " approvals\n")};
+}
+
+void addHouseVerbs(Command& agent) {
+  const auto [usage, used] = addOperationVerb<AgentArguments>(
+      agent, "usage", "What agents leave on this device, and how much it takes", "witan agent usage --dir data",
+      Missing::refuse, kAgentUsage, [](const AgentArguments& a) { return Result(ScopeRequest{given(a.scope)}); },
+      usageWords);
+  addScopeOption(usage, *used);
+  const auto [prune, pruned] = addOperationVerb<AgentArguments>(
+      agent, "prune", "Take away what runs left that ended long ago, on every device",
+      "witan agent prune --days 90 --dir data", Missing::refuse, kAgentPrune,
+      [](const AgentArguments& a) {
+        return Result(AgentPruneRequest{a.days, given(a.scope)});
+      },
+      prunedWords);
+  addScopeOption(prune, *pruned);
+  prune->option("--days", pruned->days, "Runs that ended more days ago")->required()->check(wholeNumber(1, 36'500));
+  addAgentVerb(
+      agent, "reset", "Take away state, memory and schedule of an agent: it begins anew",
+      "witan agent reset journal-summariser --dir data", Missing::refuse, kAgentReset,
+      [](const AgentArguments& a) {
+        return Result(AgentResetRequest{a.id, given(a.scope)});
+      },
+      [](const AgentResetDone& done, const AgentArguments&) {
+        return Printed{concat("reset ", done.agentId, ": ", done.messages, " messages went\n")};
+      });
+}
+
 }  // namespace
 
 void addAgentCommand(Command& app) {
@@ -165,6 +209,7 @@ void addAgentCommand(Command& app) {
                    "dormant", "paused");
   addLifecycleVerb(*agent, "resume", "Let an agent be woken again", "active", "resumed");
   addLifecycleVerb(*agent, "destroy", "End an agent for good, on every device", "destroyed", "destroyed");
+  addHouseVerbs(*agent);
   addAgentRunCommands(*agent);
 }
 

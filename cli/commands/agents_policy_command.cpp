@@ -1,14 +1,18 @@
 // `witan policy check`: is this file a policy of agents (agents/policy/policy.h), and what of a payload would cross?
+// `witan policy simulate`: what would have been judged otherwise under it.
 // (A domain's policy is another thing: `witan domain`, program/policy_file.h.)
 #include <memory>
 #include "program/command_line.h"
 
 #include "agents/policy/monitor.h"
 #include "base/bytes.h"
+#include "base/json_codec.h"
 #include "base/quote.h"
+#include "base/time.h"
 #include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "node/daemon/agents_policy_file.h"
+#include "node/operations/policy_simulate.h"
 #include "program/line_reader.h"
 #include "program/option_checks.h"
 #include "program/output.h"
@@ -90,6 +94,46 @@ Result<int> check(const PolicyArguments& a) {
   return a.payload.empty() ? shownPolicy(monitor, a.json) : projected(monitor, a);
 }
 
+struct SimulateArguments : ReplicaArguments {
+  std::string file, since;
+};
+
+Printed simulationWords(const operations::PolicySimulation& made, const SimulateArguments&) {
+  Printed answer{concat(made.transcripts, " transcripts, ", made.calls, " calls judged again: "),
+                 made.changes.empty() ? kExitOk : kExitSomeRefused};
+  std::uint64_t calls = 0;
+  for (const operations::PolicyChange& change : made.changes) calls += change.calls;
+  answer.text += calls == 0 ? std::string("all as they were\n") : concat(calls, " otherwise\n");
+  for (const operations::PolicyChange& change : made.changes)
+    answer.text += concat(change.calls, "  ", change.agent, "  ", change.tool, "  ", change.before, " -> ", change.now,
+                          "\n  run ", change.run, change.why.empty() ? "" : ": " + change.why, "\n");
+  if (made.unknown > 0) answer.text += concat(made.unknown, " calls of tools that their transcripts do not describe\n");
+  return answer;
+}
+
+Result<operations::PolicySimulateRequest> simulateRequest(const SimulateArguments& a) {
+  WITAN_TRY(policy, readAgentsPolicy(a.file));
+  WITAN_TRY(value, parseJson(toJson(policy), kOwnJson));
+  operations::PolicySimulateRequest request{std::move(value.get_object()), {}, given(a.scope)};
+  if (!a.since.empty()) {
+    WITAN_TRY(since, parseTime(a.since));
+    request.since = since;
+  }
+  return request;
+}
+
+void addSimulate(Command* policy) {
+  const auto [command, a] = addOperationVerb<SimulateArguments>(
+      *policy, "simulate", "What agents did, judged again under another policy", "", Missing::refuse,
+      operations::kPolicySimulate, simulateRequest, simulationWords);
+  command->option("FILE", a->file, "The policy: TOML, or JSON if it ends in .json")->required();
+  addScopeOption(command, *a);
+  command->option("--since", a->since, "Calls from this time on only")->check(readBy(parseTime));
+  command->footer(
+      "Nothing is carried out, and the policy is not loaded. Exit code 3: some call would be judged otherwise.\n"
+      "Example: witan policy simulate docs/examples/clinic-policy.toml --dir data --since 2026-03-23T00:00:00Z");
+}
+
 }  // namespace
 
 void addPolicyCommand(Command& app) {
@@ -112,6 +156,7 @@ void addPolicyCommand(Command& app) {
       "Example: witan policy check docs/examples/agents-policy.toml --payload visit.json --boundary cloud-llm "
       "--operation summarise");
   runs(command, arguments, check);
+  addSimulate(policy);
 }
 
 }  // namespace witan::node

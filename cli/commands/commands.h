@@ -20,6 +20,7 @@ void addLedgerCommand(Command& app);
 void addIncidentCommand(Command& app);
 void addQueueCommand(Command& app);
 void addInboxCommand(Command& app);
+void addWhyCommand(Command& app);
 void addDomainCommand(Command& app);
 // The part of it about public records (cli/commands/domain_records_command.cpp).
 void addDomainRecordCommands(Command& noun);

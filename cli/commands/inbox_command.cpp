@@ -5,13 +5,15 @@
 #include "base/quote.h"
 #include "cli/client/verb.h"
 #include "cli/commands/commands.h"
+#include "program/option_checks.h"
 
 namespace witan::node {
 
 namespace {
 
 struct InboxArguments : LiveArguments {
-  std::string id, choice, kind, by, reason;
+  std::string id, choice, kind, by, reason, after;
+  std::uint64_t limit = 0;
   bool unsafe = false;
 };
 
@@ -21,7 +23,9 @@ std::string listWords(const json::value& inbox) {
     rows.push_back({shown(item, "id"), shown(item, "at"), shown(item, "subject"), shown(item, "what")});
   if (rows.empty()) return "nothing waits for a person\n";
   const std::uint64_t more = inbox.at("waiting").to_number<std::uint64_t>() - rows.size();
-  return columns(rows) + (more > 0 ? concat("and ", more, " more\n") : "");
+  const std::string next = shown(inbox, "next");
+  return columns(rows) + (more > 0 ? concat("of ", more + rows.size(), " items") : "") +
+         (next == "-" ? "" : concat("; the next ones: witan inbox --after '", next, "'")) + (more > 0 ? "\n" : "");
 }
 
 std::string itemWords(const json::value& item) {
@@ -33,13 +37,11 @@ std::string itemWords(const json::value& item) {
   return words + "answer: witan inbox " + shown(item, "id") + " CHOICE --by NAME\n";
 }
 
-// By its id, or the end of it behind the kind.
 Result<json::value> itemNamed(const json::value& inbox, const std::string& id) {
-  for (const json::value& item : rowsOf(inbox, "items")) {
-    const std::string known = shown(item, "id");
-    if (known == id || known.substr(known.find(':') + 1) == id) return item;
-  }
-  return notFound("nothing waits under " + inQuotes(id), "see: witan inbox");
+  const auto& items = rowsOf(inbox, "items");
+  if (items.empty()) return notFound("nothing waits under " + inQuotes(id), "see: witan inbox");
+  if (items.size() > 1) return conflict(inQuotes(id) + " names several items", "give the whole id, with its kind");
+  return items.front();
 }
 
 Result<json::value> choiceNamed(const json::value& item, const std::string& name) {
@@ -75,8 +77,11 @@ std::string answerWords(const json::value& answer) {
 }
 
 Result<int> inbox(const ControlClient& client, const InboxArguments& a) {
-  json::object query{{"limit", 10'000}};
+  json::object query;
   if (!a.kind.empty()) query["kind"] = a.kind;
+  if (!a.id.empty()) query["item"] = a.id;
+  if (a.limit > 0) query["limit"] = a.limit;
+  if (!a.after.empty()) query["after"] = a.after;
   WITAN_TRY(all, client.get("/v1/inbox" + queryOf(query)));
   if (a.id.empty()) return print(all, a.json, listWords);
   WITAN_TRY(item, itemNamed(all, a.id));
@@ -100,6 +105,8 @@ void addInboxCommand(Command& app) {
   command->option("CHOICE", a->choice, "Answer it: a word that the item offers");
   command->option("--kind", a->kind, "List items of this kind only")
       ->oneOf({"proposal", "question", "approval", "conflict", "operation", "incident"});
+  command->option("--limit", a->limit, "List so many items; default 100")->check(wholeNumber(1, 1'000));
+  command->option("--after", a->after, "List items behind this place: the last page names it");
   command->option("--by", a->by, "Who answers");
   command->option("--reason", a->reason, "Kept with the answer");
   command->flag("--unsafe", a->unsafe, "Also an answer that records what an invariant forbids");

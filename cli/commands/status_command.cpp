@@ -230,6 +230,10 @@ std::string outcomeWords(const json::value& answer) {
   if (isTrue(answer, "duplicate")) text += " (decided before)";
   if (shown(answer, "invariant") != "-") text += " by " + shown(answer, "invariant");
   if (shown(answer, "message") != "-") text += ": " + shown(answer, "message");
+  const json::value* resolved = answer.is_object() ? answer.get_object().if_contains("resolved") : nullptr;
+  if (resolved != nullptr && resolved->is_object())
+    text += concat("\n", shown(*resolved, "outcome"), " by counselor ", shown(*resolved, "counselor"), ", entry ",
+                   shown(*resolved, "ledgerSeq"));
   return text + "\n";
 }
 

@@ -27,6 +27,28 @@ export interface AgentPointers {
   recentHeadMessageId: string | null;
 }
 
+export interface AgentPruneRequest {
+  /** Runs that ended more days ago than this; at least 1 */
+  days: number;
+  /** Scope of the database; default: main */
+  scope?: string;
+}
+
+export interface AgentPruned {
+  /** Approvals */
+  approvals: number;
+  /** Entries of transcripts */
+  entries: number;
+  /** Why nothing could go */
+  held?: string;
+  /** Operations whose records went */
+  operations: number;
+  /** Plans */
+  plans: number;
+  /** Records of runs that went */
+  runs: number;
+}
+
 export interface AgentReport {
   /** Entries of all ledgers */
   entries: number;
@@ -44,6 +66,20 @@ export interface AgentReport {
   sagas: number;
   /** Proposals that wait for a counselor */
   waiting: number;
+}
+
+export interface AgentResetDone {
+  /** Id of the agent */
+  agentId: string;
+  /** Messages and summaries of its threads that went */
+  messages: number;
+}
+
+export interface AgentResetRequest {
+  /** Id of the agent */
+  id: string;
+  /** Scope of the database; default: main */
+  scope?: string;
 }
 
 export interface AgentRow {
@@ -135,6 +171,32 @@ export interface AgentSnapshotRow {
   slots: Record<string, AgentSlot>;
   /** What the version includes: counters by writer */
   vc: Record<string, number>;
+}
+
+export interface AgentUsage {
+  /** By bytes, most first */
+  agents: Array<AgentUsageRow>;
+  /** Notification batches that are held, of all agents and people */
+  batches: number;
+}
+
+export interface AgentUsageRow {
+  /** Id of the agent */
+  agent: string;
+  /** Bytes of all of them */
+  bytes: number;
+  /** Entries of transcripts */
+  entries: number;
+  /** Messages of its threads */
+  messages: number;
+  /** When the oldest of its messages was written */
+  oldest?: string;
+  /** Records of operations */
+  operations: number;
+  /** Plans */
+  plans: number;
+  /** Runs that are known */
+  runs: number;
 }
 
 export interface AgentWritten {
@@ -383,6 +445,8 @@ export interface DecisionMade {
   operationId: string;
   /** What was decided */
   outcome: "initialised" | "approved" | "rejected" | "escalated" | "cCommitted" | "cRejected" | "refused" | "frozen" | "duplicate";
+  /** Of a repeated operation that had escalated: the counselor's decision, where this device has it */
+  resolved?: Record<string, Json>;
   /** Of a counselor's commit: whether every invariant passes */
   safe?: boolean;
 }
@@ -648,7 +712,9 @@ export interface GraphSent {
 export interface Inbox {
   /** Items, oldest first; those without a time last */
   items: Array<InboxItem>;
-  /** Number of all items, also of those beyond the limit */
+  /** Place of the last item, if others follow it */
+  next?: string;
+  /** Number of all items of the kind, also of those beyond the limit */
   waiting: number;
 }
 
@@ -678,7 +744,7 @@ export interface InboxItem {
   claim?: Record<string, Json>;
   /** Row of the list that has it: queue, questions of runs, approvals, journal, sagas or incidents */
   detail: Json;
-  /** KIND:PLACE */
+  /** KIND:KEY; the same as long as it waits */
   id: string;
   /** Why a person is asked */
   kind: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident";
@@ -1193,6 +1259,43 @@ export interface PendingRow {
   name: string;
   /** When the request came */
   since: string;
+}
+
+export interface PolicyChange {
+  /** Agent */
+  agent: string;
+  /** Recorded verdict, with its token */
+  before: string;
+  /** Calls of which this is so */
+  calls: number;
+  /** Verdict under this policy */
+  now: string;
+  /** Key of the last such run */
+  run: string;
+  /** Tool */
+  tool: string;
+  /** Why, in words; empty: it may */
+  why: string;
+}
+
+export interface PolicySimulateRequest {
+  /** The policy, as JSON */
+  policy: Record<string, Json>;
+  /** Scope of the database; default: main */
+  scope?: string;
+  /** Calls from then on only; default: all */
+  since?: string;
+}
+
+export interface PolicySimulation {
+  /** Calls that were judged again */
+  calls: number;
+  /** What would be judged otherwise, most calls first */
+  changes: Array<PolicyChange>;
+  /** Transcripts that were read */
+  transcripts: number;
+  /** Calls whose tool the transcript does not describe */
+  unknown: number;
 }
 
 export interface Preview {
@@ -1746,4 +1849,26 @@ export interface WakeRow {
 export interface Wakes {
   /** Wakes and runs, oldest first */
   wakes: Array<WakeRow>;
+}
+
+export interface Why {
+  /** Causes before what follows from them; the last is the subject */
+  links: Array<WhyLink>;
+  /** What was asked for */
+  subject: string;
+}
+
+export interface WhyLink {
+  /** When */
+  at?: string;
+  /** Numbers of the links from which it follows, from 0 */
+  causes: Array<number>;
+  /** More of it, by kind; null: no more */
+  detail: Json;
+  /** Id of it, or what it is found by */
+  id: string;
+  /** What this link is */
+  kind: "person" | "change" | "fact" | "conflict" | "timer" | "message" | "graph" | "wake" | "look" | "plan" | "verdict" | "approval" | "operation" | "version" | "escalation" | "decision" | "missing";
+  /** In one line */
+  what: string;
 }

@@ -1,28 +1,28 @@
 // One list of everything that waits for a person on this device. An item brings its answers as requests of this API, so
 // that a client shows what each would do and sends it back with the person's name.
 #include <algorithm>
+#include <charconv>
 
-#include "base/bytes.h"
 #include "base/json_codec.h"
-#include "base/sha256.h"
+#include "base/quote.h"
 #include "domains/graph/state.h"
 #include "node/api/control_routes.h"
 #include "node/api/counselor_queue.h"
+#include "node/inbox/inbox_index.h"
 #include "node/operations/agent_records.h"
 #include "node/operations/journal.h"
 #include "node/operations/sync.h"
 #include "replica/core/partition_host.h"
 #include "replica/graph_runtime.h"
-#include "saga/saga_rows.h"
 
 namespace witan::node::api {
 
 namespace {
 
-WITAN_ENUM(InboxKind, proposal, question, approval, conflict, operation, incident)
-
 WITAN_STRUCT(InboxRequest, (Omittable<InboxKind>, kind, "Items of this kind only"),
-             (Omittable<std::uint64_t>, limit, "Most items to give, at most 10000; default: 100"))
+             (Omittable<std::uint64_t>, limit, "Most items to give, at most 1000; default: 100"),
+             (Omittable<std::string>, after, "Items behind this place only: `next` of an answer"),
+             (Omittable<std::string>, item, "Only the item with this id, or with this end of it behind the kind"))
 
 WITAN_STRUCT(InboxChoice, (std::string, choice, "Word for the answer"), (std::string, effect, "What it would do"),
              (bool, unsafe, "Whether it would record what an invariant forbids"),
@@ -31,8 +31,9 @@ WITAN_STRUCT(InboxChoice, (std::string, choice, "Word for the answer"), (std::st
              (std::string, person, "Member of the body that names the person; empty: none"),
              (std::string, reason, "Member of the body that takes a reason; empty: none"))
 
-WITAN_STRUCT(InboxItem, (std::string, id, "KIND:PLACE"), (InboxKind, kind, "Why a person is asked"),
-             (Omittable<Time>, at, "Since when it waits"), (std::string, subject, "Entity, agent or device concerned"),
+WITAN_STRUCT(InboxItem, (std::string, id, "KIND:KEY; the same as long as it waits"),
+             (InboxKind, kind, "Why a person is asked"), (Omittable<Time>, at, "Since when it waits"),
+             (std::string, subject, "Entity, agent or device concerned"),
              (std::string, what, "What is asked, in one line"),
              (std::vector<InboxChoice>, choices, "Answers; none: there is nothing to answer here"),
              (json::value, detail,
@@ -40,7 +41,8 @@ WITAN_STRUCT(InboxItem, (std::string, id, "KIND:PLACE"), (InboxKind, kind, "Why 
              (Omittable<InboxClaim>, claim, "Who has claimed it at this node; absent: nobody has"))
 
 WITAN_STRUCT(Inbox, (std::vector<InboxItem>, items, "Items, oldest first; those without a time last"),
-             (std::uint64_t, waiting, "Number of all items, also of those beyond the limit"))
+             (std::uint64_t, waiting, "Number of all items of the kind, also of those beyond the limit"),
+             (Omittable<std::string>, next, "Place of the last item, if others follow it"))
 
 WITAN_STRUCT(ClaimRequest, (std::string, item, "Id of the item", 1), (std::string, by, "Name of the person", 1),
              (Omittable<std::uint64_t>, seconds, "How long, at most 3600; 0 releases it; default: 120"),
@@ -49,7 +51,7 @@ WITAN_STRUCT(ClaimRequest, (std::string, item, "Id of the item", 1), (std::strin
 WITAN_STRUCT(Claimed, (std::string, item, "Id of the item"),
              (Omittable<InboxClaim>, claim, "The claim that is in force; absent: it was released"))
 
-constexpr std::uint64_t kMostItems = 10'000;
+constexpr std::uint64_t kMostItems = 1'000;
 constexpr std::size_t kBriefBytes = 160;
 
 // UTF-8 is cut between characters.
@@ -83,83 +85,86 @@ InboxChoice commitOf(const kernel::Partition& partition, const QueueRow& row, co
   return choice;
 }
 
-void addProposals(const kernel::Partition& partition, const std::string& id, Time now, std::vector<InboxItem>& into) {
+void addProposals(const kernel::Partition& partition, const std::string& id, Time now,
+                  std::map<std::string, InboxItem>& into) {
   for (const QueueRow& row : queueOf(partition, id)) {
+    const auto at = into.find(InboxIndex::proposalId(id, row.seq));
+    if (at == into.end()) continue;
     const auto request = [&](const char* decision) {
       return json::value{
           {"domain", row.domain}, {"entity", row.entity}, {"decision", decision}, {"digest", row.digest}};
     };
-    into.push_back({concat("proposal:", id, "/", row.seq),
-                    InboxKind::proposal,
-                    row.at,
-                    row.entity,
-                    concat(row.role, " proposes ", brief(row.action), "; ", row.invariant, ": ", row.message),
-                    {commitOf(partition, row, request("commit"), now),
-                     {"reject", "the entity thaws unchanged", false, "/v1/queue/decide", request("reject"), "counselor",
-                      "reason"}},
-                    detailOf(row)});
+    at->second = {
+        at->first,
+        InboxKind::proposal,
+        row.at,
+        row.entity,
+        concat(row.role, " proposes ", brief(row.action), "; ", row.invariant, ": ", row.message),
+        {commitOf(partition, row, request("commit"), now),
+         {"reject", "the entity thaws unchanged", false, "/v1/queue/decide", request("reject"), "counselor", "reason"}},
+        detailOf(row)};
   }
 }
 
-void addQuestions(Daemon& daemon, std::vector<InboxItem>& into) {
-  GraphBodies bodies(daemon.replica().data(), operations::kDefaultScope);
+using GraphQuestion = std::pair<std::string, domains::graph::Question>;  // with the graph
+
+// What runs of graphs ask, by the id of its item. They have no time: the ledger's entry has it.
+std::map<std::string, GraphQuestion> questionsAt(const Daemon& daemon) {
+  std::map<std::string, GraphQuestion> questions;
   for (const auto& [id, host] : daemon.replica().hosts()) {
     if (host->module().signature().domain != kGraphDomain) continue;
     for (const std::string& graph : host->partition().entities())
-      for (const domains::graph::Question& asked : domains::graph::questionsIn(host->partition().state(graph))) {
-        const graph::Body body = bodies.find(asked.digest);
-        json::object request{{"graph", graph},     {"run", asked.run},       {"node", asked.node},
-                             {"span", asked.span}, {"digest", asked.digest}, {"approve", true}};
-        json::object detail = request;
-        detail.erase("approve");
-        detail["who"] = json::value_from(asked.who);
-        if (body) detail["body"] = *body;
-        InboxItem item{"question:" + asked.span,
-                       InboxKind::question,
-                       {},
-                       graph,
-                       concat(asked.node, " asks about ", body ? brief(*body) : "a message that is not here"),
-                       {},
-                       std::move(detail)};
-        for (const bool approve : {true, false}) {
-          request["approve"] = approve;
-          item.choices.push_back({approve ? "approve" : "deny",
-                                  approve ? "the run goes on with the message" : "the message goes no further", false,
-                                  "/v1/graphs/answer", request, "by", ""});
-        }
-        into.push_back(std::move(item));
-      }
+      for (const domains::graph::Question& asked : domains::graph::questionsIn(host->partition().state(graph)))
+        questions.emplace(InboxIndex::idOf(InboxKind::question, asked.span), GraphQuestion{graph, asked});
   }
+  return questions;
 }
 
-Status addApprovals(operations::OperationContext& context, std::vector<InboxItem>& into) {
-  WITAN_TRY(list, operations::listApprovals(context, {}));
-  for (const operations::ApprovalRow& row : list.approvals) {
-    const json::value request{{"operation", row.operation}, {"digest", row.digest}};
-    into.push_back({"approval:" + row.operation,
-                    InboxKind::approval,
-                    timeOf(row.atMs),
-                    row.agentId,
-                    "wants to do " + brief(row.what),
-                    {{"approve", "the effect happens", false, "/v1/approval/approve", request, "by", "reason"},
-                     {"deny", "the effect does not happen; the agent hears that", false, "/v1/approval/deny", request,
-                      "by", "reason"}},
-                    detailOf(row)});
+InboxItem questionItem(Daemon& daemon, const GraphQuestion& question) {
+  const auto& [graph, asked] = question;
+  const graph::Body body = GraphBodies(daemon.replica().data(), operations::kDefaultScope).find(asked.digest);
+  json::object request{{"graph", graph},     {"run", asked.run},       {"node", asked.node},
+                       {"span", asked.span}, {"digest", asked.digest}, {"approve", true}};
+  json::object detail = request;
+  detail.erase("approve");
+  detail["who"] = json::value_from(asked.who);
+  if (body) detail["body"] = *body;
+  InboxItem item{{},
+                 InboxKind::question,
+                 {},
+                 graph,
+                 concat(asked.node, " asks about ", body ? brief(*body) : "a message that is not here"),
+                 {},
+                 std::move(detail),
+                 {}};
+  for (const bool approve : {true, false}) {
+    request["approve"] = approve;
+    item.choices.push_back({approve ? "approve" : "deny",
+                            approve ? "the run goes on with the message" : "the message goes no further", false,
+                            "/v1/graphs/answer", request, "by", ""});
   }
-  return okStatus();
+  return item;
 }
 
-InboxItem conflictOf(const operations::JournalEntity& entity) {
+InboxItem approvalItem(const operations::ApprovalRow& row) {
+  const json::value request{{"operation", row.operation}, {"digest", row.digest}};
+  return {{},
+          InboxKind::approval,
+          timeOf(row.atMs),
+          row.agentId,
+          "wants to do " + brief(row.what),
+          {{"approve", "the effect happens", false, "/v1/approval/approve", request, "by", "reason"},
+           {"deny", "the effect does not happen; the agent hears that", false, "/v1/approval/deny", request, "by",
+            "reason"}},
+          detailOf(row)};
+}
+
+InboxItem conflictItem(const operations::JournalEntity& entity) {
   json::array seen;
   for (const operations::JournalVersion& sibling : entity.siblings)
     seen.emplace_back(operations::dotWords(sibling.dot));
-  InboxItem item{"conflict:" + entity.id,
-                 InboxKind::conflict,
-                 {},
-                 entity.id,
-                 concat(entity.siblings.size(), " versions were written apart"),
-                 {},
-                 detailOf(entity)};
+  InboxItem item{{}, InboxKind::conflict, {}, entity.id, concat(entity.siblings.size(), " versions were written apart"),
+                 {}, detailOf(entity)};
   for (const operations::JournalVersion& sibling : entity.siblings) {
     const std::string dot = operations::dotWords(sibling.dot);
     if (const auto at = timeOf(sibling.editedAtMs.value_or(0)); at && (!item.at || *at < *item.at)) item.at = at;
@@ -173,85 +178,169 @@ InboxItem conflictOf(const operations::JournalEntity& entity) {
   return item;
 }
 
-Status addConflicts(operations::OperationContext& context, std::vector<InboxItem>& into) {
-  WITAN_TRY(list, operations::listJournal(context, {}));
-  for (const operations::JournalEntity& entity : list.entities)
-    if (entity.conflict) into.push_back(conflictOf(entity));
-  return okStatus();
+InboxItem operationItem(const operations::SagaLine& line) {
+  const json::value request{{"operation", line.operation}};
+  return {{},
+          InboxKind::operation,
+          timeOf(line.updatedAtMs),
+          line.agentId,
+          concat(line.tool, " stopped after ", line.attempts, " attempts: ", line.lastError.value_or("")),
+          {{"retry", "it is carried out again, even if an attempt had its effect", false, "/v1/saga/retry", request, "",
+            ""},
+           {"compensate", "it is given up, and what it did is undone", false, "/v1/saga/compensate", request, "", ""}},
+          detailOf(line)};
 }
 
-Status addOperations(operations::OperationContext& context, std::vector<InboxItem>& into) {
-  WITAN_TRY(list, operations::listSagas(context, {}));
-  for (const operations::SagaLine& line : list.sagas) {
-    if (line.status != enumName(saga::SagaStatus::needsAttention)) continue;
-    const json::value request{{"operation", line.operation}};
-    into.push_back(
-        {"operation:" + line.operation,
-         InboxKind::operation,
-         timeOf(line.updatedAtMs),
-         line.agentId,
-         concat(line.tool, " stopped after ", line.attempts, " attempts: ", line.lastError.value_or("")),
-         {{"retry", "it is carried out again, even if an attempt had its effect", false, "/v1/saga/retry", request, "",
-           ""},
-          {"compensate", "it is given up, and what it did is undone", false, "/v1/saga/compensate", request, "", ""}},
-         detailOf(line)});
+// None: it does not wait any more.
+Result<std::optional<InboxItem>> incidentItem(operations::OperationContext& context, const std::string& key) {
+  WITAN_TRY(incidents, context.replica.incidents());
+  for (const replication::Incident& one : incidents) {
+    if (InboxIndex::incidentKey(one) != key) continue;
+    const operations::IncidentRow row{one.kind, one.peer, one.what};
+    return std::optional(
+        InboxItem{{}, InboxKind::incident, {}, row.peer, row.kind + ": " + row.what, {}, detailOf(row)});
   }
-  return okStatus();
+  return std::optional<InboxItem>();
 }
 
-Status addIncidents(operations::OperationContext& context, std::vector<InboxItem>& into) {
-  WITAN_TRY(rows, operations::incidentRows(context.replica));
-  std::map<std::string, std::uint64_t> known;  // the same may happen again
-  for (const operations::IncidentRow& row : rows) {
-    const std::string digest = toHex(sha256(row.kind + "|" + row.peer + "|" + row.what)).substr(0, 16);
-    const std::uint64_t before = known[digest]++;
-    into.push_back({concat("incident:", digest, before == 0 ? "" : "-" + std::to_string(before)),
-                    InboxKind::incident,
-                    {},
-                    row.peer,
-                    row.kind + ": " + row.what,
-                    {},
-                    detailOf(row)});
+Result<std::optional<InboxItem>> itemOf(operations::OperationContext& context, const std::string& scope,
+                                        const std::string& id) {
+  const auto parts = InboxIndex::partsOf(id);
+  if (!parts) return std::optional<InboxItem>();
+  const auto& [kind, key] = *parts;
+  switch (kind) {
+    case InboxKind::approval: {
+      WITAN_TRY(space, context.replica.database(replication::DatabaseName::agents).space(scope));
+      WITAN_TRY(row, operations::approvalOf(*space, key));
+      return row ? std::optional(approvalItem(*row)) : std::nullopt;
+    }
+    case InboxKind::conflict: {
+      WITAN_TRY(entity, operations::getJournal(context, {key, scope}));
+      return std::optional(conflictItem(entity));
+    }
+    case InboxKind::operation: {
+      WITAN_TRY(line, operations::showSaga(context, {key}));
+      return std::optional(operationItem(line));
+    }
+    case InboxKind::incident: return incidentItem(context, key);
+    case InboxKind::proposal:
+    case InboxKind::question: break;
   }
+  return std::optional<InboxItem>();
+}
+
+// One request under way: the places that it is to show, then the items that stand there.
+struct Listing {
+  InboxRequest request;
+  std::set<InboxPlace> proposals, asked;
+  std::map<std::string, GraphQuestion> questions;
+  std::vector<InboxPlace> places;
+  std::map<std::string, InboxItem> found;
+  std::uint64_t waiting = 0;
+  bool more = false;
+};
+
+std::string placeText(const InboxPlace& place) { return concat(place.atMs, " ", place.id); }
+
+std::optional<InboxPlace> placeIn(const std::string& text) {
+  const std::size_t space = text.find(' ');
+  std::int64_t ms = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + std::min(space, text.size()), ms);
+  if (space == text.npos || error != std::errc() || *end != ' ') return std::nullopt;
+  return InboxPlace{ms, text.substr(space + 1)};
+}
+
+bool isNamed(const InboxPlace& place, const std::string& name) {
+  return place.id == name || std::string_view(place.id).substr(place.id.find(':') + 1) == name;
+}
+
+// Each list is in order: of each as many as can stand on the page.
+Status choosePlaces(Listing& listing, const InboxIndex& index) {
+  std::optional<InboxPlace> after;
+  if (listing.request.after && !(after = placeIn(*listing.request.after)))
+    return invalid("after: " + inQuotes(*listing.request.after) + " is no place", "take `next` of an answer");
+  const std::uint64_t limit = std::min(listing.request.limit.value_or(100), kMostItems);
+  std::vector<InboxPlace> all;
+  for (const InboxKind kind :
+       {InboxKind::proposal, InboxKind::question, InboxKind::approval, InboxKind::conflict, InboxKind::operation, InboxKind::incident}) {
+    if (listing.request.kind && *listing.request.kind != kind) continue;
+    const std::set<InboxPlace>& places = kind == InboxKind::proposal   ? listing.proposals
+                                         : kind == InboxKind::question ? listing.asked
+                                                                       : index.of(kind);
+    listing.waiting += places.size();
+    std::size_t taken = 0;
+    for (auto at = after ? places.upper_bound(*after) : places.begin(); at != places.end() && taken <= limit; ++at)
+      if (!listing.request.item || isNamed(*at, *listing.request.item)) all.push_back(*at), ++taken;
+  }
+  std::sort(all.begin(), all.end());
+  listing.more = all.size() > limit;
+  all.resize(std::min<std::uint64_t>(all.size(), limit));
+  listing.places = std::move(all);
   return okStatus();
 }
 
-Status addRecords(Daemon& daemon, std::vector<InboxItem>& into) {
+Result<Inbox> shown(Daemon& daemon, Listing& listing, const InboxClaims& claims) {
   operations::OperationContext context = operationContext(daemon);
-  addQuestions(daemon, into);
-  WITAN_DO(addApprovals(context, into));
-  WITAN_DO(addConflicts(context, into));
-  WITAN_DO(addOperations(context, into));
-  return addIncidents(context, into);
-}
-
-Inbox ordered(std::vector<InboxItem> items, const InboxRequest& request, const InboxClaims& claims, Time now) {
-  if (request.kind) std::erase_if(items, [&](const InboxItem& item) { return item.kind != *request.kind; });
-  const auto key = [](const InboxItem& item) { return std::pair(!item.at, item.at.value_or(Time{}).micros); };
-  std::ranges::stable_sort(items, {}, key);
-  Inbox inbox{{}, items.size()};
-  items.resize(std::min<std::uint64_t>(items.size(), std::min(request.limit.value_or(100), kMostItems)));
-  for (InboxItem& item : items)
-    if (auto claim = claims.find(item.id, now)) item.claim = *std::move(claim);
-  inbox.items = std::move(items);
+  Inbox inbox{{}, listing.waiting, {}};
+  for (const InboxPlace& place : listing.places) {
+    std::optional<InboxItem> item;
+    if (const auto at = listing.found.find(place.id); at != listing.found.end() && !at->second.id.empty()) {
+      item = std::move(at->second);
+    } else if (const auto asked = listing.questions.find(place.id); asked != listing.questions.end()) {
+      item = questionItem(daemon, asked->second);
+    } else {
+      WITAN_SET(item, itemOf(context, daemon.config().scope, place.id));
+    }
+    if (!item) continue;  // it was answered meanwhile
+    item->id = place.id;
+    if (auto claim = claims.find(place.id, daemon.now().wall)) item->claim = *std::move(claim);
+    inbox.items.push_back(*std::move(item));
+  }
+  if (listing.more && !listing.places.empty()) inbox.next = placeText(listing.places.back());
   return inbox;
 }
 
-// A device without ledgers has no proposals. O(pending proposals + records of the journal).
+void showProposals(const ApiContext& context, const std::shared_ptr<Listing>& listing, Later<Inbox> later) {
+  Daemon& daemon = context.daemon;
+  std::set<std::string> partitions;
+  for (const InboxPlace& place : listing->places)
+    if (place.id.starts_with("proposal:")) {
+      listing->found.emplace(place.id, InboxItem{});
+      partitions.insert(place.id.substr(9, place.id.rfind('/') - 9));
+    }
+  daemon.readers().read(
+      std::move(partitions),
+      [listing, now = daemon.now().wall](const PartitionHost& host) {
+        addProposals(host.partition(), host.id(), now, listing->found);
+      },
+      [listing, later, &daemon, &claims = context.console.claims](const Status& read) {
+        if (!read.ok()) return later.refuse(read.error());
+        later.answer(shown(daemon, *listing, claims));
+      });
+}
+
+// A device without ledgers has no proposals. O(pending proposals + what has changed + items given).
 void inbox(const ApiContext& context, const InboxRequest& request, Later<Inbox> later) {
   Daemon& daemon = context.daemon;
-  const auto items = std::make_shared<std::vector<InboxItem>>();
+  const auto listing = std::make_shared<Listing>();
+  listing->request = request;
   std::set<std::string> partitions;
   for (const auto& [id, host] : daemon.replica().hosts()) partitions.insert(id);
   daemon.readers().read(
       std::move(partitions),
-      [items, now = daemon.now().wall](const PartitionHost& host) {
-        addProposals(host.partition(), host.id(), now, *items);
+      [listing](const PartitionHost& host) {
+        for (const kernel::PendingView& one : host.partition().queue())
+          listing->proposals.insert({one.at.micros / 1000, InboxIndex::proposalId(host.id(), one.seq)});
       },
-      [items, later, request, &daemon, &claims = context.console.claims](const Status& read) {
+      [listing, later, context](const Status& read) {
+        Daemon& daemon = context.daemon;
         if (!read.ok()) return later.refuse(read.error());
-        if (const Status added = addRecords(daemon, *items); !added.ok()) return later.refuse(added.error());
-        later.answer(ordered(std::move(*items), request, claims, daemon.now().wall));
+        listing->questions = questionsAt(daemon);
+        for (const auto& [id, question] : listing->questions) listing->asked.insert({0, id});
+        auto index = daemon.inbox();
+        if (!index.ok()) return later.refuse(index.error());
+        if (const Status chosen = choosePlaces(*listing, **index); !chosen.ok()) return later.refuse(chosen.error());
+        showProposals(context, listing, later);
       });
 }
 

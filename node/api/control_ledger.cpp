@@ -1,6 +1,9 @@
 // The shared state as this device has it: entries, slices, and whether it all verifies.
+#include <charconv>
+
 #include "base/bytes.h"
 #include "base/quote.h"
+#include "base/utf8.h"
 #include "kernel/record/entry.h"
 #include "node/api/control_routes.h"
 #include "node/ledgers/ledger_rows.h"
@@ -89,16 +92,99 @@ Result<LedgerRows> ledger(const ApiContext& context, const LedgerRequest& reques
   return LedgerRows{{std::move(rows)}};
 }
 
+// How far a stream is in each partition: an event's id, and what Last-Event-ID gives back.
+using Places = std::map<std::string, std::uint64_t, std::less<>>;
+
+constexpr std::size_t kMostResumed = 1'000, kMostResumedBytes = 512 * 1024;  // at once; the reader comes again
+
+// "DOMAIN/NUMBER/SEQ,...": that of the event first.
+std::string placesText(const Places& places, const std::string& first) {
+  std::string text = concat(first, "/", places.at(first));
+  for (const auto& [partition, seq] : places)
+    if (partition != first && seq > 0) text += concat(",", partition, "/", seq);
+  return text;
+}
+
+Result<Places> placesIn(std::string_view text) {
+  Places places;
+  while (!text.empty()) {
+    const std::string_view one = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), one.size() + 1));
+    const std::size_t slash = one.rfind('/');
+    std::uint64_t seq = 0;
+    const auto [end, error] =
+        std::from_chars(one.data() + (slash == one.npos ? one.size() : slash + 1), one.data() + one.size(), seq);
+    if (slash == one.npos || error != std::errc() || end != one.data() + one.size())
+      return invalid("Last-Event-ID: " + inQuotes(clip(one, 100)) + " is no place in a ledger",
+                     "give back the id of an event");
+    places[std::string(one.substr(0, slash))] = seq;
+  }
+  return places;
+}
+
+Result<std::uint64_t> lastDurable(const PartitionHost& host) {
+  std::uint64_t last = 0;
+  for (std::uint64_t n = host.durableBatches(); n > 0 && last == 0; --n)
+    WITAN_DO(visitBatch(host.rows(), n - 1, [&](const StoredEntry& entry) { last = entry.seq; }));
+  return last;
+}
+
+// One reader's.
+struct LedgerStream {
+  std::shared_ptr<net::HttpStream> stream;
+  RowFilter filter;
+  Places places;
+  std::size_t entries = 0, bytes = 0;
+
+  void send(const PartitionHost& host, const StoredEntry& entry) {
+    std::uint64_t& place = places[host.id()];
+    if (entry.seq <= place || !filter.takes(host) || !filter.takes(entry)) return;
+    place = entry.seq;
+    const std::string row = canonicalJson(entryRow(host, entry));
+    stream->send("entry", row, placesText(places, host.id()));
+    ++entries, bytes += row.size();
+  }
+  // What the reader has missed. False: there is more.
+  Result<bool> catchUp(Replica& replica) {
+    for (const auto& [id, host] : replica.hosts()) {
+      if (!filter.takes(*host)) continue;
+      WITAN_TRY(n, batchWith(host->rows(), host->durableBatches(), places[id] + 1));
+      for (; n < host->durableBatches(); ++n) {
+        if (entries >= kMostResumed || bytes >= kMostResumedBytes) return false;
+        WITAN_DO(visitBatch(host->rows(), n, [&, copy = host.get()](const StoredEntry& entry) { send(*copy, entry); }));
+      }
+    }
+    return true;
+  }
+};
+
 void stream(const ApiContext& context, const StreamRequest& request) {
   Daemon& daemon = context.daemon;
-  if (const Status kept = needsLedgers(daemon); !kept.ok()) return context.responder.refuse(kept.error());
-  const auto stream = context.responder.reply->stream({});
-  const RowFilter filter{request.domain.value_or(""), request.partition.value_or(""), request.entity.value_or("")};
-  const std::uint64_t handle = daemon.follow([stream, filter](PartitionHost& host, const StoredEntry& entry) {
-    if (!filter.takes(host) || !filter.takes(entry)) return;
-    stream->send("entry", canonicalJson(entryRow(host, entry)), host.id() + "/" + std::to_string(entry.seq));
-  });
-  stream->onGone([&daemon, handle] { daemon.unfollow(handle); });
+  const auto reader = std::make_shared<LedgerStream>();
+  reader->filter = {request.domain.value_or(""), request.partition.value_or(""), request.entity.value_or("")};
+  const auto last = context.request.headers.find("last-event-id");
+  const bool resumes = last != context.request.headers.end() && !last->second.empty();
+  const Status begun = [&]() -> Status {
+    WITAN_DO(needsLedgers(daemon));
+    if (resumes) {
+      WITAN_SET(reader->places, placesIn(last->second));
+      return okStatus();
+    }
+    for (const auto& [id, host] : daemon.replica().hosts()) {
+      if (!reader->filter.takes(*host)) continue;
+      WITAN_SET(reader->places[id], lastDurable(*host));
+    }
+    return okStatus();
+  }();
+  if (!begun.ok()) return context.responder.refuse(begun.error());
+  reader->stream = context.responder.reply->stream({});
+  if (resumes) {
+    const auto whole = reader->catchUp(daemon.replica());
+    if (!whole.ok() || !*whole) return reader->stream->close();  // with what was sent the reader comes again
+  }
+  const std::uint64_t handle =
+      daemon.follow([reader](PartitionHost& host, const StoredEntry& entry) { reader->send(host, entry); });
+  reader->stream->onGone([&daemon, handle] { daemon.unfollow(handle); });
 }
 
 Result<JsonAs<VerifyReport>> verify(const ApiContext& context, const VerifyRequest& request) {
@@ -166,15 +252,16 @@ std::vector<ControlRoute> ledgerRoutes() {
   return {
       get("/v1/ledger", "listLedgerEntries", "ledger", observer, "Entries of this device's copies, newest last", ledger,
           {404, 500}),
-      streamRoute<LedgerRow>({"GET",
-                              "/v1/ledger/stream",
-                              "streamLedger",
-                              "ledger",
-                              observer,
-                              "New entries as server-sent events; each event is a LedgerRow",
-                              {},
-                              "text/event-stream"},
-                             stream),
+      streamRoute<LedgerRow>(
+          {"GET",
+           "/v1/ledger/stream",
+           "streamLedger",
+           "ledger",
+           observer,
+           "New entries as server-sent events, each a LedgerRow; with the header Last-Event-ID from there on",
+           {},
+           "text/event-stream"},
+          stream),
       get("/v1/ledger/verify", "verifyLedgers", "ledger", observer, "Checks every ledger of this device", verify,
           {500}),
       get("/v1/slice", "readSlice", "ledger", observer, "The fields of an entity that a role sees", slice, {404, 500})};

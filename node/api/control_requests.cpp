@@ -117,12 +117,19 @@ void ask(const ApiContext& context, Result<Request> request, const Omittable<std
          DecisionLater later) {
   if (!request.ok()) return later.refuse(request.error());
   Daemon& daemon = context.daemon;
-  const std::string operation = request->operationId;
+  const std::string operation = request->operationId, entity = request->entity;
+  const std::string partition = daemon.replica().partitionFor(request->domain, entity);
   Tracer* const tracer = daemon.tracer();
   const auto span = tracer == nullptr ? nullptr : tracer->asked(callOf(context, *request), daemon.now().wall);
-  const auto answered = [&daemon, later, operation, tracer, span](const Result<Answer>& answer) {
+  const auto answered = [&daemon, later, operation, entity, partition, tracer, span](const Result<Answer>& answer) {
     if (tracer != nullptr) tracer->answered(span, answer, daemon.now().wall);
-    if (answer.ok()) return later.answer(decisionOf(*answer), traceHeaders(span));
+    if (answer.ok()) {
+      DecisionMade made = decisionOf(*answer);
+      const PartitionHost* host = daemon.replica().host(partition);
+      if (host != nullptr && made.duplicate && made.outcome == kernel::Outcome::escalated && made.ledgerSeq)
+        if (auto resolved = resolutionOf(*host, entity, *made.ledgerSeq); resolved.ok()) made.resolved = *resolved;
+      return later.answer(made, traceHeaders(span));
+    }
     const Error& why = answer.error();
     if (why.code != ErrorCode::unavailable)  // it may wait nowhere
       return later.refuse({ErrorCode::unavailable, why.message, why.hint});

@@ -6,8 +6,11 @@
 
 #include "node/operations/agent.h"
 #include "node/operations/agent_records.h"
+#include "node/operations/agent_retention.h"
 #include "node/operations/journal.h"
+#include "node/operations/policy_simulate.h"
 #include "node/operations/sync.h"
+#include "node/operations/why.h"
 
 namespace witan::node {
 
@@ -84,8 +87,19 @@ std::vector<ControlRoute> operationRoutes() {
                        {404, 409}),
       route<kAgentLifecycle>("setAgentLifecycle", "agents", operator_,
                              "Pauses, resumes or destroys an agent on every device", {404, 409}),
+      route<kAgentUsage>("readAgentUsage", "agents", observer,
+                         "What agents leave on this device, and how much it takes"),
+      route<kAgentPrune>("pruneAgents", "agents", admin,
+                         "Takes away what runs left that ended long ago, on every device", {500}),
+      route<kAgentReset>("resetAgent", "agents", admin, "Takes away state and memory of an agent on every device",
+                         {404, 409, 500}),
       route<kAgentCheck>("checkAgents", "agents", observer,
                          "Whether each operation had one effect, each run an end, and the ledgers verify", {500}),
+      route<kPolicySimulate>("simulatePolicy", "agents", observer,
+                             "Judges the recorded calls of agents under another policy; changes nothing", {500}),
+      route<kWhy>("explainWhy", "agents", observer,
+                  "The chain of causes of a ledger entry, an operation, a run, a journal entry or an entity",
+                  {404, 500}),
       route<kSyncStatus>("readSyncStatus", "sync", observer,
                          "What this device holds, what the others have, and what went wrong", {500}),
       route<kSyncDevices>("listSyncDevices", "sync", observer, "Whose records this device knows of and waits for",

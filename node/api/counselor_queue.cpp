@@ -2,6 +2,8 @@
 
 #include "base/bytes.h"
 #include "base/quote.h"
+#include "node/ledgers/ledger_reader.h"
+#include "replica/core/partition_host.h"
 
 namespace witan::node::api {
 
@@ -17,6 +19,22 @@ std::vector<FindingRow> findingRows(const DomainModule& module, const std::vecto
 }
 
 }  // namespace
+
+Result<Omittable<Resolution>> resolutionOf(const PartitionHost& host, std::string_view entity,
+                                           std::uint64_t escalation) {
+  Omittable<Resolution> found;
+  const auto pending = host.partition().pending(entity);
+  if (pending && pending->seq == escalation) return found;
+  WITAN_TRY(n, batchWith(host.rows(), host.durableBatches(), escalation));
+  for (; n < host.durableBatches() && !found; ++n)
+    WITAN_DO(visitBatch(host.rows(), n, [&](const StoredEntry& stored) {
+      const EntryView& entry = stored.entry;
+      if (!found && entry.escalation == escalation)
+        found = Resolution{entry.seq, outcomeOf(entry.tag), std::string(entry.counselor), std::string(entry.reason),
+                           entry.tag == Tag::cRejected || entry.findings.empty()};
+    }));
+  return found;
+}
 
 std::vector<QueueRow> queueOf(const Partition& partition, const std::string& id) {
   const DomainModule& module = partition.module();

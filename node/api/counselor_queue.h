@@ -7,13 +7,19 @@
 
 namespace witan::node::api {
 
+WITAN_STRUCT(Resolution, (std::uint64_t, ledgerSeq, "Number of the ledger entry that resolved the escalation"),
+             (kernel::Outcome, outcome, "cCommitted or cRejected"), (std::string, counselor, "Who decided"),
+             (std::string, reason, "Reason of the decision"), (bool, safe, "Whether every invariant passes after it"))
+
 WITAN_STRUCT(DecisionMade, (std::string, operationId, "Id of the operation"),
              (kernel::Outcome, outcome, "What was decided"),
              (bool, duplicate, "Whether the operation was decided before"),
              (std::optional<std::uint64_t>, ledgerSeq, "Number of the ledger entry; null: the request has none"),
              (std::optional<std::string>, invariant, "Invariant that did not pass; null: none"),
              (std::optional<std::string>, message, "Message of that invariant, or why the request was refused"),
-             (Omittable<bool>, safe, "Of a counselor's commit: whether every invariant passes"))
+             (Omittable<bool>, safe, "Of a counselor's commit: whether every invariant passes"),
+             (Omittable<Resolution>, resolved,
+              "Of a repeated operation that had escalated: the counselor's decision, where this device has it"))
 
 WITAN_STRUCT(QueueRow, (std::string, domain, "Name of the domain"), (std::string, partition, "DOMAIN/NUMBER"),
              (std::string, entity, "Id of the entity"), (std::uint64_t, seq, "Number of the escalation's ledger entry"),
@@ -46,6 +52,11 @@ WITAN_STRUCT(
 WITAN_STRUCT(CommitPreview, (bool, safe, "Whether every invariant would pass"),
              (std::vector<FindingRow>, findings, "Every invariant that would not pass"),
              (json::value, writes, "Fields that the commit would write"))
+
+// The decision that resolved entry `escalation` of `entity`. None: there is none yet, as far as this copy goes.
+// O(entries behind the escalation).
+Result<Omittable<Resolution>> resolutionOf(const PartitionHost& host, std::string_view entity,
+                                           std::uint64_t escalation);
 
 // By sequence number. `id`: the partition's, for the rows.
 std::vector<QueueRow> queueOf(const kernel::Partition& partition, const std::string& id);

@@ -46,6 +46,7 @@ const std::array kKeys{
     Key{"agents", "run", &DaemonConfig::agents, "built-in agents that work on this device; \"all\" for all"},
     Key{"agents", "scope", &DaemonConfig::scope, "the scope of the journal that they watch"},
     Key{"agents", "secret_key", &DaemonConfig::secretKey, "file with the key of the secrets that tools need"},
+    Key{"agents", "retention_days", &DaemonConfig::retentionDays, "what runs leave is kept so long; 0: for ever"},
     Key{"ledger", "engine", &DaemonConfig::engine, "embedded or etcd"},
     Key{"ledger", "etcd", &DaemonConfig::etcd, "endpoints, as http://127.0.0.1:2379"},
     Key{"ledger", "etcd_ca", &DaemonConfig::etcdCa, "PEM file of the authority that signed etcd's certificates"},
@@ -129,6 +130,10 @@ Status readConfig(DaemonConfig& into, std::string_view text, const std::string& 
         WITAN_DO(readTools(into.tools, node, name));
         continue;
       }
+      if (section.str() == "hook") {
+        WITAN_DO(readHooks(into.hooks, node, name));
+        continue;
+      }
       const std::string known = keysOf(section.str());
       if (known.empty())
         return atLine(name, node.source(), concat("unknown section [", section.str(), "]"),
@@ -180,6 +185,7 @@ bool isLoopbackHost(std::string_view host) {
 
 Status checkConfig(const DaemonConfig& config) {
   for (const ToolConfig& tool : config.tools) WITAN_DO(checkTool(tool));
+  for (const HookConfig& hook : config.hooks) WITAN_DO(checkHook(hook));
   WITAN_DO(checkAddresses(config, "[node] listen", config.listen));
   WITAN_DO(checkAddresses(config, "[node] advertise", config.advertise));
   WITAN_DO(checkAddresses(config, "[peers] dial", config.dial));
@@ -200,6 +206,7 @@ Status checkConfig(const DaemonConfig& config) {
   if (config.engine == "etcd" && config.etcd.empty())
     return config.located("[ledger] engine", invalid("[ledger] engine is etcd, and [ledger] etcd names no endpoint",
                                                      "etcd = [\"http://127.0.0.1:2379\"]"));
+  WITAN_DO(inRange(config, "[agents] retention_days", config.retentionDays, 0, 36'500, "0, for ever, to 36500"));
   WITAN_DO(inRange(config, "[ledger] lease_seconds", config.leaseSeconds, 1, 3600, "1 to 3600"));
   return inRange(config, "[ledger] pending_ttl_seconds", config.pendingTtlSeconds, 0, kMostPendingTtlSeconds,
                  concat("0, for ever, to ", kMostPendingTtlSeconds));

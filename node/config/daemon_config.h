@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "node/config/hook_config.h"
 #include "node/config/tool_config.h"
 
 namespace witan::node {
@@ -36,7 +37,8 @@ struct DaemonConfig {
   // [agents]
   std::vector<std::string> agents;  // built-in agents that work here; "all"
   std::string scope = "main";
-  std::string secretKey;  // file with the key of the secrets that tools need; empty: a passphrase, or none
+  std::string secretKey;             // file with the key of the secrets that tools need; empty: a passphrase, or none
+  std::int64_t retentionDays = 365;  // for which what runs leave is kept; 0: for ever
   // [ledger]
   std::string engine = "embedded";  // embedded, etcd
   std::vector<std::string> etcd;    // endpoints: http://host:port, https://host:port
@@ -46,8 +48,9 @@ struct DaemonConfig {
   // [trace]
   std::string otlp;  // http://host:port of an OTLP/HTTP collector; empty: none
 
-  // [tool.NAME], in the order of their names
+  // [tool.NAME] and [hook.NAME], in the order of their names
   std::vector<ToolConfig> tools;
+  std::vector<HookConfig> hooks;
 
   // Where values came from that are no defaults, by "[section] key": "witan.toml:7", "$WITAN_LOG_LEVEL", "--log-level".
   // Of a list in the file: one place an item.

@@ -55,6 +55,7 @@ Daemon::Daemon(net::Loop& loop, Log& log, std::filesystem::path path, DaemonConf
 
 Daemon::~Daemon() {
   if (timer_ != 0) loop_.cancel(timer_);
+  if (inboxTimer_ != 0) loop_.cancel(inboxTimer_);
   for (const auto& [id, waiting] : waiting_) loop_.cancel(waiting.timer);
 }
 
@@ -91,6 +92,7 @@ Result<std::shared_ptr<const AgentSetup>> Daemon::agentSetup() {
   if (policy->policy() != nullptr) log_.info("agents", "they work under a policy", {{"policy", policy->epoch()}});
   setup.policy = gate_ = std::move(policy);
   setup.options.wake.scope = config_.scope;
+  setup.options.retentionMs = setup.options.saga.retryMs = config_.retentionDays * 86'400'000;
   offerTools(setup.options, config_.tools);
   WITAN_TRY(secrets, secretsOf(path_, config_.tools, config_.secretKey));
   gate_->know(secrets.names());
@@ -209,6 +211,7 @@ Status Daemon::openDir() {
   WITAN_DO(bootstrapMissing());
   feed_ = std::make_unique<LedgerFeed>(replica());
   readers_ = std::make_unique<LedgerReaders>(loop_, replica(), dir_->ledgers(), config_.pendingTtlSeconds * 1'000'000);
+  inbox_ = std::make_unique<InboxIndex>(replica().data(), config_.scope);
   sliceServer_ = std::make_unique<SliceServer>(replica());
   sliceStore_ = std::make_unique<SliceStore>(dir_->ledgers());
   applyRights();
@@ -299,9 +302,55 @@ Status Daemon::start() {
   }
   reconcileMembership();
   WITAN_DO(tick());
+  WITAN_DO(openHooks());
   peers_->dialAll();
   if (etcd_) etcd_->start();
   return okStatus();
+}
+
+// --- what waits for people
+
+Result<const InboxIndex*> Daemon::inbox() {
+  WITAN_DO(inbox_->look(std::as_const(replica()).agents()));
+  const std::vector<InboxPlace> fresh = inbox_->takeNew();
+  const std::vector<std::string> gone = inbox_->takeGone();
+  for (std::size_t i = 0; hooks_ && i < gone.size(); ++i) hooks_->gone(gone[i]);
+  for (std::size_t i = 0; hooks_ && i < fresh.size(); ++i) hooks_->come(fresh[i]);
+  return inbox_.get();
+}
+
+Status Daemon::openHooks() {
+  if (config_.hooks.empty()) return okStatus();
+  const bool signs = std::ranges::any_of(config_.hooks, [](const HookConfig& hook) { return !hook.secret.empty(); });
+  if (signs) {
+    WITAN_SET(hookSecrets_, secretsIn(path_, config_.secretKey));
+  }
+  WITAN_SET(hooks_, InboxHooks::open({loop_, log_, replica().data().database(replication::DatabaseName::agents),
+                                      replica().device(), [this] { scheduleTick(); }},
+                                     config_.hooks, hookSecrets_));
+  std::set<InboxPlace> proposals;
+  for (const auto& [id, host] : replica().hosts())
+    for (const kernel::PendingView& one : host->partition().queue())
+      proposals.insert({one.at.micros / 1000, InboxIndex::proposalId(id, one.seq)});
+  WITAN_TRY(index, inbox());
+  WITAN_DO(hooks_->forgetOthers([&](const std::string& id) {
+    return index->find(id) != nullptr || std::ranges::any_of(proposals, [&](auto& one) { return one.id == id; });
+  }));
+  for (const InboxPlace& one : proposals) hooks_->come(one);
+  follow([this](PartitionHost& host, const StoredEntry& entry) {
+    if (!hooks_) return;
+    if (entry.entry.tag == kernel::Tag::escalated)
+      hooks_->come({entry.entry.time.micros / 1000, InboxIndex::proposalId(host.id(), entry.entry.seq)});
+    else if (entry.entry.escalation > 0)
+      hooks_->gone(InboxIndex::proposalId(host.id(), entry.entry.escalation));
+  });
+  lookAtInbox();
+  return okStatus();
+}
+
+void Daemon::lookAtInbox() {
+  if (const auto looked = inbox(); !looked.ok()) fail(looked.error());
+  inboxTimer_ = loop_.after(1'000, [this] { lookAtInbox(); });
 }
 
 // --- the policy of its agents, membership
@@ -648,6 +697,7 @@ void Daemon::stop(std::function<void()> done) {
   failWaiting();
   peers_->close();
   tools_.reset();
+  hooks_.reset();
   if (etcd_) etcd_->release();
   loop_.after(200, [this, done = std::move(done)] {
     if (timer_ != 0) loop_.cancel(timer_);

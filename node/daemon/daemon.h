@@ -26,6 +26,8 @@
 #include "node/daemon/agent_files.h"
 #include "node/data_dir/node_dir.h"
 #include "node/etcd/etcd_gateway.h"
+#include "node/inbox/inbox_hooks.h"
+#include "node/inbox/inbox_index.h"
 #include "node/ledgers/ledger_readers.h"
 #include "node/peers/peer_manager.h"
 #include "node/slices/slices.h"
@@ -98,6 +100,8 @@ class Daemon {
   PeerManager& peers() { return *peers_; }
   SliceStore& slices() { return *sliceStore_; }
   LedgerReaders& readers() { return *readers_; }
+  // What waits for people in this device's records. Errors: of reading.
+  Result<const InboxIndex*> inbox();
   // This device in the roster. Null: it was taken out.
   const RosterDevice* me() const { return rosters_.current().find(device_); }
   Log& log() { return log_; }
@@ -136,6 +140,8 @@ class Daemon {
   Status onSliceFrame(const std::string& device, std::string_view frame);
   Status tellFollowers();
   Status sendSlices();
+  Status openHooks();
+  void lookAtInbox();
   void applyRights();
   void switchToNextKey();
   void askForNextKey();
@@ -173,6 +179,10 @@ class Daemon {
   std::unique_ptr<LedgerReaders> readers_;
   std::unique_ptr<SliceServer> sliceServer_;
   std::unique_ptr<SliceStore> sliceStore_;
+  std::unique_ptr<InboxIndex> inbox_;
+  agents::SecureStore hookSecrets_;
+  std::unique_ptr<InboxHooks> hooks_;  // null: nobody is told
+  net::Loop::TimerId inboxTimer_ = 0;
   std::map<std::uint64_t, LedgerFeed::Visit> followers_;
   std::uint64_t nextFollower_ = 1;
   std::multimap<std::string, Waiting> waiting_;  // by operation id

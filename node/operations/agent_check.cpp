@@ -1,6 +1,7 @@
 // What agents have left on a device, counted from its stores.
 #include "node/operations/agent.h"
 
+#include <algorithm>
 #include <map>
 
 #include "kernel/ledger/ledger_verify.h"
@@ -17,6 +18,9 @@ using namespace replication;
 namespace {
 
 constexpr std::size_t kMostProblems = 20;
+
+// After the horizon (agents/host/run_retention.h).
+bool isTakenAway(const std::vector<Version>& versions) { return std::ranges::any_of(versions, &Version::tombstone); }
 
 class Checker {
  public:
@@ -45,6 +49,7 @@ class Checker {
     for (const std::string& key : at->keys(Kind::operation)) {
       WITAN_TRY(id, OperationId::parse(key));
       WITAN_TRY(versions, at->versions(Kind::operation, key));
+      if (isTakenAway(versions)) continue;
       const OperationView view = operationViewOf(id, versions);
       if (!view.record) {
         problem("operation " + key + ": its record in " + toString(database) + " cannot be read");
@@ -83,6 +88,7 @@ class Checker {
     for (const std::string& key : at->keys(Kind::wakeRun)) {
       WITAN_TRY(id, RunKey::parse(key));
       WITAN_TRY(versions, at->versions(Kind::wakeRun, key));
+      if (isTakenAway(versions)) continue;
       const WakeRunView view = wakeRunViewOf(id, versions);
       ++report_.runs;
       if (!view.run || !isTerminal(view.run->body.status)) problem("run " + key + " was started and has no end");

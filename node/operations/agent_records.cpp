@@ -272,13 +272,18 @@ Result<Approvals> listApprovals(OperationContext& context, const ApprovalListReq
   Space* space = context.space(DatabaseName::agents, request.scope);
   if (space == nullptr) return list;
   for (const std::string& key : space->keys(Kind::approval)) {
-    WITAN_TRY(operation, OperationId::parse(key));
-    WITAN_TRY(versions, space->versions(Kind::approval, key));
-    const ApprovalView view = approvalViewOf(operation, versions);
-    if (view.shown && (request.all.value_or(false) || view.shown->body.verdict == ApprovalVerdict::waiting))
-      list.approvals.push_back(approvalRow(key, view.shown->body));
+    WITAN_TRY(row, approvalOf(*space, key));
+    if (row && (request.all.value_or(false) || row->verdict == enumName(ApprovalVerdict::waiting)))
+      list.approvals.push_back(*std::move(row));
   }
   return list;
+}
+
+Result<std::optional<ApprovalRow>> approvalOf(Space& space, const std::string& key) {
+  WITAN_TRY(operation, OperationId::parse(key));
+  WITAN_TRY(versions, space.versions(Kind::approval, key));
+  const ApprovalView view = approvalViewOf(operation, versions);
+  return view.shown ? std::optional(approvalRow(key, view.shown->body)) : std::nullopt;
 }
 
 Result<ApprovalRow> approve(OperationContext& context, const ApprovalAnswerRequest& request) {

@@ -3,6 +3,7 @@
 
 #include "base/identity.h"
 #include "node/operations/operation.h"
+#include "replication/space.h"
 
 namespace witan::node::operations {
 
@@ -26,6 +27,9 @@ WITAN_STRUCT(ApprovalAnswerRequest, (std::string, operation, "Operation id, or i
 
 // 64 hex digits. Errors: invalid, quoting the text.
 Result<OperationId> approvalDigest(const std::string& text);
+
+// The effect with this operation id, as it is shown. None: nobody was asked.
+Result<std::optional<ApprovalRow>> approvalOf(replication::Space& space, const std::string& operation);
 
 Result<Approvals> listApprovals(OperationContext& context, const ApprovalListRequest& request);
 Result<ApprovalRow> approve(OperationContext& context, const ApprovalAnswerRequest& request);

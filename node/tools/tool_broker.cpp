@@ -216,8 +216,13 @@ Result<agents::SecureStore> secretsOf(const std::filesystem::path& dir, const st
                                       const std::string& keyFile) {
   const bool needed = std::ranges::any_of(tools, [](const ToolConfig& tool) { return !tool.secret.empty(); });
   if (!needed) return agents::SecureStore();
+  return secretsIn(dir, keyFile);
+}
+
+Result<agents::SecureStore> secretsIn(const std::filesystem::path& dir, const std::string& keyFile) {
   WITAN_TRY(file, readSmallFile(dir / "secrets.witan", agents::kMaxSecureStoreBytes));
-  if (!file) return notFound("a tool needs a secret, and there are none in " + dir.string(), "witan secret set");
+  if (!file)
+    return notFound("a tool or hook needs a secret, and there are none in " + dir.string(), "witan secret set");
   WITAN_TRY(key, storeKey(*file, keyFile));
   return agents::SecureStore::open(*file, key);
 }

@@ -84,5 +84,7 @@ void deliver(agents::AgentHost& host, const agents::ToolCall& call, const ToolAn
 // for a key file; a passphrase is the first line of the file that $WITAN_PASSPHRASE_FILE names.
 Result<agents::SecureStore> secretsOf(const std::filesystem::path& dir, const std::vector<ToolConfig>& tools,
                                       const std::string& keyFile);
+// All of them. Errors: there are none.
+Result<agents::SecureStore> secretsIn(const std::filesystem::path& dir, const std::string& keyFile);
 
 }  // namespace witan::node

@@ -59,6 +59,61 @@ TEST(AgentWork, EveryRunReplaysByteForByte) {
   EXPECT_EQ(runs, 11u);
 }
 
+// From the order in the journal to the decision in the ledger, and what a stricter policy would have stopped of it.
+TEST(AgentWork, WhyADecisionWasMade) {
+  const Scratch scratch;
+  const std::string dir = scratch / "clinic";
+  ASSERT_EQ(work(dir, kDay).exitCode, 3);
+  const Finished told = runWitan({"why", "udt/David", "--json", "--dir", dir});
+  ASSERT_EQ(told.exitCode, 0) << told.err;
+  const json::value why = *parseJson(told.out, {.bytes = 4 << 20, .depth = 64});
+  std::vector<std::string> kinds;
+  std::string operation;
+  for (const json::value& link : why.at("links").as_array()) {
+    kinds.emplace_back(link.at("kind").as_string());
+    for (const json::value& cause : link.at("causes").as_array())
+      EXPECT_LT(cause.to_number<std::size_t>(), kinds.size() - 1) << "a cause comes before what follows from it";
+    if (kinds.back() == "operation") operation = std::string(link.at("id").as_string());
+    if (kinds.back() == "change") {
+      EXPECT_EQ(link.at("detail").at("changeKey").as_string().size(), 64u);
+    }
+  }
+  for (const char* kind : {"person", "version", "change", "wake", "look", "plan", "verdict", "operation", "decision"})
+    EXPECT_THAT(kinds, ::testing::Contains(kind));
+  EXPECT_EQ(kinds.back(), "decision");
+  // The same from the operation.
+  EXPECT_THAT(runWitan({"why", operation, "--dir", dir}).out, HasSubstr("proof: witan ledger proof "));
+  EXPECT_THAT(runWitan({"why", "udt/David", "--svg", "--dir", dir}).out, HasSubstr("</svg>"));
+  EXPECT_THAT(runWitan({"why", "nothing", "--dir", dir}).err, HasSubstr("nothing here is called \"nothing\""));
+  const std::string policy = std::string(witan::tests::kSourceDir) + "/docs/examples/clinic-policy.toml";
+  const Finished same = runWitan({"policy", "simulate", policy, "--dir", dir});
+  EXPECT_THAT(same.out, HasSubstr("25 calls judged again: all as they were")) << same.err;
+  scratch.write("strict.toml", "name = \"strict\"\nversion = 1\n");
+  const Finished strict = runWitan({"policy", "simulate", scratch / "strict.toml", "--dir", dir});
+  EXPECT_EQ(strict.exitCode, 3) << strict.err;
+  EXPECT_THAT(strict.out, HasSubstr("udt-lab  propose  allow -> deny out_of_scope"));
+  EXPECT_EQ(runWitan({"policy", "simulate", scratch / "strict.toml", "--since", "2099-01-01T00:00:00Z", "--dir", dir})
+                .exitCode,
+            0);
+}
+
+// The day is months ago: what its runs left can go, and nothing is done again.
+TEST(AgentWork, WhatRunsLeftGoes) {
+  const Scratch scratch;
+  const std::string dir = scratch / "clinic";
+  ASSERT_EQ(work(dir, kDay).exitCode, 3);
+  EXPECT_THAT(runWitan({"agent", "usage", "--dir", dir}).out, HasSubstr("udt-lab"));
+  EXPECT_THAT(runWitan({"agent", "prune", "--days", "36500", "--dir", dir}).out, HasSubstr("went: 0 runs"));
+  EXPECT_THAT(runWitan({"agent", "prune", "--days", "1", "--dir", dir}).out, HasSubstr("went: 11 runs"));
+  EXPECT_EQ(runWitan({"wake", "list", "--all", "--dir", dir}).out, "no runs\n");
+  EXPECT_EQ(runWitan({"episode", "list", "--dir", dir}).out, "no transcripts\n");
+  EXPECT_EQ(runWitan({"agent", "check", "--dir", dir}).exitCode, 0);
+  const std::string before = runWitan({"ledger", "tail", "-n", "0", "--dir", dir}).out;
+  EXPECT_EQ(work(dir, kDay).out, "nothing to do\n") << "until every device has let go of it";
+  EXPECT_EQ(runWitan({"ledger", "tail", "-n", "0", "--dir", dir}).out, before);
+  EXPECT_THAT(runWitan({"agent", "reset", "udt-lab", "--dir", dir}).out, HasSubstr("reset udt-lab"));
+}
+
 TEST(AgentWork, BadLinesAreNamed) {
   const Scratch scratch;
   const std::pair<const char*, const char*> lines[] = {

@@ -1,6 +1,7 @@
 // `witan inbox`: what waits for a person, what each answer would do, and the answer.
 #include <gtest/gtest.h>
 
+#include "net/http_message.h"
 #include "program/error_report.h"
 #include "tests/node/node_process.h"
 
@@ -23,7 +24,7 @@ class InboxOfANode : public ::testing::Test {
             R"({"type":"ApplyLabel","entityType":"Post","entity":"p1","label":"scam_link","reason":"rule v2"})");
     propose("UserNotice",
             R"({"type":"DraftNotice","n":"N1","action":"A1","facts":"a post","clause":"4.2","redress":"appeal"})");
-    propose("Enforcement", kBan);
+    ASSERT_EQ(node_.run({"propose", "moderation", "L", "Enforcement", kBan, "--operation-id", "ban-1"}).exitCode, 0);
   }
   void propose(const char* role, const char* action) {
     ASSERT_EQ(node_.run({"propose", "moderation", "L", role, action}).exitCode, 0);
@@ -61,6 +62,63 @@ TEST_F(InboxOfANode, TakesTheAnswerOnceAndWithAName) {
   EXPECT_EQ(made.at("outcome"), "cRejected");
   EXPECT_EQ(node_.runJson({"inbox"}).at("waiting"), 0);
   EXPECT_EQ(node_.run({"inbox", id, "reject", "--by", "human.lead"}).exitCode, kExitFailed);
+  // Whoever proposed asks again, under the same operation id: the answer has the decision that followed.
+  const json::value again =
+      node_.runJson({"propose", "moderation", "L", "Enforcement", kBan, "--operation-id", "ban-1"});
+  EXPECT_EQ(again.at("outcome"), "escalated");
+  EXPECT_EQ(again.at("resolved").at("outcome"), "cRejected");
+  EXPECT_EQ(again.at("resolved").at("counselor"), "human.lead");
+}
+
+TEST_F(InboxOfANode, ListsPageByPage) {
+  const json::value page = node_.get("/v1/inbox?limit=0");
+  EXPECT_EQ(page.at("waiting"), 1);
+  EXPECT_EQ(page.at("items").as_array().size(), 0u);
+  const std::string id(only().at("id").as_string());
+  EXPECT_EQ(node_.get("/v1/inbox?item=" + net::percentEncoded(id)).at("items").as_array().size(), 1u);
+  EXPECT_EQ(node_.get("/v1/inbox?item=nothing").at("items").as_array().size(), 0u);
+  EXPECT_EQ(node_.get("/v1/inbox?after=nonsense"), nullptr);
+  EXPECT_EQ(node_.get("/v1/inbox?after=" + net::percentEncoded("0 " + id)).at("items").as_array().size(), 0u);
+}
+
+// The chain from the ledger back to the person who asked.
+TEST_F(InboxOfANode, WhyAnEntryIsThere) {
+  const std::string id(only().at("id").as_string());
+  const json::value why = node_.runJson({"why", "moderation/L"});
+  const json::array& links = why.at("links").as_array();
+  ASSERT_EQ(links.size(), 2u);
+  EXPECT_EQ(links[0].at("kind"), "person");
+  EXPECT_EQ(links[1].at("kind"), "decision");
+  EXPECT_EQ(links[1].at("detail").at("outcome"), "escalated");
+  EXPECT_EQ(node_.run({"why", "moderation/nothing"}).exitCode, kExitFailed);
+}
+
+// A webhook that somebody else serves is told of the ban, signed; and of nothing twice.
+TEST(InboxHooks, ACommandIsToldOnceOfWhatWaits) {
+  const Scratch scratch;
+  const std::string told = scratch / "told.jsonl";
+  Node node(scratch, "a", "[hook.file]\ncommand = [\"sh\", \"-c\", \"cat >> " + told + "\"]\n");
+  ASSERT_EQ(node.init(1).exitCode, 0);
+  ASSERT_TRUE(node.up()) << node.log();
+  ASSERT_EQ(node.run({"begin", "moderation", "L"}).exitCode, 0);
+  for (const auto& [role, action] :
+       {std::pair("SignalTriage",
+                  R"({"type":"ApplyLabel","entityType":"Post","entity":"p1","label":"scam_link","reason":"rule v2"})"),
+        std::pair(
+            "UserNotice",
+            R"({"type":"DraftNotice","n":"N1","action":"A1","facts":"a post","clause":"4.2","redress":"appeal"})"),
+        std::pair("Enforcement", kBan)})
+    ASSERT_EQ(node.run({"propose", "moderation", "L", role, action}).exitCode, 0);
+  ASSERT_TRUE(until([&] { return test::contentOf(told).find('\n') != std::string::npos; })) << node.log();
+  const json::value line = *parseJson(test::contentOf(told));
+  EXPECT_EQ(line.at("kind"), "proposal");
+  EXPECT_EQ(line.at("id"), node.runJson({"inbox"}).at("items").at(0).at("id"));
+  ASSERT_TRUE(until([&] { return node.runJson({"inbox"}).at("waiting") == 1; }));
+  ASSERT_EQ(node.stop(), 0);
+  ASSERT_TRUE(node.up()) << node.log();
+  ASSERT_EQ(node.run({"inbox", std::string(line.at("id").as_string()), "reject", "--by", "human.lead"}).exitCode, 0);
+  const std::string all = test::contentOf(told);
+  EXPECT_EQ(std::ranges::count(all, '\n'), 1) << all;
 }
 
 }  // namespace

@@ -31,6 +31,28 @@ class AgentPointers(TypedDict):
     recentHeadMessageId: str | None
 
 
+class AgentPruneRequest(TypedDict):
+    # Runs that ended more days ago than this; at least 1
+    days: int
+    # Scope of the database; default: main
+    scope: NotRequired[str]
+
+
+class AgentPruned(TypedDict):
+    # Approvals
+    approvals: int
+    # Entries of transcripts
+    entries: int
+    # Why nothing could go
+    held: NotRequired[str]
+    # Operations whose records went
+    operations: int
+    # Plans
+    plans: int
+    # Records of runs that went
+    runs: int
+
+
 class AgentReport(TypedDict):
     # Entries of all ledgers
     entries: int
@@ -48,6 +70,20 @@ class AgentReport(TypedDict):
     sagas: int
     # Proposals that wait for a counselor
     waiting: int
+
+
+class AgentResetDone(TypedDict):
+    # Id of the agent
+    agentId: str
+    # Messages and summaries of its threads that went
+    messages: int
+
+
+class AgentResetRequest(TypedDict):
+    # Id of the agent
+    id: str
+    # Scope of the database; default: main
+    scope: NotRequired[str]
 
 
 class AgentRow(TypedDict):
@@ -139,6 +175,32 @@ class AgentSnapshotRow(TypedDict):
     slots: dict[str, AgentSlot]
     # What the version includes: counters by writer
     vc: dict[str, int]
+
+
+class AgentUsage(TypedDict):
+    # By bytes, most first
+    agents: list[AgentUsageRow]
+    # Notification batches that are held, of all agents and people
+    batches: int
+
+
+class AgentUsageRow(TypedDict):
+    # Id of the agent
+    agent: str
+    # Bytes of all of them
+    bytes: int
+    # Entries of transcripts
+    entries: int
+    # Messages of its threads
+    messages: int
+    # When the oldest of its messages was written
+    oldest: NotRequired[str]
+    # Records of operations
+    operations: int
+    # Plans
+    plans: int
+    # Runs that are known
+    runs: int
 
 
 class AgentWritten(TypedDict):
@@ -387,6 +449,8 @@ class DecisionMade(TypedDict):
     operationId: str
     # What was decided
     outcome: Literal["initialised", "approved", "rejected", "escalated", "cCommitted", "cRejected", "refused", "frozen", "duplicate"]
+    # Of a repeated operation that had escalated: the counselor's decision, where this device has it
+    resolved: NotRequired[dict[str, Json]]
     # Of a counselor's commit: whether every invariant passes
     safe: NotRequired[bool]
 
@@ -652,7 +716,9 @@ class GraphSent(TypedDict):
 class Inbox(TypedDict):
     # Items, oldest first; those without a time last
     items: list[InboxItem]
-    # Number of all items, also of those beyond the limit
+    # Place of the last item, if others follow it
+    next: NotRequired[str]
+    # Number of all items of the kind, also of those beyond the limit
     waiting: int
 
 
@@ -682,7 +748,7 @@ class InboxItem(TypedDict):
     claim: NotRequired[dict[str, Json]]
     # Row of the list that has it: queue, questions of runs, approvals, journal, sagas or incidents
     detail: Json
-    # KIND:PLACE
+    # KIND:KEY; the same as long as it waits
     id: str
     # Why a person is asked
     kind: Literal["proposal", "question", "approval", "conflict", "operation", "incident"]
@@ -1185,6 +1251,43 @@ PendingRow = TypedDict("PendingRow", {
     "name": "str",
     "since": "str",
 })
+
+
+class PolicyChange(TypedDict):
+    # Agent
+    agent: str
+    # Recorded verdict, with its token
+    before: str
+    # Calls of which this is so
+    calls: int
+    # Verdict under this policy
+    now: str
+    # Key of the last such run
+    run: str
+    # Tool
+    tool: str
+    # Why, in words; empty: it may
+    why: str
+
+
+class PolicySimulateRequest(TypedDict):
+    # The policy, as JSON
+    policy: dict[str, Json]
+    # Scope of the database; default: main
+    scope: NotRequired[str]
+    # Calls from then on only; default: all
+    since: NotRequired[str]
+
+
+class PolicySimulation(TypedDict):
+    # Calls that were judged again
+    calls: int
+    # What would be judged otherwise, most calls first
+    changes: list[PolicyChange]
+    # Transcripts that were read
+    transcripts: int
+    # Calls whose tool the transcript does not describe
+    unknown: int
 
 
 class Preview(TypedDict):
@@ -1738,3 +1841,25 @@ class WakeRow(TypedDict):
 class Wakes(TypedDict):
     # Wakes and runs, oldest first
     wakes: list[WakeRow]
+
+
+class Why(TypedDict):
+    # Causes before what follows from them; the last is the subject
+    links: list[WhyLink]
+    # What was asked for
+    subject: str
+
+
+class WhyLink(TypedDict):
+    # When
+    at: NotRequired[str]
+    # Numbers of the links from which it follows, from 0
+    causes: list[int]
+    # More of it, by kind; null: no more
+    detail: Json
+    # Id of it, or what it is found by
+    id: str
+    # What this link is
+    kind: Literal["person", "change", "fact", "conflict", "timer", "message", "graph", "wake", "look", "plan", "verdict", "approval", "operation", "version", "escalation", "decision", "missing"]
+    # In one line
+    what: str

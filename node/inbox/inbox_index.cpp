@@ -1,0 +1,149 @@
+#include "node/inbox/inbox_index.h"
+
+#include <algorithm>
+
+#include "agents/host/agent_host.h"
+#include "agents/wake/agent_conflict.h"
+#include "agents/wake/host_choice.h"
+#include "base/bytes.h"
+#include "base/sha256.h"
+#include "replication/records/record_views.h"
+#include "saga/saga_rows.h"
+
+namespace witan::node {
+
+using namespace replication;
+
+std::optional<std::pair<InboxKind, std::string>> InboxIndex::partsOf(std::string_view id) {
+  const std::size_t colon = id.find(':');
+  if (colon == id.npos) return std::nullopt;
+  const auto kind = parseEnum<InboxKind>(id.substr(0, colon));
+  if (!kind) return std::nullopt;
+  return std::pair(*kind, std::string(id.substr(colon + 1)));
+}
+
+std::string InboxIndex::incidentKey(const Incident& incident) {
+  return toHex(sha256(canonicalJson(json::array{incident.kind, incident.peer, incident.what}))).substr(0, 16);
+}
+
+const InboxPlace* InboxIndex::find(const std::string& id) const {
+  const auto parts = partsOf(id);
+  const auto at = byId_.find(id);
+  if (!parts || at == byId_.end()) return nullptr;
+  const auto place = of(parts->first).find({at->second, id});
+  return place == of(parts->first).end() ? nullptr : &*place;
+}
+
+void InboxIndex::put(InboxKind kind, std::string_view key, std::int64_t atMs) {
+  std::string id = idOf(kind, key);
+  std::set<InboxPlace>& places = places_[static_cast<std::size_t>(kind)];
+  const auto [at, fresh] = byId_.try_emplace(id, atMs);
+  if (!fresh && at->second == atMs) return;
+  if (!fresh) places.erase({std::exchange(at->second, atMs), id});
+  places.insert({atMs, id});
+  if (fresh) new_.push_back({atMs, std::move(id)});
+}
+
+void InboxIndex::remove(InboxKind kind, std::string_view key) {
+  const auto at = byId_.find(idOf(kind, key));
+  if (at == byId_.end()) return;
+  places_[static_cast<std::size_t>(kind)].erase({at->second, at->first});
+  std::erase_if(new_, [&](const InboxPlace& one) { return one.id == at->first; });
+  gone_.push_back(at->first);
+  byId_.erase(at);
+}
+
+void InboxIndex::replace(InboxKind kind, const std::map<std::string, std::int64_t>& all) {
+  std::vector<std::string> gone;
+  for (const InboxPlace& place : of(kind))
+    if (std::string key = partsOf(place.id)->second; !all.contains(key)) gone.push_back(std::move(key));
+  for (const std::string& key : gone) remove(kind, key);
+  for (const auto& [key, atMs] : all) put(kind, key, atMs);
+}
+
+Status InboxIndex::look(const agents::AgentHost* agents) {
+  WITAN_DO(lookAtApprovals());
+  WITAN_DO(lookAtConflicts());
+  WITAN_DO(lookAtOperations(agents));
+  return lookAtIncidents();
+}
+
+Status InboxIndex::lookAtApprovals() {
+  Space* records = replica_.database(DatabaseName::agents).find(scope_);
+  if (records == nullptr) return okStatus();
+  std::set<std::string> changed;
+  if (approvals_.look(*records, [&](const Record& record) { changed.insert(record.key); }))
+    for (const InboxPlace& place : of(InboxKind::approval)) changed.insert(partsOf(place.id)->second);
+  for (const std::string& key : changed) {
+    const auto operation = OperationId::parse(key);
+    if (!operation.ok()) continue;
+    WITAN_TRY(versions, records->versions(Kind::approval, key));
+    const ApprovalView view = approvalViewOf(*operation, versions);
+    if (view.shown && view.shown->body.verdict == ApprovalVerdict::waiting)
+      put(InboxKind::approval, key, view.shown->body.atMs);
+    else
+      remove(InboxKind::approval, key);
+  }
+  return okStatus();
+}
+
+Status InboxIndex::lookAtConflicts() {
+  Space* journal = replica_.database(DatabaseName::journal).find(scope_);
+  if (journal == nullptr) return okStatus();
+  std::set<std::string> changed = std::exchange(settling_, {});
+  const bool lost = edits_.look(*journal, [&](const Record& record) {
+    if (record.versions.size() > 1)
+      changed.insert(record.key);
+    else
+      remove(InboxKind::conflict, record.key);
+  });
+  if (lost)
+    for (const InboxPlace& place : of(InboxKind::conflict)) changed.insert(partsOf(place.id)->second);
+  for (const std::string& id : changed) WITAN_DO(judgeConflict(*journal, id));
+  return okStatus();
+}
+
+Status InboxIndex::judgeConflict(Space& journal, const std::string& id) {
+  WITAN_TRY(view, journalViewIn(journal, id));
+  if (!view.inConflict()) return remove(InboxKind::conflict, id), okStatus();
+  WITAN_TRY(settler, agents::settlerOf(replica_, scope_, journal, view));
+  if (settler) {
+    WITAN_TRY(records, replica_.database(DatabaseName::agents).space(scope_));
+    WITAN_TRY(members, replica_.membership());
+    std::vector<std::string> devices = members.presentDevices();
+    devices.push_back(replica_.device());
+    WITAN_TRY(job, agents::conflictJob(*settler, scope_, id, view));
+    WITAN_TRY(run, agents::runView(*records, job.key()));
+    const bool ended = run.run && isTerminal(run.run->body.status);
+    if (!ended && !agents::hostsAmong(*records, *settler, devices).empty()) {
+      settling_.insert(id);
+      return remove(InboxKind::conflict, id), okStatus();
+    }
+  }
+  std::int64_t atMs = 0;
+  for (const Sibling& one : view.siblings)
+    if (one.body && (atMs == 0 || one.body->editedAtMs < atMs)) atMs = one.body->editedAtMs;
+  put(InboxKind::conflict, id, atMs);
+  return okStatus();
+}
+
+Status InboxIndex::lookAtOperations(const agents::AgentHost* agents) {
+  if (agents != nullptr && heldChanges_ == agents->heldChanges()) return okStatus();
+  heldChanges_.reset();
+  if (agents != nullptr) heldChanges_ = agents->heldChanges();
+  std::map<std::string, std::int64_t> all;
+  const saga::SagaRows rows(replica_.database(DatabaseName::agents), 0);
+  WITAN_DO(rows.visitHeld([&](saga::SagaRow&& row) { all.emplace(row.id().hex(), row.updatedAtMs); }));
+  replace(InboxKind::operation, all);
+  return okStatus();
+}
+
+Status InboxIndex::lookAtIncidents() {
+  WITAN_TRY(incidents, replica_.incidents());
+  std::map<std::string, std::int64_t> all;
+  for (const Incident& incident : incidents) all.emplace(incidentKey(incident), 0);
+  replace(InboxKind::incident, all);
+  return okStatus();
+}
+
+}  // namespace witan::node

@@ -1,0 +1,218 @@
+// What runs leave goes after the horizon, on every device, and not before; a year of an agent on four devices.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "agents/host/run_retention.h"
+#include "domains/agents.h"
+#include "replication/statement.h"
+#include "tests/agents/clerk.h"
+
+namespace witan::agents::retention_test {
+namespace {
+
+using namespace test;
+using ::testing::Each;
+using ::testing::Pair;
+using ::testing::SizeIs;
+
+constexpr std::int64_t kDayMs = 86'400'000;
+
+struct Counts {
+  std::size_t entries = 0, plans = 0, runs = 0, operations = 0, batches = 0;
+};
+
+std::size_t held(Space& space, Kind kind) {
+  std::size_t n = 0;
+  for (const std::string& key : space.keys(kind))
+    n += std::ranges::any_of(space.table().find(kind, key)->versions, [](const Held* one) { return !one->tombstone; });
+  return n;
+}
+
+Counts countsOf(HostRig& rig) {
+  Space &agents = rig.device().agents(), &journal = rig.device().journal();
+  return {held(agents, Kind::message), held(agents, Kind::plan), held(agents, Kind::wakeRun),
+          held(agents, Kind::operation) + held(journal, Kind::operation), held(journal, Kind::batch)};
+}
+
+class Cluster {
+ public:
+  explicit Cluster(std::size_t devices, const Agent& agent, std::int64_t horizonMs) {
+    for (std::size_t i = 0; i < devices; ++i) {
+      rigs.push_back(
+          std::make_unique<HostRig>(std::string(1, static_cast<char>('a' + i)), std::vector<const Agent*>{&agent}));
+      rigs.back()->options.retentionMs = rigs.back()->options.saga.retryMs = horizonMs;
+      EXPECT_TRUE(rigs.back()->open().ok());
+      names.push_back(rigs.back()->device().name());
+    }
+    LocalReplica& first = rigs.front()->device().replica();
+    for (const std::string& name : names) {
+      const auto members = first.membership();
+      EXPECT_TRUE(
+          first.addStatement(admit(*first.statements(), first.writer(), name, members->nextAdmission(name), name))
+              .ok());
+    }
+    rigs.front()->device().flush();
+  }
+
+  // Those of a group reach each other and nobody else.
+  void day(const std::vector<std::vector<std::size_t>>& groups, int rounds) {
+    for (const auto& group : groups) {
+      std::set<std::string> live;
+      for (const std::size_t i : group) live.insert(names[i]);
+      for (const std::size_t i : group) rigs[i]->host().setDevices(names, live, rigs[i]->now());
+    }
+    for (int n = 0; n < rounds; ++n)
+      for (const auto& group : groups) {
+        for (std::size_t i = 1; i < group.size(); ++i) {
+          replication::test::Link link(rigs[group[0]]->device(), rigs[group[i]]->device());
+          link.run();
+        }
+        for (const std::size_t i : group) {
+          ASSERT_TRUE(rigs[i]->round().ok());
+          rigs[i]->ms += 1'500;
+        }
+      }
+    for (auto& rig : rigs) ASSERT_TRUE(rig->device().replica().stabilise().ok());
+  }
+  void moveTo(std::int64_t ms) {
+    for (auto& rig : rigs) rig->ms = std::max(rig->ms, ms);
+  }
+
+  std::vector<std::unique_ptr<HostRig>> rigs;
+  std::vector<std::string> names;
+};
+
+const std::vector<std::vector<std::size_t>> kTogether{{0, 1, 2, 3}}, kCut{{0, 1}, {2, 3}};
+
+// Nine weeks, or as many days as $RETENTION_DAYS says; the curve stands in the test's properties.
+TEST(Retention, AYearOnFourDevicesWithWeeklyCutsStaysBounded) {
+  const char* asked = std::getenv("RETENTION_DAYS");
+  const int days = asked == nullptr ? 63 : std::atoi(asked);
+  Cluster cluster(4, *domains::findAgent("journal-summariser"), 14 * kDayMs);
+  const std::int64_t begin = cluster.rigs[0]->ms;
+  std::vector<Counts> curve;
+  std::size_t entered = 0;
+  for (int day = 0; day < days; ++day) {
+    cluster.moveTo(begin + day * kDayMs);
+    const bool cut = day % 7 >= 5;
+    for (const std::size_t at : cut ? std::vector<std::size_t>{0, 3} : std::vector<std::size_t>(1, day % 4)) {
+      ASSERT_TRUE(cluster.rigs[at]->enter(concat("note/", day, "/", at), "note", "\"a note\"").ok());
+      ++entered;
+    }
+    cluster.day(cut ? kCut : kTogether, 8);
+    if (day % 7 == 6) curve.push_back(countsOf(*cluster.rigs[2]));
+  }
+  cluster.day(kTogether, 60);
+  for (std::size_t i = 0; i < curve.size(); ++i)
+    RecordProperty(concat("week_", i + 1), concat(curve[i].entries, " entries, ", curve[i].runs, " runs, ",
+                                                  curve[i].operations, " operations, ", curve[i].batches, " batches"));
+  // From the fourth week on it is level: nothing grows by more than what a week brings.
+  const Counts& early = curve[3];
+  for (std::size_t i = 4; i < curve.size(); ++i) {
+    EXPECT_LT(curve[i].entries, early.entries * 3 / 2) << "week " << i + 1;
+    EXPECT_LT(curve[i].plans, early.plans * 3 / 2) << "week " << i + 1;
+    EXPECT_LT(curve[i].runs, early.runs * 3 / 2) << "week " << i + 1;
+    EXPECT_LT(curve[i].operations, early.operations * 3 / 2) << "week " << i + 1;
+    EXPECT_LT(curve[i].batches, early.batches * 3 / 2) << "week " << i + 1;
+  }
+  EXPECT_GT(early.runs, 10u);
+  for (auto& rig : cluster.rigs) {
+    EXPECT_EQ(rig->device().journal().digest(), cluster.rigs[0]->device().journal().digest());
+    EXPECT_EQ(rig->device().agents().digest(), cluster.rigs[0]->device().agents().digest());
+    EXPECT_THAT(rig->runs(), Each(Pair(::testing::_, WakeStatus::completed)));
+    for (const std::string& id : rig->device().journal().keys(Kind::journal))
+      ASSERT_FALSE(journalViewIn(rig->device().journal(), id)->inConflict()) << id;
+  }
+  // Each day has its digest, with all notes of it, also the days of the cuts.
+  std::size_t notes = 0, digests = 0;
+  for (const std::string& id : cluster.rigs[0]->device().journal().keys(Kind::journal)) {
+    const json::value payload = *parseJson(cluster.rigs[0]->shown(id));
+    if (id.starts_with("digest/")) ++digests, notes += payload.at("notes").to_number<std::size_t>();
+  }
+  EXPECT_EQ(digests, static_cast<std::size_t>(days));
+  EXPECT_EQ(notes, entered);
+}
+
+TEST(Retention, NothingGoesThatADeviceLacksOrThatIsWithinTheHorizon) {
+  Cluster cluster(2, *domains::findAgent("journal-summariser"), 30 * kDayMs);
+  const std::int64_t begin = cluster.rigs[0]->ms;
+  cluster.day({{0, 1}}, 10);
+  // b is away, and lacks what a does meanwhile.
+  ASSERT_TRUE(cluster.rigs[0]->enter("note/1", "note", "\"a note\"").ok());
+  cluster.day({{0}, {1}}, 10);
+  const Counts before = countsOf(*cluster.rigs[0]);
+  ASSERT_GT(before.entries, 0u);
+  cluster.moveTo(begin + 40 * kDayMs);
+  cluster.day({{0}, {1}}, 10);
+  EXPECT_EQ(countsOf(*cluster.rigs[0]).entries, before.entries);
+  // A run of today is within the horizon; that of the first note is not.
+  ASSERT_TRUE(cluster.rigs[1]->enter("note/2", "note", "\"another\"").ok());
+  cluster.day({{0, 1}}, 20);
+  cluster.moveTo(begin + 41 * kDayMs);
+  cluster.day({{0, 1}}, 10);
+  cluster.moveTo(begin + 42 * kDayMs);
+  cluster.day({{0, 1}}, 10);
+  EXPECT_EQ(held(cluster.rigs[0]->device().agents(), Kind::plan), 1u) << "that of the second note";
+  EXPECT_THAT(cluster.rigs[0]->runs(), SizeIs(1));
+  EXPECT_EQ(cluster.rigs[0]->device().agents().digest(), cluster.rigs[1]->device().agents().digest());
+}
+
+// The same fact must not run twice, however long ago it was.
+TEST(Retention, TheRecordOfARunByALedgerStays) {
+  class Told final : public EntryAgent {
+   public:
+    const AgentSpec& spec() const override {
+      static const AgentSpec kSpec{.id = "told",
+                                   .version = "1",
+                                   .what = "writes down what was verified",
+                                   .category = "office",
+                                   .ledgers = {{"verified", "verification", "finding.phase", "VERIFIED"}},
+                                   .capabilities = {{"journal.read"}}};
+      return kSpec;
+    }
+
+   protected:
+    bool concerns(const Entry&) const override { return false; }
+    Result<Actions> plan(const Entry&, const Entries&) const override { return Actions{}; }
+  };
+  const Told agent;
+  Cluster cluster(1, agent, 30 * kDayMs);
+  HostRig& rig = *cluster.rigs[0];
+  const LedgerFact fact{"verification", "proj", "finding.phase", "F1", "VERIFIED"};
+  cluster.day({{0}}, 2);
+  ASSERT_TRUE(rig.host().ledgerFact("told", "verified", fact, rig.now()).value());
+  cluster.day({{0}}, 10);
+  ASSERT_THAT(rig.runs(), SizeIs(1));
+  for (int day : {40, 41, 42}) {
+    cluster.moveTo(rig.ms + day * kDayMs);
+    cluster.day({{0}}, 10);
+  }
+  EXPECT_EQ(held(rig.device().agents(), Kind::message), 0u);
+  ASSERT_THAT(rig.runs(), SizeIs(1));
+  ASSERT_TRUE(rig.host().ledgerFact("told", "verified", fact, rig.now()).value());
+  cluster.day({{0}}, 10);
+  EXPECT_EQ(rig.host().counters().started, 1u);
+}
+
+// A person cannot have an operation tried again whose record may be gone.
+TEST(Retention, AnOperationOlderThanTheHorizonIsNotTriedAgain) {
+  Cluster cluster(1, kClerk, 30 * kDayMs);
+  auto rig = clerkOn("z", "mail it");
+  rig->options.saga.retryMs = 30 * kDayMs;
+  rig->tool = [](const ToolCall&) -> Result<saga::Outcome> { return Error{ErrorCode::unavailable, "away", ""}; };
+  ASSERT_TRUE(rig->open().ok());
+  rig->host().setDevices({"z"}, {}, rig->now());
+  ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
+  ASSERT_TRUE(rig->settle().ok());
+  std::vector<OperationId> ids;
+  ASSERT_TRUE(rig->host().sagas().rows().visitHeld([&](saga::SagaRow&& row) { ids.push_back(row.id()); }).ok());
+  ASSERT_THAT(ids, SizeIs(1));
+  rig->ms += 31 * kDayMs;
+  EXPECT_FALSE(rig->host().sagas().retry(ids[0], rig->now()).ok());
+  EXPECT_TRUE(rig->host().sagas().compensate(ids[0], rig->now()).ok());
+}
+
+}  // namespace
+}  // namespace witan::agents::retention_test

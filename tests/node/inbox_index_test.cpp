@@ -1,0 +1,235 @@
+// What waits for people, as an index that changes with the records.
+#include "node/inbox/inbox_index.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "agents/wake/host_choice.h"
+#include "tests/agents/clerk.h"
+
+namespace witan::node::inbox_index_test {
+namespace {
+
+using namespace agents::test;
+using namespace replication;
+using agents::AgentHost;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+std::vector<std::string> idsOf(const InboxIndex& index, InboxKind kind) {
+  std::vector<std::string> ids;
+  for (const InboxPlace& place : index.of(kind)) ids.push_back(place.id);
+  return ids;
+}
+
+void exchange(HostRig& a, HostRig& b) {
+  replication::test::Link link(a.device(), b.device());
+  link.run();
+}
+
+// Each mail waits for a person.
+class AskingGate final : public agents::episode::Gate {
+ public:
+  agents::episode::GateVerdict judge(const agents::episode::GateRequest& request) const override {
+    using agents::episode::GateKind;
+    if (request.tool->name != "mail.send" || request.approved != nullptr) return {GateKind::allow, "", "", {}, {}};
+    return {GateKind::requireHuman, "", "", *request.arguments, sha256(canonicalJson(*request.arguments))};
+  }
+  std::string epoch() const override { return "asking"; }
+};
+
+TEST(InboxIndex, PeoplesConflictsAreListedUntilTheyAreSettled) {
+  auto a = clerkOn("a", "yes"), b = clerkOn("b", "yes");
+  ASSERT_TRUE(a->open().ok() && b->open().ok());
+  InboxIndex index(a->device().replica(), "main");
+  ASSERT_TRUE(a->enter("plot/1", "plot", R"("beans")").ok());
+  ASSERT_TRUE(index.look(&a->host()).ok());
+  ASSERT_TRUE(b->enter("plot/1", "plot", R"("peas")").ok());
+  exchange(*a, *b);
+  ASSERT_TRUE(index.look(&a->host()).ok());
+  EXPECT_THAT(idsOf(index, InboxKind::conflict), ElementsAre("conflict:plot/1"));
+  EXPECT_THAT(index.takeNew(), SizeIs(1));
+  EXPECT_EQ(index.find("conflict:plot/1")->atMs, a->ms);
+  Space& journal = a->device().journal();
+  const JournalView view = journalViewIn(journal, "plot/1").value();
+  auto body = journalResolution(view, {"plot", R"("both")", "ann", a->ms, std::nullopt},
+                                {view.siblings[0].dot, view.siblings[1].dot});
+  const std::array change{JournalChange{"plot/1", *body, "", ChangeOrigin::local}};
+  ASSERT_TRUE(a->device().replica().commit(DatabaseName::journal, "main", *journalWrites(journal, change)).ok());
+  ASSERT_TRUE(index.look(&a->host()).ok());
+  EXPECT_THAT(idsOf(index, InboxKind::conflict), IsEmpty());
+  EXPECT_THAT(index.takeGone(), ElementsAre("conflict:plot/1"));
+  EXPECT_EQ(index.find("conflict:plot/1"), nullptr);
+}
+
+// What agents alone wrote is settled by them; a person is asked where nobody has the agent any more.
+TEST(InboxIndex, AgentsConflictsAreListedOnlyWhereNobodySettlesThem) {
+  auto a = clerkOn("a", "yes"), b = clerkOn("b", "no");
+  ASSERT_TRUE(a->open().ok() && b->open().ok());
+  for (HostRig* rig : {a.get(), b.get()}) rig->host().setDevices({"a", "b"}, {}, rig->now());
+  const auto put = [](HostRig& rig, const char* payload) {
+    Space& journal = rig.device().journal();
+    const OperationId operation{sha256(payload)};
+    auto body = journalEdit(journalViewIn(journal, "done/1").value(), {"done", payload, "clerk", rig.ms, operation});
+    const std::array change{JournalChange{"done/1", *body, "", ChangeOrigin::local}};
+    ASSERT_TRUE(rig.device().replica().commit(DatabaseName::journal, "main", *journalWrites(journal, change)).ok());
+    rig.device().flush();
+  };
+  put(*a, R"("yes")");
+  put(*b, R"("no")");
+  exchange(*a, *b);
+  InboxIndex index(a->device().replica(), "main");
+  ASSERT_TRUE(index.look(&a->host()).ok());
+  EXPECT_THAT(idsOf(index, InboxKind::conflict), IsEmpty());
+  for (HostRig* rig : {a.get(), b.get()}) {
+    auto gone = agents::unhostingAllBut(rig->device().agents(), rig->device().name(), {});
+    ASSERT_TRUE(rig->device().replica().commit(DatabaseName::agents, "main", *gone).ok());
+    rig->device().flush();
+  }
+  exchange(*a, *b);
+  ASSERT_TRUE(index.look(&a->host()).ok());
+  EXPECT_THAT(idsOf(index, InboxKind::conflict), ElementsAre("conflict:done/1"));
+}
+
+TEST(InboxIndex, QuestionsAreListedUntilTheyAreAnswered) {
+  const AskingGate gate;
+  auto a = clerkOn("a", "mail it");
+  a->gate = &gate;
+  ASSERT_TRUE(a->open().ok());
+  a->host().setDevices({"a"}, {}, a->now());
+  InboxIndex index(a->device().replica(), "main");
+  ASSERT_TRUE(a->enter("r1", "request", "1").ok());
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(a->round().ok());
+  ASSERT_TRUE(index.look(&a->host()).ok());
+  ASSERT_THAT(idsOf(index, InboxKind::approval), ElementsAre(StartsWith("approval:")));
+  const std::string key = InboxIndex::partsOf(idsOf(index, InboxKind::approval).front())->second;
+  Space& records = a->device().agents();
+  const ApprovalView view = approvalViewOf(*OperationId::parse(key), *records.versions(Kind::approval, key));
+  auto body = answerTo(view, view.shown->body.digest, ApprovalVerdict::approved, "ann", "", a->ms);
+  const Write write{Kind::approval, key, *encodeRecord(*body), false};
+  ASSERT_TRUE(a->device().replica().commit(DatabaseName::agents, "main", {&write, 1}).ok());
+  ASSERT_TRUE(index.look(&a->host()).ok());
+  EXPECT_THAT(idsOf(index, InboxKind::approval), IsEmpty());
+  ASSERT_TRUE(a->settle().ok());
+  EXPECT_THAT(a->calls, SizeIs(2));
+}
+
+// One that failed too often, and one of which nobody can say whether it was done.
+TEST(InboxIndex, OperationsThatStoppedAreListedUntilAPersonSaysMore) {
+  auto a = clerkOn("a", "mail it");
+  a->options.onceTools = {"mail.send"};
+  bool answers = false;
+  a->tool = [&](const ToolCall&) -> Result<saga::Outcome> {
+    if (answers) return saga::Outcome{};
+    return Error{ErrorCode::unavailable, "no connection", ""};
+  };
+  ASSERT_TRUE(a->open().ok());
+  a->host().setDevices({"a"}, {}, a->now());
+  InboxIndex index(a->device().replica(), "main");
+  ASSERT_TRUE(a->enter("r1", "request", "1").ok());
+  ASSERT_TRUE(a->settle().ok());
+  ASSERT_TRUE(index.look(&a->host()).ok());
+  ASSERT_THAT(idsOf(index, InboxKind::operation), SizeIs(1));
+  // Without agents at work the same is there.
+  InboxIndex atRest(a->device().replica(), "main");
+  ASSERT_TRUE(atRest.look(nullptr).ok());
+  EXPECT_EQ(idsOf(atRest, InboxKind::operation), idsOf(index, InboxKind::operation));
+  a->mute = true;
+  ASSERT_TRUE(a->enter("r2", "request", "1").ok());
+  a->options.callTimeoutMs = 1'000;
+  ASSERT_TRUE(a->settle().ok());
+  ASSERT_TRUE(index.look(&a->host()).ok());
+  ASSERT_THAT(idsOf(index, InboxKind::operation), SizeIs(1)) << "the look of the second never came back";
+  a->mute = false, answers = true;
+  const std::string key = InboxIndex::partsOf(idsOf(index, InboxKind::operation).front())->second;
+  ASSERT_TRUE(a->host().sagas().retry(*OperationId::parse(key), a->now()).ok());
+  ASSERT_TRUE(a->settle().ok());
+  ASSERT_TRUE(index.look(&a->host()).ok());
+  EXPECT_THAT(idsOf(index, InboxKind::operation), IsEmpty());
+}
+
+TEST(InboxIndex, AnUncertainOperationIsListed) {
+  auto a = clerkOn("a", "mail it");
+  a->options.onceTools = {"mail.send"};
+  a->options.callTimeoutMs = 1'000;
+  a->tool = [&](const ToolCall&) -> Result<saga::Outcome> { return Error{ErrorCode::unavailable, "lost", ""}; };
+  ASSERT_TRUE(a->open().ok());
+  a->host().setDevices({"a"}, {}, a->now());
+  ASSERT_TRUE(a->enter("r1", "request", "1").ok());
+  for (int i = 0; i < 50 && a->calls.size() < 2; ++i) {
+    a->mute = a->calls.size() == 1;
+    ASSERT_TRUE(a->round().ok());
+  }
+  ASSERT_TRUE(a->settle().ok());
+  InboxIndex index(a->device().replica(), "main");
+  ASSERT_TRUE(index.look(&a->host()).ok());
+  ASSERT_THAT(idsOf(index, InboxKind::operation), SizeIs(1));
+  const std::string key = InboxIndex::partsOf(idsOf(index, InboxKind::operation).front())->second;
+  const saga::SagaRow row = a->host().sagas().rows().find(*OperationId::parse(key)).value();
+  EXPECT_THAT(row.lastError, StartsWith("uncertain: "));
+}
+
+TEST(InboxIndex, AnIncidentKeepsItsId) {
+  auto a = clerkOn("a", "yes");
+  ASSERT_TRUE(a->open().ok());
+  InboxIndex index(a->device().replica(), "main");
+  a->device().replica().note({"fork", "b", "two logs of one epoch"});
+  ASSERT_TRUE(index.look(&a->host()).ok());
+  const std::vector<std::string> before = idsOf(index, InboxKind::incident);
+  ASSERT_THAT(before, SizeIs(1));
+  a->device().replica().note({"absurd", "a", "sorts before it"});
+  ASSERT_TRUE(index.look(&a->host()).ok());
+  EXPECT_THAT(idsOf(index, InboxKind::incident), ::testing::IsSupersetOf(before));
+  EXPECT_THAT(idsOf(index, InboxKind::incident), SizeIs(2));
+}
+
+// A thousand at once, or as many as $INBOX_ITEMS says; how long a look takes stands in the test's properties.
+TEST(InboxIndex, AThousandConflictsAtOnceAreListedAndOneMoreIsFound) {
+  const char* asked = std::getenv("INBOX_ITEMS");
+  const int items = asked == nullptr ? 1'000 : std::atoi(asked);
+  auto a = clerkOn("a", "yes"), b = clerkOn("b", "yes");
+  ASSERT_TRUE(a->open().ok() && b->open().ok());
+  const auto fill = [&](HostRig& rig, const char* payload) {
+    for (int from = 0; from < items; from += 1'000) {
+      std::vector<Write> writes;
+      for (int i = from; i < std::min(items, from + 1'000); ++i) {
+        JournalBody body{"plot", payload, 1, "ann", rig.ms + i, std::nullopt, {}};
+        writes.push_back({Kind::journal, concat("plot/", i), *encodeRecord(body), false});
+      }
+      ASSERT_TRUE(rig.device().replica().commit(DatabaseName::journal, "main", writes).ok());
+      rig.device().flush();
+    }
+  };
+  fill(*a, "1"), fill(*b, "2");
+  exchange(*a, *b);
+  InboxIndex index(a->device().replica(), "main");
+  const auto look = [&](const char* what) {
+    const auto before = std::chrono::steady_clock::now();
+    ASSERT_TRUE(index.look(&a->host()).ok());
+    const auto took = std::chrono::steady_clock::now() - before;
+    RecordProperty(what, std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(took).count()) + " us");
+  };
+  look("first_look");
+  EXPECT_EQ(index.of(InboxKind::conflict).size(), static_cast<std::size_t>(items));
+  EXPECT_EQ(index.of(InboxKind::conflict).begin()->id, "conflict:plot/0") << "the oldest first";
+  look("look_without_news");
+  ASSERT_TRUE(a->enter("one", "plot", "1").ok());
+  ASSERT_TRUE(b->enter("one", "plot", "2").ok());
+  exchange(*a, *b);
+  look("look_with_one_more");
+  EXPECT_EQ(index.of(InboxKind::conflict).size(), static_cast<std::size_t>(items) + 1);
+}
+
+TEST(InboxIndex, IdsHaveAKindAndAKey) {
+  EXPECT_EQ(InboxIndex::partsOf("conflict:a:b"), (std::pair(InboxKind::conflict, std::string("a:b"))));
+  EXPECT_EQ(InboxIndex::partsOf("conflict"), std::nullopt);
+  EXPECT_EQ(InboxIndex::partsOf("nonsense:a"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace witan::node::inbox_index_test
