@@ -261,8 +261,8 @@ Status choosePlaces(Listing& listing, const InboxIndex& index) {
     return invalid("after: " + inQuotes(*listing.request.after) + " is no place", "take `next` of an answer");
   const std::uint64_t limit = std::min(listing.request.limit.value_or(100), kMostItems);
   std::vector<InboxPlace> all;
-  for (const InboxKind kind :
-       {InboxKind::proposal, InboxKind::question, InboxKind::approval, InboxKind::conflict, InboxKind::operation, InboxKind::incident}) {
+  for (const InboxKind kind : {InboxKind::proposal, InboxKind::question, InboxKind::approval, InboxKind::conflict,
+                               InboxKind::operation, InboxKind::incident}) {
     if (listing.request.kind && *listing.request.kind != kind) continue;
     const std::set<InboxPlace>& places = kind == InboxKind::proposal   ? listing.proposals
                                          : kind == InboxKind::question ? listing.asked
