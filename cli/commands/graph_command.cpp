@@ -8,6 +8,7 @@
 #include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "cli/format/graph_drawing.h"
+#include "cli/format/graph_run.h"
 #include "domains/registry.h"
 #include "kernel/graph/checks.h"
 #include "kernel/graph/script.h"
@@ -261,19 +262,6 @@ Result<int> list(const ControlClient& node, const HostedArguments& a) {
   });
 }
 
-std::string stepWords(const json::value& step) {
-  const json::value& action = step.at("action");
-  std::string words = shown(step, "seq") + "  " + shown(step, "time") + "  " + shown(action, "type");
-  for (const auto& [member, value] : action.as_object()) {
-    if (member == "type" || member == "run" || (value.is_array() && value.get_array().empty())) continue;
-    std::string text = value.is_string() ? std::string(value.get_string()) : canonicalJson(value);
-    if (text.empty()) continue;
-    const bool isHash = text.size() == 64 && text.find_first_not_of("0123456789abcdef") == text.npos;
-    words += "  " + std::string(member) + " " + (isHash ? text.substr(0, 8) : text);
-  }
-  return words + "\n";
-}
-
 Result<int> show(const ControlClient& node, const HostedArguments& a) {
   WITAN_TRY(run, runNamed(node, a.run));
   return print(run, a.json, [](const json::value& all) {
@@ -283,8 +271,7 @@ Result<int> show(const ControlClient& node, const HostedArguments& a) {
       words += "output " + shown(one, "node") + ": " + shown(one, "body") + "\n";
     for (const json::value& one : rowsOf(all, "letters"))
       words += "dead   " + shown(one, "message") + " at " + shown(one, "node") + ": " + shown(one, "reason") + "\n";
-    for (const json::value& step : rowsOf(all, "steps")) words += stepWords(step);
-    return words;
+    return words + spanTree(rowsOf(all, "steps"));
   });
 }
 
