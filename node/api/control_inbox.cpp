@@ -173,10 +173,24 @@ InboxItem conflictOf(const operations::JournalEntity& entity) {
   return item;
 }
 
-Status addConflicts(operations::OperationContext& context, std::vector<InboxItem>& into) {
-  WITAN_TRY(list, operations::listJournal(context, {}));
-  for (const operations::JournalEntity& entity : list.entities)
-    if (entity.conflict) into.push_back(conflictOf(entity));
+// As long as the journal stays what it is. Looking for them is O(records).
+struct Conflicts {
+  replication::Digest journal;
+  std::vector<InboxItem> items;
+};
+
+Status addConflicts(operations::OperationContext& context, std::shared_ptr<void>& kept, std::vector<InboxItem>& into) {
+  const replication::Space* space = context.space(replication::DatabaseName::journal, {});
+  if (space == nullptr) return okStatus();
+  auto conflicts = std::static_pointer_cast<Conflicts>(kept);
+  if (!conflicts || !(conflicts->journal == space->digest())) {
+    WITAN_TRY(list, operations::listJournal(context, {}));
+    conflicts = std::make_shared<Conflicts>(Conflicts{space->digest(), {}});
+    for (const operations::JournalEntity& entity : list.entities)
+      if (entity.conflict) conflicts->items.push_back(conflictOf(entity));
+    kept = conflicts;
+  }
+  into.insert(into.end(), conflicts->items.begin(), conflicts->items.end());
   return okStatus();
 }
 
@@ -216,11 +230,11 @@ Status addIncidents(operations::OperationContext& context, std::vector<InboxItem
   return okStatus();
 }
 
-Status addRecords(Daemon& daemon, std::vector<InboxItem>& into) {
+Status addRecords(Daemon& daemon, std::shared_ptr<void>& conflicts, std::vector<InboxItem>& into) {
   operations::OperationContext context = operationContext(daemon);
   addQuestions(daemon, into);
   WITAN_DO(addApprovals(context, into));
-  WITAN_DO(addConflicts(context, into));
+  WITAN_DO(addConflicts(context, conflicts, into));
   WITAN_DO(addOperations(context, into));
   return addIncidents(context, into);
 }
@@ -248,10 +262,11 @@ void inbox(const ApiContext& context, const InboxRequest& request, Later<Inbox> 
       [items, now = daemon.now().wall](const PartitionHost& host) {
         addProposals(host.partition(), host.id(), now, *items);
       },
-      [items, later, request, &daemon, &claims = context.console.claims](const Status& read) {
+      [items, later, request, &daemon, &door = context.console](const Status& read) {
         if (!read.ok()) return later.refuse(read.error());
-        if (const Status added = addRecords(daemon, *items); !added.ok()) return later.refuse(added.error());
-        later.answer(ordered(std::move(*items), request, claims, daemon.now().wall));
+        if (const Status added = addRecords(daemon, door.conflicts, *items); !added.ok())
+          return later.refuse(added.error());
+        later.answer(ordered(std::move(*items), request, door.claims, daemon.now().wall));
       });
 }
 

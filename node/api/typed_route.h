@@ -52,6 +52,7 @@ struct ConsoleDoor {
   // HOST:PORT on loopback, from the first call on. Errors: as HttpServer::listen.
   std::function<Result<std::string>()> address;
   InboxClaims claims{};
+  std::shared_ptr<void> conflicts{};  // of the journal, as the inbox last found them (control_inbox.cpp)
   std::weak_ptr<void> trial{};  // of a domain, under way (control_rules.cpp)
 };
 
