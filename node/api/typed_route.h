@@ -53,7 +53,7 @@ struct ConsoleDoor {
   std::function<Result<std::string>()> address;
   InboxClaims claims{};
   std::shared_ptr<void> conflicts{};  // of the journal, as the inbox last found them (control_inbox.cpp)
-  std::weak_ptr<void> trial{};  // of a domain, under way (control_rules.cpp)
+  std::weak_ptr<void> trial{};        // of a domain, under way (control_rules.cpp)
 };
 
 // The work of a route gets the node, the request, and the place for its answer. The daemon outlives it.
