@@ -6,7 +6,7 @@
 #include "base/identity.h"
 #include "base/quote.h"
 #include "node/config/config_slots.h"
-#include "node/inbox/inbox_kind.h"
+#include "node/config/inbox_kind.h"
 
 namespace witan::node {
 

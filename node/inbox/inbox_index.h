@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "node/inbox/inbox_kind.h"
+#include "node/config/inbox_kind.h"
 #include "replication/arrivals.h"
 #include "replication/local_replica.h"
 #include "replication/records/record_schemas.h"

@@ -15,7 +15,7 @@ namespace {
 
 using namespace agents::test;
 using namespace replication;
-using agents::AgentHost;
+using agents::ToolCall;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -124,8 +124,8 @@ TEST(InboxIndex, OperationsThatStoppedAreListedUntilAPersonSaysMore) {
   auto a = clerkOn("a", "mail it");
   a->options.onceTools = {"mail.send"};
   bool answers = false;
-  a->tool = [&](const ToolCall&) -> Result<saga::Outcome> {
-    if (answers) return saga::Outcome{};
+  a->tool = [&](const ToolCall&) -> Result<witan::saga::Outcome> {
+    if (answers) return witan::saga::Outcome{};
     return Error{ErrorCode::unavailable, "no connection", ""};
   };
   ASSERT_TRUE(a->open().ok());
@@ -157,7 +157,7 @@ TEST(InboxIndex, AnUncertainOperationIsListed) {
   auto a = clerkOn("a", "mail it");
   a->options.onceTools = {"mail.send"};
   a->options.callTimeoutMs = 1'000;
-  a->tool = [&](const ToolCall&) -> Result<saga::Outcome> { return Error{ErrorCode::unavailable, "lost", ""}; };
+  a->tool = [&](const ToolCall&) -> Result<witan::saga::Outcome> { return Error{ErrorCode::unavailable, "lost", ""}; };
   ASSERT_TRUE(a->open().ok());
   a->host().setDevices({"a"}, {}, a->now());
   ASSERT_TRUE(a->enter("r1", "request", "1").ok());
@@ -170,7 +170,7 @@ TEST(InboxIndex, AnUncertainOperationIsListed) {
   ASSERT_TRUE(index.look(&a->host()).ok());
   ASSERT_THAT(idsOf(index, InboxKind::operation), SizeIs(1));
   const std::string key = InboxIndex::partsOf(idsOf(index, InboxKind::operation).front())->second;
-  const saga::SagaRow row = a->host().sagas().rows().find(*OperationId::parse(key)).value();
+  const witan::saga::SagaRow row = a->host().sagas().rows().find(*OperationId::parse(key)).value();
   EXPECT_THAT(row.lastError, StartsWith("uncertain: "));
 }
 

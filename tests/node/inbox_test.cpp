@@ -109,11 +109,11 @@ TEST(InboxHooks, ACommandIsToldOnceOfWhatWaits) {
             R"({"type":"DraftNotice","n":"N1","action":"A1","facts":"a post","clause":"4.2","redress":"appeal"})"),
         std::pair("Enforcement", kBan)})
     ASSERT_EQ(node.run({"propose", "moderation", "L", role, action}).exitCode, 0);
-  ASSERT_TRUE(until([&] { return test::contentOf(told).find('\n') != std::string::npos; })) << node.log();
+  ASSERT_TRUE(test::until([&] { return test::contentOf(told).find('\n') != std::string::npos; })) << node.log();
   const json::value line = *parseJson(test::contentOf(told));
   EXPECT_EQ(line.at("kind"), "proposal");
   EXPECT_EQ(line.at("id"), node.runJson({"inbox"}).at("items").at(0).at("id"));
-  ASSERT_TRUE(until([&] { return node.runJson({"inbox"}).at("waiting") == 1; }));
+  ASSERT_TRUE(test::until([&] { return node.runJson({"inbox"}).at("waiting") == 1; }));
   ASSERT_EQ(node.stop(), 0);
   ASSERT_TRUE(node.up()) << node.log();
   ASSERT_EQ(node.run({"inbox", std::string(line.at("id").as_string()), "reject", "--by", "human.lead"}).exitCode, 0);
