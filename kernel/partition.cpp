@@ -366,12 +366,9 @@ Decision Partition::decide(const CounselorDecision& d) {
   if (!module_->authorised(d.counselor) && !mutated("anyCounselor"))
     return no(concat("\"", clip(d.counselor, kKeyMax), "\" is not an authorised counselor"));
   if (!instance->pending) return no(concat("nothing is pending for entity \"", d.entity, "\""));
-  if (isDue(*instance->pending, d.at)) {
-    const Time due = *instance->pending->expires;
-    (void)expire(d.at, d.entity);
-    return no(concat("nothing is pending for entity \"", d.entity, "\": the time for a decision was over at ",
-                     formatTime(due)));
-  }
+  if (isDue(*instance->pending, d.at))
+    return no(concat("the time for a decision on entry ", instance->pending->seq, " was over at ",
+                     formatTime(*instance->pending->expires)));
   const PendingProposal& pending = *instance->pending;
   const bool shown = (!d.escalation || *d.escalation == pending.seq) &&
                      (!d.pendingDigest || *d.pendingDigest == pending.digest || mutated("numberSuffices"));

@@ -140,12 +140,13 @@ inline std::string theorem4v(const DomainModule&, const Steps& steps) {
   return {};
 }
 
-// The pending proposal's id when step i was taken: the entity's last entry, if it is an escalation.
+// The pending proposal's id when step i was taken: the entity's last escalation, if nothing resolved it.
 inline std::uint64_t pendingAt(const Steps& steps, std::size_t i) {
   std::uint64_t pending = 0;
   for (std::size_t j = 0; j < i; ++j)
     for (const Entry& e : steps[j].appended)
-      if (e.entity == steps[i].entity) pending = e.tag == Tag::escalated ? e.seq : 0;
+      if (e.entity == steps[i].entity && e.tag != Tag::approved && e.tag != Tag::rejected)
+        pending = e.tag == Tag::escalated ? e.seq : 0;
   return pending;
 }
 
@@ -225,14 +226,15 @@ inline std::string theorem4viii(const DomainModule&, const Steps& steps) {
 
 // "every reachable configuration s_j satisfies |s_j.queue| <= 1" (Lemma A.65); and while it is not empty "the four base
 // architecture rules do not fire" (A.3.1).
-inline std::string lemmaA65(const DomainModule&, const Steps& steps) {
+inline std::string lemmaA65(const DomainModule& module, const Steps& steps) {
+  const bool byKey = module.signature().freezesByKey();  // F22: what the pending proposal does not touch goes on
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Step& s = steps[i];
     if (s.queueAfter > 1 || s.frozenAfter != (s.queueAfter == 1))
       return at(i, "a queue of " + std::to_string(s.queueAfter));
     const StepRule rule = ruleOf(s);
-    if (s.frozenBefore && (rule == StepRule::approve || rule == StepRule::reject || rule == StepRule::escalate))
-      return at(i, "a frozen entity moved");
+    const bool goesOn = !byKey && (rule == StepRule::approve || rule == StepRule::reject);
+    if (s.frozenBefore && (goesOn || rule == StepRule::escalate)) return at(i, "a frozen entity moved");
     if ((rule == StepRule::counselorCommit || rule == StepRule::counselorReject) && (!s.frozenBefore || s.frozenAfter))
       return at(i, "a counselor without a pending proposal");
   }

@@ -183,7 +183,7 @@ TEST_F(Freeze, F22_ADecisionOnAFrozenKeyIsUnlawful) {
   std::string action;
   module->writeAction(action, *small);
   EntryView entry;
-  entry.tag = Tag::approved;
+  entry.tag = kernel::Tag::approved;
   entry.role = "Clerk";
   entry.action = action;
   entry.time = Time{10};
@@ -298,6 +298,7 @@ TEST_F(Freeze, TheLimitOfAQuestionBindsWhoeverOpensTheLedgerLater) {
       {.entity = "d", .counselor = "chief", .operationId = "late", .commit = true, .edit = &edit, .at = Time{1010}});
   EXPECT_EQ(late.outcome, Outcome::refused);
   EXPECT_THAT(late.message, HasSubstr("the time for a decision was over"));
+  EXPECT_EQ(later.expire(Time{1010}).size(), 1u);
   EXPECT_FALSE(later.frozen("d"));
   EXPECT_EQ(later.size(), 2u);
 }
