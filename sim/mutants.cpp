@@ -128,7 +128,7 @@ constexpr MutantCase kCases[] = {
     {"forgetAttempts", "sagas", "agents", 200, "a restart begins to count attempts again"},
     {"parkSilently", "sagas", "everything", 100, "nobody is told of what is put aside"},
     {"tellSuccess", "effects", "everything", 200, "a run is told that all of it was done"},
-    {"approvedBefore", "need-to-know", "everything", 400, "what was approved under another policy counts"},
+    {"approvedBefore", "need-to-know", "undone", 100, "what was approved under another policy counts"},
     {"seizeBesideMore", "no-decision-lost", "everything", 200,
      "a partition is seized beside its owner, or beside a copy that has more"},
     {"anyAct", "no-request-lost", "everything", 400, "an answer to another act under the same id counts"},

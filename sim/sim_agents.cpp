@@ -83,8 +83,8 @@ class SimClerk final : public Agent {
     Actions actions{put("done/" + name, "done", {{"request", id}, {"answer", answer}})};
     if (payload.is_object() && payload.get_object().contains("proposal"))
       actions.push_back(action("propose", payload.get_object().at("proposal").as_object(), {}));
-    if (payload.is_object() && payload.get_object().contains("desk")) {
-      const std::string desk = textIn(payload, "desk");
+    const std::string desk = textIn(payload, "desk");
+    if (!desk.empty() && !(desk.starts_with(kBoardFolder) && answer == "brief")) {
       const bool twice = payload.get_object().contains("twice");
       if (twice) actions.push_back(put(desk, "desk", {{"text", "open"}}));
       for (int n = 0; n < (twice ? 2 : 1); ++n) actions.push_back(put(desk, "desk", {{"text", answer}}));

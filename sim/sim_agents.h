@@ -31,6 +31,8 @@ WITAN_ENUM(ToolSays, done, refused, unreachable, nothing)
 
 inline constexpr std::uint64_t kDesks = 3;
 std::string deskName(std::uint64_t n);
+// On boards only some answers are written: one plan of a run may, and the other not.
+inline constexpr std::string_view kBoardFolder = "desk/board-";
 inline constexpr std::string_view kDeskFolder = "desk/";  // of the desks, and of boards: two each half minute
 
 inline constexpr std::int64_t kClerkTokens = 100;  // that a run of the clerk may spend on its model

@@ -181,7 +181,7 @@ class AgentChecker final : public Checker {
       const auto asked = asked_.find(one.digest);
       if (asked == asked_.end()) return false;
       for (std::size_t i = 0; i < at.policies.size(); ++i) {
-        const bool ended = i + 1 < at.policies.size() && at.policies[i + 1].since < one.at;
+        const bool ended = i + 1 < at.policies.size() && at.policies[i + 1].since <= one.at;
         if (at.policies[i].version == asked->second && !ended) return true;
       }
       return false;

@@ -50,8 +50,8 @@ class AgentWorkload final : public Workload {
     if (event.seed % 9 == 0) payload["twice"] = true;
     // On a board: what one of two plans of a run wrote goes again, and what others wanted there, before it or as it
     // stood, comes back or stays. On a desk somebody writes over it.
-    if (event.seed % 3 == 1)
-      payload["desk"] = concat(kDeskFolder, "board-", c_.agenda().now() / (30 * kSecond), "-", event.n % 2);
+    if (event.seed % 3 != 0)
+      payload["desk"] = concat(kBoardFolder, c_.agenda().now() / (30 * kSecond), "-", event.n % 2);
     // What a person approved is not known any more where plans are lost with their disks.
     if (event.seed % 8 == 0 && f.diskLosses + f.restores == 0 && c_.plan().options.work.approvals > 0)
       payload["pay"] = true;
