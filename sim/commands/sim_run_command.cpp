@@ -85,7 +85,7 @@ Status keepPlans(const RunArguments& a, const SimReport& report, const PlanOf& p
   return okStatus();
 }
 
-Result<int> run(const RunArguments& a) {
+Result<int> runSeeds(const RunArguments& a) {
   WITAN_DO(sim::activateMutant(a.source.mutant));
   const auto limit = sim::parseDuration(a.limit);
   if (!limit.ok()) return invalid("--limit: " + limit.error().message, limit.error().hint);
@@ -151,7 +151,7 @@ void addSimRun(Command& sim) {
   command->flag("--fail-fast", arguments->failFast, "Stop at the first failure");
   command->flag("--json", arguments->json, "JSON output");
   command->footer("Example: witan sim run everything --seeds 1..1000 --jobs 2 --set faults.crashes=120");
-  runs(command, arguments, run, reportSimError);
+  runs(command, arguments, runSeeds, reportSimError);
 }
 
 }  // namespace witan::node
