@@ -109,7 +109,7 @@ void addProposals(const kernel::Partition& partition, const std::string& id, Tim
 using GraphQuestion = std::pair<std::string, domains::graph::Question>;  // with the graph
 
 // What runs of graphs ask, by the id of its item. They have no time: the ledger's entry has it.
-std::map<std::string, GraphQuestion> questionsAt(const Daemon& daemon) {
+std::map<std::string, GraphQuestion> questionsAt(Daemon& daemon) {
   std::map<std::string, GraphQuestion> questions;
   for (const auto& [id, host] : daemon.replica().hosts()) {
     if (host->module().signature().domain != kGraphDomain) continue;
@@ -300,8 +300,8 @@ Result<Inbox> shown(Daemon& daemon, Listing& listing, const InboxClaims& claims)
   return inbox;
 }
 
-void showProposals(const ApiContext& context, const std::shared_ptr<Listing>& listing, Later<Inbox> later) {
-  Daemon& daemon = context.daemon;
+void showProposals(Daemon& daemon, const InboxClaims& claims, const std::shared_ptr<Listing>& listing,
+                   Later<Inbox> later) {
   std::set<std::string> partitions;
   for (const InboxPlace& place : listing->places)
     if (place.id.starts_with("proposal:")) {
@@ -313,7 +313,7 @@ void showProposals(const ApiContext& context, const std::shared_ptr<Listing>& li
       [listing, now = daemon.now().wall](const PartitionHost& host) {
         addProposals(host.partition(), host.id(), now, listing->found);
       },
-      [listing, later, &daemon, &claims = context.console.claims](const Status& read) {
+      [listing, later, &daemon, &claims](const Status& read) {
         if (!read.ok()) return later.refuse(read.error());
         later.answer(shown(daemon, *listing, claims));
       });
@@ -332,15 +332,14 @@ void inbox(const ApiContext& context, const InboxRequest& request, Later<Inbox> 
         for (const kernel::PendingView& one : host.partition().queue())
           listing->proposals.insert({one.at.micros / 1000, InboxIndex::proposalId(host.id(), one.seq)});
       },
-      [listing, later, context](const Status& read) {
-        Daemon& daemon = context.daemon;
+      [listing, later, &daemon, &claims = context.console.claims](const Status& read) {
         if (!read.ok()) return later.refuse(read.error());
         listing->questions = questionsAt(daemon);
         for (const auto& [id, question] : listing->questions) listing->asked.insert({0, id});
         auto index = daemon.inbox();
         if (!index.ok()) return later.refuse(index.error());
         if (const Status chosen = choosePlaces(*listing, **index); !chosen.ok()) return later.refuse(chosen.error());
-        showProposals(context, listing, later);
+        showProposals(daemon, claims, listing, later);
       });
 }
 
