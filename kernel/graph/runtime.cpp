@@ -105,9 +105,11 @@ void Runtime::cancelRun(const std::string& runId, std::int64_t now) {
 
 void Runtime::cancel(const std::string& external, std::int64_t now) {
   now_ = now;
-  const auto found = open_.find(external);
-  if (found == open_.end()) return notice(Refused{"", external, "no_such_run"});
-  for (const std::int64_t ordinal : std::set<std::int64_t>(found->second)) stop(runs_.at(ordinal), "cancelled");
+  std::vector<std::int64_t> of;
+  for (auto at = open_.lower_bound({external, 0}); at != open_.end() && at->first == external; ++at)
+    of.push_back(at->second);
+  if (of.empty()) return notice(Refused{"", external, "no_such_run"});
+  for (const std::int64_t ordinal : of) stop(runs_.at(ordinal), "cancelled");
 }
 
 Status Runtime::redeliver(const std::string& runId, const std::string& message, std::int64_t now) {

@@ -306,7 +306,7 @@ class Runtime {
 
   std::map<std::int64_t, Run> runs_;
   std::unordered_map<std::string_view, Run*> runAt_;           // by the id in the run
-  std::map<std::string, std::set<std::int64_t>> open_;         // running ones of an external id
+  std::set<std::pair<std::string_view, std::int64_t>> open_;   // external ids and ordinals of running ones
   std::map<const Document*, std::int64_t> versions_;           // running ones of a document
   std::set<std::pair<std::int64_t, std::int64_t>> deadlines_;  // of running ones, with their ordinals
   std::deque<std::pair<std::int64_t, std::int64_t>> ended_;    // when, ordinal

@@ -66,7 +66,7 @@ void Runtime::on(const Begun& fact) {
   run.ordinal = begun_;
   run.deadline = later(now_, document_->timeoutMs);
   runAt_[run.id] = &run;
-  open_[run.external].insert(run.ordinal);
+  open_.emplace(run.external, run.ordinal);
   ++versions_[run.document.get()];
   deadlines_.emplace(run.deadline, run.ordinal);
   enqueue(std::make_shared<Message>(Message{.id = fact.message,
@@ -131,7 +131,7 @@ void Runtime::on(const Redriven& fact) {
   if (!of.isRunning()) {
     of.status = "running";
     std::erase_if(ended_, [&](const auto& ended) { return ended.second == of.ordinal; });
-    open_[of.external].insert(of.ordinal);
+    open_.emplace(of.external, of.ordinal);
     ++versions_[of.document.get()];
   }
   deadlines_.erase({of.deadline, of.ordinal});
@@ -218,9 +218,7 @@ void Runtime::on(const Ended& fact) {
   Run& of = run(fact.run);
   of.status = fact.status;
   deadlines_.erase({of.deadline, of.ordinal});
-  auto& same = open_.at(of.external);
-  same.erase(of.ordinal);
-  if (same.empty()) open_.erase(of.external);
+  open_.erase({of.external, of.ordinal});
   if (--versions_.at(of.document.get()) == 0) versions_.erase(of.document.get());
   ended_.emplace_back(now_, of.ordinal);
 }
