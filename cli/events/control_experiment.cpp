@@ -4,8 +4,8 @@
 #include <set>
 
 #include "base/string_util.h"
-#include "cli/events/event_line.h"
-#include "cli/events/event_runner.h"
+#include "node/events/event_line.h"
+#include "node/events/event_runner.h"
 #include "kernel/fingerprint.h"
 
 namespace witan::node {
