@@ -123,6 +123,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agent/prune": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Takes away what runs left that ended long ago, on every device */
+        post: operations["pruneAgents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agent/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Takes away state and memory of an agent on every device */
+        post: operations["resetAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agent/set": {
         parameters: {
             query?: never;
@@ -149,6 +183,23 @@ export interface paths {
         };
         /** An agent as every replica sees it */
         get: operations["showAgent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agent/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What agents leave on this device, and how much it takes */
+        get: operations["readAgentUsage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -862,7 +913,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** New entries as server-sent events; each event is a LedgerRow */
+        /** New entries as server-sent events, each a LedgerRow; with the header Last-Event-ID from there on */
         get: operations["streamLedger"];
         put?: never;
         post?: never;
@@ -1036,6 +1087,23 @@ export interface paths {
         put?: never;
         /** Allows the link to a peer again */
         post: operations["healPeer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/policy/simulate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Judges the recorded calls of agents under another policy; changes nothing */
+        post: operations["simulatePolicy"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1399,6 +1467,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/why": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The chain of causes of a ledger entry, an operation, a run, a journal entry or an entity */
+        get: operations["explainWhy"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1428,6 +1513,26 @@ export interface components {
             /** @description Newest message; null: none */
             recentHeadMessageId: string | null;
         };
+        AgentPruneRequest: {
+            /** @description Runs that ended more days ago than this; at least 1 */
+            days: number;
+            /** @description Scope of the database; default: main */
+            scope?: string;
+        };
+        AgentPruned: {
+            /** @description Approvals */
+            approvals: number;
+            /** @description Entries of transcripts */
+            entries: number;
+            /** @description Why nothing could go */
+            held?: string;
+            /** @description Operations whose records went */
+            operations: number;
+            /** @description Plans */
+            plans: number;
+            /** @description Records of runs that went */
+            runs: number;
+        };
         AgentReport: {
             /** @description Entries of all ledgers */
             entries: number;
@@ -1445,6 +1550,18 @@ export interface components {
             sagas: number;
             /** @description Proposals that wait for a counselor */
             waiting: number;
+        };
+        AgentResetDone: {
+            /** @description Id of the agent */
+            agentId: string;
+            /** @description Messages and summaries of its threads that went */
+            messages: number;
+        };
+        AgentResetRequest: {
+            /** @description Id of the agent */
+            id: string;
+            /** @description Scope of the database; default: main */
+            scope?: string;
         };
         AgentRow: {
             /** @description Id of the agent */
@@ -1542,6 +1659,33 @@ export interface components {
             vc: {
                 [key: string]: number;
             };
+        };
+        AgentUsage: {
+            /** @description By bytes, most first */
+            agents: components["schemas"]["AgentUsageRow"][];
+            /** @description Notification batches that are held, of all agents and people */
+            batches: number;
+        };
+        AgentUsageRow: {
+            /** @description Id of the agent */
+            agent: string;
+            /** @description Bytes of all of them */
+            bytes: number;
+            /** @description Entries of transcripts */
+            entries: number;
+            /** @description Messages of its threads */
+            messages: number;
+            /**
+             * Format: date-time
+             * @description When the oldest of its messages was written
+             */
+            oldest?: string;
+            /** @description Records of operations */
+            operations: number;
+            /** @description Plans */
+            plans: number;
+            /** @description Runs that are known */
+            runs: number;
         };
         AgentWritten: {
             /** @description Id of the agent */
@@ -1802,6 +1946,22 @@ export interface components {
              * @enum {string}
              */
             outcome: "initialised" | "approved" | "rejected" | "escalated" | "cCommitted" | "cRejected" | "refused" | "frozen" | "duplicate";
+            /** @description Of a repeated operation that had escalated: the counselor's decision, where this device has it */
+            resolved?: {
+                /** @description Who decided */
+                counselor: string;
+                /** @description Number of the ledger entry that resolved the escalation */
+                ledgerSeq: number;
+                /**
+                 * @description cCommitted or cRejected
+                 * @enum {string}
+                 */
+                outcome: "initialised" | "approved" | "rejected" | "escalated" | "cCommitted" | "cRejected" | "refused" | "frozen" | "duplicate";
+                /** @description Reason of the decision */
+                reason: string;
+                /** @description Whether every invariant passes after it */
+                safe: boolean;
+            };
             /** @description Of a counselor's commit: whether every invariant passes */
             safe?: boolean;
         };
@@ -2080,7 +2240,9 @@ export interface components {
         Inbox: {
             /** @description Items, oldest first; those without a time last */
             items: components["schemas"]["InboxItem"][];
-            /** @description Number of all items, also of those beyond the limit */
+            /** @description Place of the last item, if others follow it */
+            next?: string;
+            /** @description Number of all items of the kind, also of those beyond the limit */
             waiting: number;
         };
         InboxChoice: {
@@ -2119,7 +2281,7 @@ export interface components {
             };
             /** @description Row of the list that has it: queue, questions of runs, approvals, journal, sagas or incidents */
             detail: unknown;
-            /** @description KIND:PLACE */
+            /** @description KIND:KEY; the same as long as it waits */
             id: string;
             /**
              * @description Why a person is asked
@@ -2648,6 +2810,45 @@ export interface components {
              * @description When the request came
              */
             since: string;
+        };
+        PolicyChange: {
+            /** @description Agent */
+            agent: string;
+            /** @description Recorded verdict, with its token */
+            before: string;
+            /** @description Calls of which this is so */
+            calls: number;
+            /** @description Verdict under this policy */
+            now: string;
+            /** @description Key of the last such run */
+            run: string;
+            /** @description Tool */
+            tool: string;
+            /** @description Why, in words; empty: it may */
+            why: string;
+        };
+        PolicySimulateRequest: {
+            /** @description The policy, as JSON */
+            policy: {
+                [key: string]: unknown;
+            };
+            /** @description Scope of the database; default: main */
+            scope?: string;
+            /**
+             * Format: date-time
+             * @description Calls from then on only; default: all
+             */
+            since?: string;
+        };
+        PolicySimulation: {
+            /** @description Calls that were judged again */
+            calls: number;
+            /** @description What would be judged otherwise, most calls first */
+            changes: components["schemas"]["PolicyChange"][];
+            /** @description Transcripts that were read */
+            transcripts: number;
+            /** @description Calls whose tool the transcript does not describe */
+            unknown: number;
         };
         Preview: {
             /** @description KERNEL_INTEGRITY and every invariant, in list order; KERNEL_INTEGRITY alone if the action cannot be made */
@@ -3240,6 +3441,32 @@ export interface components {
             /** @description Wakes and runs, oldest first */
             wakes: components["schemas"]["WakeRow"][];
         };
+        Why: {
+            /** @description Causes before what follows from them; the last is the subject */
+            links: components["schemas"]["WhyLink"][];
+            /** @description What was asked for */
+            subject: string;
+        };
+        WhyLink: {
+            /**
+             * Format: date-time
+             * @description When
+             */
+            at?: string;
+            /** @description Numbers of the links from which it follows, from 0 */
+            causes: number[];
+            /** @description More of it, by kind; null: no more */
+            detail: unknown;
+            /** @description Id of it, or what it is found by */
+            id: string;
+            /**
+             * @description What this link is
+             * @enum {string}
+             */
+            kind: "person" | "change" | "fact" | "conflict" | "timer" | "message" | "graph" | "wake" | "look" | "plan" | "verdict" | "approval" | "operation" | "version" | "escalation" | "decision" | "missing";
+            /** @description In one line */
+            what: string;
+        };
     };
     responses: {
         /** @description The request does not have the form that this document describes */
@@ -3730,6 +3957,99 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    pruneAgents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "days": 90
+                 *     }
+                 */
+                "application/json": components["schemas"]["AgentPruneRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "approvals": 0,
+                     *       "entries": 61,
+                     *       "operations": 6,
+                     *       "plans": 5,
+                     *       "runs": 7
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgentPruned"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["TooSlow"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resetAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "udt-lab"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AgentResetRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "agentId": "udt-lab",
+                     *       "messages": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgentResetDone"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     setAgent: {
         parameters: {
             query?: never;
@@ -3848,6 +4168,52 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NoToken"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    readAgentUsage: {
+        parameters: {
+            query?: {
+                /** @description Scope of the database; default: main */
+                scope?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "agents": [
+                     *         {
+                     *           "agent": "udt-lab",
+                     *           "bytes": 48213,
+                     *           "entries": 61,
+                     *           "messages": 0,
+                     *           "oldest": "2026-03-23T08:00:00Z",
+                     *           "operations": 6,
+                     *           "plans": 5,
+                     *           "runs": 7
+                     *         }
+                     *       ],
+                     *       "batches": 12
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgentUsage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
             408: components["responses"]["TooSlow"];
             421: components["responses"]["OtherHost"];
             431: components["responses"]["LargeHeader"];
@@ -5520,8 +5886,12 @@ export interface operations {
                  * @example proposal
                  */
                 kind?: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident";
-                /** @description Most items to give, at most 10000; default: 100 */
+                /** @description Most items to give, at most 1000; default: 100 */
                 limit?: number;
+                /** @description Items behind this place only: `next` of an answer */
+                after?: string;
+                /** @description Only the item with this id, or with this end of it behind the kind */
+                item?: string;
             };
             header?: never;
             path?: never;
@@ -6566,6 +6936,66 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             421: components["responses"]["OtherHost"];
             431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    simulatePolicy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "policy": {
+                 *         "boundary": [],
+                 *         "grant": [],
+                 *         "name": "clinic",
+                 *         "version": 2
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PolicySimulateRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "calls": 9,
+                     *       "changes": [
+                     *         {
+                     *           "agent": "udt-lab",
+                     *           "before": "allow",
+                     *           "calls": 4,
+                     *           "now": "deny out_of_scope",
+                     *           "run": "2214",
+                     *           "tool": "propose",
+                     *           "why": "the policy has no boundary meta-agent"
+                     *         }
+                     *       ],
+                     *       "transcripts": 3,
+                     *       "unknown": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PolicySimulation"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            408: components["responses"]["TooSlow"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -7736,6 +8166,68 @@ export interface operations {
             408: components["responses"]["TooSlow"];
             421: components["responses"]["OtherHost"];
             431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    explainWhy: {
+        parameters: {
+            query: {
+                /**
+                 * @description Operation id, run key, DOMAIN/NUMBER:SEQ of a ledger entry, id of a journal entry, or DOMAIN/ENTITY
+                 * @example digest/2026-03-23
+                 */
+                subject: string;
+                /** @description Scope of the database; default: main */
+                scope?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "links": [
+                     *         {
+                     *           "causes": [],
+                     *           "detail": null,
+                     *           "id": "5f0c",
+                     *           "kind": "operation",
+                     *           "what": "journal-summariser: journal.put applied"
+                     *         },
+                     *         {
+                     *           "at": "2026-03-23T08:00:00Z",
+                     *           "causes": [
+                     *             0
+                     *           ],
+                     *           "detail": {
+                     *             "author": "journal-summariser"
+                     *           },
+                     *           "id": "a@00000001:7",
+                     *           "kind": "version",
+                     *           "what": "digest/2026-03-23 says {\"notes\":1}"
+                     *         }
+                     *       ],
+                     *       "subject": "digest/2026-03-23"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Why"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
         };
     };
