@@ -4,9 +4,9 @@
 #include <set>
 
 #include "base/string_util.h"
+#include "kernel/fingerprint.h"
 #include "node/events/event_line.h"
 #include "node/events/event_runner.h"
-#include "kernel/fingerprint.h"
 
 namespace witan::node {
 
