@@ -27,7 +27,7 @@ trap 'kill "${pids[@]}" $(cat "$work/lab.pid" 2>/dev/null) 2>/dev/null || true; 
 pids+=($!)
 # A node of its own runs graphs: their policy would stop the agents of the first.
 "$witan" init --name ward --dir "$work/ward" --partitions 1 --listen 127.0.0.1:0 --advertise 127.0.0.1:1 >>"$work/init.log"
-cp "$here/../../docs/examples/intake-policy.toml" "$work/ward/policy.toml"
+cp "$here/../../docs/examples/graphs-policy.toml" "$work/ward/policy.toml"
 "$witan" up --dir "$work/ward" >"$work/ward.log" 2>&1 &
 pids+=($!)
 today=$(date -u +%F)
