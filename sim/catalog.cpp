@@ -147,6 +147,8 @@ constexpr const char* kCounted[] = {"absurd frame",
                                     "bit rot found",
                                     "budget of a run spent",
                                     "commit refused",
+                                    "conflict for a person at the end",
+                                    "conflict of agents at the end",
                                     "connection dies",
                                     "counselor at the time limit",
                                     "decision lost with its disk",
@@ -197,16 +199,17 @@ constexpr const char* kCounted[] = {"absurd frame",
                                     "violated after an unsafe commit"};
 
 // Kinds of replication::Incident and node::Notice. Both are open: texts of whoever reports.
-constexpr const char* kIncidents[] = {"badBatch",   "badEntries",  "digestAlarm",    "equivocation", "fork",
-                                      "forkProven", "headDiffers", "newIncarnation", "olderCopy",    "quarantine",
-                                      "rolledBack", "surplus",     "unlawful",       "wentBack"};
-constexpr const char* kNotices[] = {"agent answer",   "agent failed",  "agent needsAttention",
-                                    "agent question", "agent unheard", "badFrame",
-                                    "fork",           "forkProven",    "graph",
-                                    "handover",       "headDiffers",   "headsNotSigned",
-                                    "notAllowed",     "otherEngine",   "owner",
-                                    "seizure",        "session ends",  "surplus",
-                                    "tooLarge",       "unlawful",      "wentBack"};
+constexpr const char* kIncidents[] = {"badBatch",   "badEntries", "digestAlarm", "equivocation",   "falsePosition",
+                                      "fork",       "forkProven", "headDiffers", "newIncarnation", "olderCopy",
+                                      "quarantine", "rolledBack", "surplus",     "unlawful",       "wentBack"};
+constexpr const char* kNotices[] = {"agent answer",   "agent failed",   "agent needsAttention",
+                                    "agent question", "agent unheard",  "badFrame",
+                                    "claimRefused",   "falsePosition",  "fork",
+                                    "forkProven",     "graph",          "handover",
+                                    "headDiffers",    "headsNotSigned", "notAllowed",
+                                    "otherEngine",    "owner",          "seizure",
+                                    "session ends",   "surplus",        "tooLarge",
+                                    "unlawful",       "wentBack"};
 
 std::vector<std::string> allNames() {
   std::vector<std::string> names(std::begin(kCounted), std::end(kCounted));
@@ -238,6 +241,11 @@ constexpr Unreached kUnreached[] = {
     {"notice: forkProven", "no device of a run signs two heads; tests/replica has one"},
     {"incident: headDiffers", "no device of a run signs a head that its log does not give; tests/replica has one"},
     {"notice: headDiffers", "no device of a run signs a head that its log does not give; tests/replica has one"},
+    {"incident: falsePosition",
+     "the devices of a run prove nothing, for they have no keys; tests/replica/liars_test.cpp"},
+    {"notice: falsePosition",
+     "the devices of a run prove nothing, for they have no keys; tests/replica/liars_test.cpp"},
+    {"notice: claimRefused", "the devices of a run prove nothing, for they have no keys; tests/replica/liars_test.cpp"},
     {"notice: headsNotSigned", "the devices of a run sign no heads"},
     {"notice: graph", "no run has a graph"},
     {"incident: unlawful", "no device of a run decides against the rules; tests/replica/liars_test.cpp has one"},

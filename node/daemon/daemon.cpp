@@ -308,51 +308,6 @@ Status Daemon::start() {
   return okStatus();
 }
 
-// --- what waits for people
-
-Result<const InboxIndex*> Daemon::inbox() {
-  WITAN_DO(inbox_->look(std::as_const(replica()).agents()));
-  const std::vector<InboxPlace> fresh = inbox_->takeNew();
-  const std::vector<std::string> gone = inbox_->takeGone();
-  for (std::size_t i = 0; hooks_ && i < gone.size(); ++i) hooks_->gone(gone[i]);
-  for (std::size_t i = 0; hooks_ && i < fresh.size(); ++i) hooks_->come(fresh[i]);
-  return inbox_.get();
-}
-
-Status Daemon::openHooks() {
-  if (config_.hooks.empty()) return okStatus();
-  const bool signs = std::ranges::any_of(config_.hooks, [](const HookConfig& hook) { return !hook.secret.empty(); });
-  if (signs) {
-    WITAN_SET(hookSecrets_, secretsIn(path_, config_.secretKey));
-  }
-  WITAN_SET(hooks_, InboxHooks::open({loop_, log_, replica().data().database(replication::DatabaseName::agents),
-                                      replica().device(), [this] { scheduleTick(); }},
-                                     config_.hooks, hookSecrets_));
-  std::set<InboxPlace> proposals;
-  for (const auto& [id, host] : replica().hosts())
-    for (const kernel::PendingView& one : host->partition().queue())
-      proposals.insert({one.at.micros / 1000, InboxIndex::proposalId(id, one.seq)});
-  WITAN_TRY(index, inbox());
-  WITAN_DO(hooks_->forgetOthers([&](const std::string& id) {
-    return index->find(id) != nullptr || std::ranges::any_of(proposals, [&](auto& one) { return one.id == id; });
-  }));
-  for (const InboxPlace& one : proposals) hooks_->come(one);
-  follow([this](PartitionHost& host, const StoredEntry& entry) {
-    if (!hooks_) return;
-    if (entry.entry.tag == kernel::Tag::escalated)
-      hooks_->come({entry.entry.time.micros / 1000, InboxIndex::proposalId(host.id(), entry.entry.seq)});
-    else if (entry.entry.escalation > 0)
-      hooks_->gone(InboxIndex::proposalId(host.id(), entry.entry.escalation));
-  });
-  lookAtInbox();
-  return okStatus();
-}
-
-void Daemon::lookAtInbox() {
-  if (const auto looked = inbox(); !looked.ok()) fail(looked.error());
-  inboxTimer_ = loop_.after(1'000, [this] { lookAtInbox(); });
-}
-
 // --- the policy of its agents, membership
 
 Status Daemon::reloadPolicy() {

@@ -173,6 +173,8 @@ Effects AdjudicationModel::decide(const ModelState& state, const Operation& oper
   // Not known whether what was shown is what is pending.
   const bool unsure = (operation.escalation && pending.seq == 0) || (operation.pendingDigest && pending.leaf == Hash{});
   if (unsure) effects.push_back(no("another proposal is pending than was shown"));
+  // Of a decision without an entry it is not known when it came.
+  if (!operation.stamp && pendingTtlMicros_ > 0) effects.push_back(no("the time for a decision was over"));
   Effect made = commit(state, operation, entity);
   if (operation.stamp || made.answer.outcome == Outcome::refused) effects.push_back(std::move(made));
   return effects;

@@ -297,7 +297,7 @@ TEST_F(Freeze, TheLimitOfAQuestionBindsWhoeverOpensTheLedgerLater) {
   const Decision late = later.decide(
       {.entity = "d", .counselor = "chief", .operationId = "late", .commit = true, .edit = &edit, .at = Time{1010}});
   EXPECT_EQ(late.outcome, Outcome::refused);
-  EXPECT_THAT(late.message, HasSubstr("the time for a decision was over"));
+  EXPECT_THAT(late.message, HasSubstr("the time for a decision on entry 1 was over"));
   EXPECT_EQ(later.expire(Time{1010}).size(), 1u);
   EXPECT_FALSE(later.frozen("d"));
   EXPECT_EQ(later.size(), 2u);

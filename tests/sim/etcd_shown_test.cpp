@@ -170,6 +170,7 @@ TEST(EtcdShown, DevicesWithoutLedgersHearWhoTheOwnersAre) {
     config.replication.cluster = "c";
     config.domains = {&owner.module()};
     config.ledgerReplica = false;
+    config.etcd = setup.etcd;  // says whose word counts, and asks etcd nothing
   });
   const auto carry = [](node::test::Device& from, node::test::Device& to) {
     for (const Outgoing& out : std::exchange(from.sends, {}))
