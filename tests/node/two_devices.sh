@@ -81,7 +81,7 @@ mkdir -p "$demo"
 port=$(freePort 7700)
 w laptop init --name laptop --listen "127.0.0.1:$port" >/dev/null
 startDevice laptop journal-summariser
-token=$(w laptop device invite --ttl 5m 2>/dev/null)
+token=$(w laptop device invite --role ledger --role '*' --ttl 5m 2>/dev/null)
 w phone join "$token" --name phone --listen "127.0.0.1:$(freePort $((port + 1)))" >/dev/null
 startDevice phone journal-summariser
 for device in laptop phone; do w $device status --wait connected --timeout 30 >/dev/null || fail "$device is alone"; done
