@@ -93,7 +93,7 @@ TEST_F(InboxOfANode, WhyAnEntryIsThere) {
   EXPECT_EQ(node_.run({"why", "moderation/nothing"}).exitCode, kExitFailed);
 }
 
-// A webhook that somebody else serves is told of the ban, signed; and of nothing twice.
+// A program is told of the ban, and of nothing twice, also after a restart.
 TEST(InboxHooks, ACommandIsToldOnceOfWhatWaits) {
   const Scratch scratch;
   const std::string told = scratch / "told.jsonl";
