@@ -80,7 +80,9 @@ Result<AgentPruned> pruneAgents(OperationContext& context, const AgentPruneReque
   if (request.days < 1 || request.days > 36'500) return invalid("days: from 1 to 36500");
   agents::RunRetention retention(
       context.replica,
-      {.scope = request.scope.value_or(kDefaultScope), .horizonMs = static_cast<std::int64_t>(request.days) * kDayMs},
+      {.scope = request.scope.value_or(kDefaultScope),
+       .horizonMs = static_cast<std::int64_t>(request.days) * kDayMs,
+       .furtherMs = 0},
       comesAgain);
   const Now now{context.now, context.nowMs()};
   do {
