@@ -181,7 +181,7 @@ class Daemon {
   std::unique_ptr<SliceStore> sliceStore_;
   std::unique_ptr<InboxIndex> inbox_;
   agents::SecureStore hookSecrets_;
-  std::unique_ptr<InboxHooks> hooks_;  // null: nobody is told
+  std::unique_ptr<InboxHooks> hooks_;    // null: nobody is told
   std::set<std::string> changedGraphs_;  // since the hooks were told what their runs ask
   net::Loop::TimerId inboxTimer_ = 0;
   std::map<std::uint64_t, LedgerFeed::Visit> followers_;
