@@ -51,6 +51,29 @@ std::decay_t<T> blank(int n, T&& value) {
 }  // namespace planted
 """
 
+# Linked into unit tests: a line for each case with what it reached, in the file that WITAN_CASES names.
+RECORDER = """#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+
+#include "planted.h"
+namespace {
+class Recorder : public testing::EmptyTestEventListener {
+  void OnTestStart(const testing::TestInfo&) override { std::memset(planted::reached, 0, 65536); }
+  void OnTestEnd(const testing::TestInfo& test) override {
+    std::ofstream out(getenv("WITAN_CASES"), std::ios::app);
+    out << test.test_suite_name() << '.' << test.name() << '\\t' << test.result()->elapsed_time() << '\\t' << test.result()->Passed() << '\\t';
+    for (int n = 0; n < 65536; ++n)
+      if (planted::reached[n] != 0) out << n << ' ';
+    out << '\\n';
+  }
+};
+const bool listens = getenv("WITAN_CASES") != nullptr &&
+                     (testing::UnitTest::GetInstance()->listeners().Append(new Recorder), true);
+}  // namespace
+"""
+
 
 class Source:
     """The text of a file, and what macros span in it: the tree says nothing usable about places in there."""
@@ -278,3 +301,12 @@ def plant(root, folder, names, places):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(b'#include "planted.h"\n#line 1 "' + name.encode() + b'"\n' + text)
     (folder / "planted.h").write_text(PLANTED)
+
+
+def recorder(work):
+    """The object that unit tests get besides."""
+    made = work / "objects/recorder.o"
+    if not made.exists():
+        (work / "recorder.cpp").write_text(RECORDER)
+        subprocess.run([CLANG, "-std=c++20", "-O0", f"-I{work / 'planted'}", "-c", work / "recorder.cpp", "-o", made], check=True)
+    return made

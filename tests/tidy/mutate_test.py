@@ -89,15 +89,15 @@ def main():
         (build / "compile_commands.json").write_text(json.dumps([{"directory": str(build), "command": command, "file": str(unit)}]))
 
         class Toy(mutate.Work):
-            def link(self, target, units, planted):
+            def link(self, target, units, planted, more):
                 if target != "witan-sim":
-                    subprocess.run(["g++", "-std=c++20", "-O0", root / "test.cpp", self.dir / "objects/toy.cpp.o", "-o",
+                    subprocess.run(["g++", "-std=c++20", "-O0", root / "test.cpp", self.dir / "objects/toy.cpp.o", *more, "-o",
                                     self.dir / "bin/kernel_test", "-lgtest", "-lgtest_main"], check=True)
 
         mutate.ROOT = root
         mutate.TESTS = {"kernel": ["kernel_test"]}
         options = argparse.Namespace(work=None, build=str(build), rooms="kernel", draw=100, seed=1, units=None, seeds=0, minutes=5,
-                                     scenario="")
+                                     scenarios="", skip="")
         hunted = Toy(options).hunt()
         text = mutate.report(hunted)
     print(text)
