@@ -44,7 +44,19 @@ Status checkSchema(const std::string& text, const std::string& of) {
   return okStatus();
 }
 
+Status checkMind(const AgentFile& file) {
+  const int minds = int(!file.mind.empty()) + int(!file.program.empty()) + int(file.served);
+  if (minds != 1)
+    return invalid("it has no mind, or two", "one of: mind = \"TOOL.LOOK\", program = [...], served = true");
+  if (!file.ownProgram()) return okStatus();
+  if (file.form != "program") return invalid("a program of its own is no model", "form = \"program\", or none");
+  if (file.id.find('.') != file.id.npos)
+    return invalid("it has a program of its own, and a dot in its id", "another id");
+  return okStatus();
+}
+
 Status check(const AgentFile& file) {
+  WITAN_DO(checkMind(file));
   if (file.form != "program" && file.form != "model")
     return invalid("form is " + inQuotes(file.form), "program or model");
   if (!file.role.empty() && file.role.find('.') == file.role.npos)
@@ -78,6 +90,7 @@ Result<AgentFile> readAgentFile(std::string_view text, const std::string& name) 
     WITAN_DO(readJson(value, file, name));
     if (const Status good = check(file); !good.ok())
       return invalid(name + ": " + good.error().message, good.error().hint);
+    if (file.ownProgram()) file.mind = file.id + ".step";
     return file;
   } catch (const toml::parse_error& e) {
     return invalid(concat(name, ":", e.source().begin.line, ": ", e.description()));

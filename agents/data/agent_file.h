@@ -1,6 +1,7 @@
 // NAME.agent.toml: an agent as data: what wakes it, what it may do, and who thinks for it: a model or a program, which
-// are tools outside like all others (docs/tools.md). Its version is the digest of the file, which stands in each of its
-// transcripts, so a run is replayed by the file that made it or not at all.
+// are tools outside like all others (docs/tools.md), a program that the node keeps (`program`), or one that comes to
+// the node (`served`). Its version is the digest of the file, which stands in each of its transcripts, so a run is
+// replayed by the file that made it or not at all.
 //
 // Values.
 #pragma once
@@ -49,10 +50,16 @@ struct FileOutput {
 struct AgentFile {
   std::string id;
   std::string what;
-  std::string mind;              // the look that thinks: "triage.step", "llm.chat"
-  std::string form = "program";  // program, model
-  std::string prompt;            // of a model
-  std::string role;              // DOMAIN.ROLE: the only one that it proposes under; empty: it proposes nothing
+  std::string mind;                      // the look that thinks: "triage.step", "llm.chat"; of its own program ID.step
+  std::string form = "program";          // program, model
+  std::string prompt;                    // of a model
+  std::vector<std::string> program;      // of its own: the command
+  bool served = false;                   // its program comes to the node
+  std::vector<std::string> environment;  // of its own program, as a tool's
+  bool network = true;
+  std::int64_t memoryMb = 0;
+  std::int64_t timeoutMs = 120'000;  // of its own program, for each question
+  std::string role;                  // DOMAIN.ROLE: the only one that it proposes under; empty: it proposes nothing
   std::string category = "agents";
   std::vector<std::string> entries;  // types of journal entries that wake it
   std::vector<FileLedger> ledgers;
@@ -64,9 +71,11 @@ struct AgentFile {
   std::int64_t maxTokens = 1'024;  // of a model's answer
   std::vector<std::string> locale;
   bool remembers = false;
-  WITAN_MEMBERS(AgentFile, id, what, mind, form, prompt, role, category, entries, ledgers, everyMs, tools, emits,
-                budget, rounds, maxTokens, locale, remembers)
-  static constexpr std::size_t required = 3;
+  WITAN_MEMBERS(AgentFile, id, what, mind, form, prompt, program, served, environment, network, memoryMb, timeoutMs,
+                role, category, entries, ledgers, everyMs, tools, emits, budget, rounds, maxTokens, locale, remembers)
+  static constexpr std::size_t required = 2;
+
+  bool ownProgram() const { return served || !program.empty(); }
 };
 
 // Errors: invalid, naming the file and what is wrong.

@@ -225,6 +225,8 @@ Status DataAgent::permitted(const Wish& wish) const {
 }
 
 Turn DataAgent::onThought(json::object sigma, const json::object& thought) const {
+  if (const std::string_view why = stringOf(thought, "failed"); !why.empty() && file_.form == "program")
+    return finish(clip(why, 32 * 1024), true);
   auto wishes = wishesOf(thought);
   if (!wishes.ok()) return again(std::move(sigma), wishes.error().message);
   const auto emitted = std::ranges::count_if(*wishes, [&](const Wish& wish) { return useOf(wish) == Use::emit; });

@@ -5,7 +5,7 @@
 //
 //   {"round", "wake": {...}, "entries": [...], "observations": [...]}
 //   {"looks": [{"tool", "arguments"}]} | {"actions": [{"tool", "arguments", "targets"?}]} | {"answer": "..."}
-//   | {"emits": [{"type", "body"}]}, where a graph woke it
+//   | {"emits": [{"type", "body"}]}, where a graph woke it | {"failed": "..."}, and the run has failed
 //
 // A model gets the prompt, the same as messages, and the tools with their schemas; its tool calls become looks and
 // actions. What it emits is a call of the tool emit.TYPE. An answer that breaks the form, a schema or the role is

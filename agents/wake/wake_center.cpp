@@ -27,6 +27,7 @@ using replication::WakeStatus;
 namespace {
 
 constexpr std::size_t kSweepAtOnce = 64, kClaimsAtOnce = 64;
+constexpr std::int64_t kUnattendedMs = 1'000;  // between two looks at whether an agent can think
 // The agents of the last start; and the marks, by space and writer, up to which one that left had seen the batches.
 constexpr std::string_view kHereRow = "intake/here";
 std::string leftRow(const std::string& agentId) { return "intake/left/" + agentId; }
@@ -430,6 +431,7 @@ Status WakeCenter::claimDue(Now now) {
     if (entry == nullptr || entry->job.attempts > 0 || entry->job.reason != WakeReason::subscription) continue;
     const auto agent = agents_.find(entry->job.agentId);
     if (agent == agents_.end() || !firstOfSeveral(agent->second) || mutated("graceFromArrival")) continue;
+    if (!attended(agent->first)) continue;
     WITAN_TRY(run, runView(*runs, key));
     if (run.run) continue;
     WITAN_TRY(write, runWrite(runBody(entry->job, WakeStatus::started, kQueued, 0)));
@@ -563,6 +565,10 @@ Result<std::optional<WakeJob>> WakeCenter::tryStart(const RunKey& key, Now now) 
   const std::optional<WakeJob> none;
   const WakeQueue::Entry& entry = *queue_.find(key);
   if (!agents_.contains(entry.job.agentId)) return none;
+  if (!attended(entry.job.agentId)) {
+    keepEarliest(nextTurnMs_, now.ms + kUnattendedMs);
+    return none;
+  }
   WITAN_TRY(runs, space());
   WITAN_TRY(run, runView(*runs, key));
   const bool over = run.run && replication::isTerminal(run.run->body.status) && !mutated("wakeTwice");

@@ -46,6 +46,8 @@ struct WakeOptions {
   std::int64_t graceMs = 5'000;
   std::int64_t abandonMs = 24 * 3'600'000;  // a run whose device is gone and that nobody took over
   std::int64_t selfTimerMs = 1'000;         // an agent's own timer wakes are at least so far apart
+  // Whether the agent can think now; its wakes wait until then. Empty: always.
+  std::function<bool(std::string_view agentId)> attended = {};
 };
 
 // The changes of an agent's state at the end of a run, beside those of WakeCenter itself (counters, schedule).
@@ -138,6 +140,7 @@ class WakeCenter {
   };
 
   Result<replication::Space*> space();
+  bool attended(std::string_view agentId) const { return !options_.attended || options_.attended(agentId); }
   // `only`: of the agents; empty: all.
   Result<Taken> wakeBy(std::string_view space, const replication::BatchEvent& event, Now now,
                        std::string_view only = {});

@@ -211,6 +211,7 @@ void addAgentCommand(Command& app) {
   addLifecycleVerb(*agent, "destroy", "End an agent for good, on every device", "destroyed", "destroyed");
   addHouseVerbs(*agent);
   addAgentRunCommands(*agent);
+  addAgentServeCommand(*agent);
 }
 
 }  // namespace witan::node

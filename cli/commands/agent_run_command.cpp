@@ -59,11 +59,14 @@ class RunClock {
 };
 
 Result<std::vector<const agents::Agent*>> chosen(const AgentFiles& files, const std::vector<std::string>& ids) {
-  const std::vector<const agents::Agent*> all = files.all();
+  std::vector<const agents::Agent*> all = files.all();
+  std::erase_if(all, [&](const agents::Agent* agent) { return files.isServed(agent->spec().id); });
   if (ids.empty()) return all;
   std::vector<const agents::Agent*> some;
   for (const std::string& id : ids) {
     const agents::Agent* agent = files.find(id);
+    if (files.isServed(id))
+      return invalid("the program of " + id + " comes to a running node", "witan up, then witan agent serve " + id);
     if (agent == nullptr) {
       std::string known;
       for (const agents::Agent* one : all) known += (known.empty() ? "" : ", ") + one->spec().id;
@@ -77,12 +80,13 @@ Result<std::vector<const agents::Agent*>> chosen(const AgentFiles& files, const 
 // The tools outside, one call after the other: nothing else goes on meanwhile.
 class RunTools {
  public:
-  Status open(const std::filesystem::path& dir, AgentSetup& setup) {
+  Status open(const std::filesystem::path& dir, const AgentFiles& files, AgentSetup& setup) {
     WITAN_TRY(config, loadConfig(dir));
-    WITAN_TRY(secrets, secretsOf(dir, config.tools, config.secretKey));
-    offerTools(setup.options, config.tools);
+    WITAN_TRY(tools, files.withMinds(std::move(config.tools)));
+    WITAN_TRY(secrets, secretsOf(dir, tools, config.secretKey));
+    offerTools(setup.options, tools);
     setup.policy->know(secrets.names());
-    WITAN_SET(broker_, ToolBroker::open(loop_, log_, std::move(config.tools), std::move(secrets)));
+    WITAN_SET(broker_, ToolBroker::open(loop_, log_, std::move(tools), std::move(secrets)));
     return okStatus();
   }
   ToolAnswer call(const agents::ToolCall& call) {
@@ -204,7 +208,7 @@ Result<int> run(const RunArguments& a) {
   AgentSetup work{.agents = std::move(agents), .policy = std::move(policy)};
   work.options.wake.scope = a.scope;
   RunTools tools;
-  WITAN_DO(tools.open(path, work));
+  WITAN_DO(tools.open(path, files, work));
   WITAN_TRY(seals, contentSealsOf(path));
   addLedgerTools(work, seals);
   setup.agents = std::make_shared<const AgentSetup>(std::move(work));

@@ -28,6 +28,7 @@ void addRuleCommand(Command& app);
 void addStateCommand(Command& app);
 // The part of it about agents at work (cli/commands/agent_run_command.cpp).
 void addAgentRunCommands(Command& noun);
+void addAgentServeCommand(Command& noun);
 void addAgentCommand(Command& app);
 void addApprovalCommand(Command& app);
 void addReceiptCommand(Command& app);

@@ -6,6 +6,7 @@
 #include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "node/config/daemon_config.h"
+#include "node/daemon/agent_files.h"
 #include "node/tools/tool_broker.h"
 
 namespace witan::node {
@@ -71,8 +72,10 @@ class Tools {
 Result<int> list(const ToolArguments& a) {
   WITAN_TRY(dir, replicaDirPath(a.dir));
   WITAN_TRY(config, loadConfig(dir));
+  WITAN_TRY(files, AgentFiles::load(dir));
+  WITAN_TRY(tools, files.withMinds(std::move(config.tools)));
   json::array rows;
-  for (const ToolConfig& tool : config.tools)
+  for (const ToolConfig& tool : tools)
     for (const auto& info : toolInfos(tool)) {
       const bool acts = info.kind == agents::episode::ToolKind::action;
       rows.push_back(json::object{{"boundary", info.boundary},

@@ -67,7 +67,21 @@ export class Client {
   watchLedger(filter?: LedgerFilter & { after?: Position; signal?: AbortSignal }): LedgerWatch;
   /** The slice, and again each time it has changed. Of a device with ledgers. */
   watchSlice(domain: string, entity: string, role?: string, signal?: AbortSignal): AsyncGenerator<SliceShown, void>;
+
+  /** Thinks for an agent whose file says `served = true`, until `signal`. A question may come again; its first answer counts. */
+  serve(agent: string, think: (asked: Question) => Thought | Promise<Thought>, signal?: AbortSignal): Promise<never>;
 }
+
+export interface Question {
+  agent: string;
+  round: number;
+  wake: Record<string, Json>;
+  entries: { id: string; type: string; payload: Json }[];
+  observations: { tool: string; ok: boolean; content?: Json; error?: string }[];
+}
+export interface Call { tool: string; arguments: Record<string, Json>; targets?: string[] }
+export type Thought =
+  | { looks: Call[] } | { actions: Call[] } | { emits: { type: string; body: Json }[] } | { answer: string } | { failed: string };
 
 /** Of WITAN_URL and WITAN_TOKEN. */
 export function connect(): Client;

@@ -12,6 +12,9 @@ export class WitanError extends Error {
   }
 }
 
+class Thrown extends Error {} // by the caller's function: no fault of the connection
+const thrown = (cause) => { throw new Thrown("thrown", { cause }); };
+
 const unreachable = (error) => error instanceof WitanError && error.code === "unavailable";
 
 function pause(ms, signal) {
@@ -152,6 +155,28 @@ export class Client {
         if (!unreachable(failure) && !(failure instanceof TypeError)) throw failure; // TypeError: the stream broke
       } finally {
         stop.abort();
+      }
+      await pause(rest, signal);
+    }
+  }
+
+  // Thinks for an agent of the node. A question may come again; its first answer counts.
+  async serve(agent, think, signal) {
+    let last = {};
+    for (let rest = PAUSE_FIRST_MS; ; rest = Math.min(rest * 2, PAUSE_MOST_MS)) {
+      try {
+        const stream = await this.#fetch(targetOf("/v1/agent/serve", { agent }), { signal });
+        rest = PAUSE_FIRST_MS;
+        for await (const { name, data } of eventsOf(stream.body)) {
+          if (name !== "question") continue;
+          const { question, asked } = JSON.parse(data);
+          if (question !== last.question) last = { agent, question, answer: await Promise.resolve(asked).then(think).catch(thrown) };
+          await this.post("/v1/agent/answer", last, signal);
+        }
+      } catch (failure) {
+        signal?.throwIfAborted();
+        if (failure instanceof Thrown) throw failure.cause;
+        if (!unreachable(failure) && !(failure instanceof TypeError)) throw failure;
       }
       await pause(rest, signal);
     }

@@ -232,6 +232,11 @@ export interface AnswerRequest {
   waitMs?: number;
 }
 
+export interface AnswerTaken {
+  /** Whether the question still waited; false: it was answered, or given up */
+  taken: boolean;
+}
+
 export interface ApprovalAnswerRequest {
   /** Who answers; default: the device */
   by?: string;
@@ -1614,6 +1619,22 @@ export interface SendRequest {
   id: string;
   /** Id of the ingress */
   ingress: string;
+}
+
+export interface ServedAnswer {
+  /** Id of the agent */
+  agent: string;
+  /** An object with looks, actions, emits, answer or failed */
+  answer: Json;
+  /** Id of the question */
+  question: string;
+}
+
+export interface ServedQuestion {
+  /** What an agent's program is asked: agent, round, wake, entries, observations */
+  asked: Json;
+  /** Id of the question, for its answer */
+  question: string;
 }
 
 export interface SliceShown {

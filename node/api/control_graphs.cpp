@@ -87,7 +87,7 @@ graph::Environment environmentOf(Daemon& daemon) {
     const agents::PolicyPlace place = agents::DeviceGate().placeOf(tool.name);
     environment.tools[tool.name] = {place.boundary, {}};
   }
-  for (const ToolConfig& outside : daemon.config().tools)
+  for (const ToolConfig& outside : daemon.tools() != nullptr ? daemon.tools()->tools() : daemon.config().tools)
     for (const agents::episode::ToolInfo& tool : toolInfos(outside))
       environment.tools[tool.name] = {tool.boundary, outside.locales};
   if (policy != nullptr)

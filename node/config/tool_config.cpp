@@ -64,6 +64,9 @@ Status readTool(ToolConfig& tool, const toml::table& keys, const std::string& fi
   return okStatus();
 }
 
+// The last two are of agents' files (node/daemon/agent_files.h).
+constexpr std::array<std::string_view, 7> kKinds{"mcp", "http", "command", "model", "replay", "program", "served"};
+
 // The names of the built-in tools' families are theirs.
 constexpr std::array<std::string_view, 5> kTaken{"journal", "slice", "disclosure", "propose", "begin"};
 
@@ -85,6 +88,9 @@ Status readTools(std::vector<ToolConfig>& into, const toml::node& tables, const 
     tool.name = name.str();
     tool.place = lineOf(file, node);
     WITAN_DO(readTool(tool, *keys, file));
+    if (tool.kind == "program" || tool.kind == "served")
+      return atLine(file, node.source(), concat("tool.", name.str(), " has the kind of an agent's own program"),
+                    "agents/ID.agent.toml: program = [...], or served = true");
     into.push_back(std::move(tool));
   }
   return okStatus();
@@ -97,10 +103,9 @@ Status checkTool(const ToolConfig& tool) {
   if (const Status name = validateId("name of a tool", tool.name); !name.ok()) return wrong(name.error().message);
   if (tool.name.find('.') != tool.name.npos || std::ranges::find(kTaken, tool.name) != kTaken.end())
     return wrong("has a name that is taken, or with a dot", "another name");
-  if (tool.kind != "mcp" && tool.kind != "http" && tool.kind != "command" && tool.kind != "model" &&
-      tool.kind != "replay")
+  if (std::ranges::find(kKinds, tool.kind) == kKinds.end())
     return wrong("kind is " + inQuotes(tool.kind), "mcp, http, command, model or replay");
-  const bool program = tool.kind == "command" || (tool.kind == "mcp" && tool.url.empty());
+  const bool program = tool.kind == "command" || tool.kind == "program" || (tool.kind == "mcp" && tool.url.empty());
   const bool model = tool.kind == "model";
   const bool address = model || tool.kind == "http" || (tool.kind == "mcp" && !program);
   if (program == tool.command.empty()) return wrong(program ? "has no command" : "has a command and no use for it");

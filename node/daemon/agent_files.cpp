@@ -18,8 +18,21 @@ constexpr std::size_t kMostAgentFiles = 256;
 
 fs::path folderOf(const fs::path& dir) { return dir / "agents"; }
 
-Result<std::unique_ptr<const agents::Agent>> agentOf(const std::string& text, const std::string& name) {
+// The broker asks it one thing after the other.
+ToolConfig mindOf(const agents::AgentFile& file, const std::string& place) {
+  ToolConfig mind{.name = file.id, .place = place, .kind = file.served ? "served" : "program"};
+  mind.command = file.program, mind.environment = file.environment;
+  mind.looks = {"step"};
+  mind.locales = file.locale;
+  mind.timeoutMs = file.timeoutMs, mind.network = file.network, mind.memoryMb = file.memoryMb;
+  mind.atOnce = 1;
+  return mind;
+}
+
+Result<std::unique_ptr<const agents::Agent>> agentOf(const std::string& text, const std::string& name,
+                                                     std::vector<ToolConfig>* minds = nullptr) {
   WITAN_TRY(file, agents::readAgentFile(text, name));
+  if (minds != nullptr && file.ownProgram()) minds->push_back(mindOf(file, name));
   auto made = agents::DataAgent::make(std::move(file), agents::agentFileVersion(text));
   if (!made.ok()) return invalid(name + ": " + made.error().message, made.error().hint);
   return std::unique_ptr<const agents::Agent>(*std::move(made));
@@ -49,7 +62,7 @@ Result<AgentFiles> AgentFiles::load(const fs::path& dir) {
   for (const fs::path& file : files) {
     WITAN_TRY(text, readSmallFile(file, agents::kMaxAgentFileBytes));
     if (!text) continue;
-    WITAN_TRY(agent, agentOf(*text, file.string()));
+    WITAN_TRY(agent, agentOf(*text, file.string(), &out.minds_));
     const agents::AgentSpec& spec = agent->spec();
     if (file.filename() != spec.id + std::string(kEnding))
       return invalid(concat(file.string(), ": its id is ", inQuotes(spec.id)),
@@ -83,6 +96,23 @@ const agents::Agent* AgentFiles::find(std::string_view id) const {
   for (const auto& agent : agents_)
     if (agent->spec().id == id) return agent.get();
   return domains::findAgent(id);
+}
+
+Result<std::vector<ToolConfig>> AgentFiles::withMinds(std::vector<ToolConfig> tools) const {
+  for (const ToolConfig& mind : minds_) {
+    const auto same = std::ranges::find(tools, mind.name, &ToolConfig::name);
+    if (same != tools.end())
+      return conflict(
+          concat(mind.place, ": the agent has the name of a tool: ", same->place, " has [tool.", mind.name, "]"),
+          "another id");
+    if (const Status good = checkTool(mind); !good.ok()) return good.error();
+    tools.push_back(mind);
+  }
+  return tools;
+}
+
+bool AgentFiles::isServed(std::string_view id) const {
+  return std::ranges::any_of(minds_, [&](const ToolConfig& mind) { return mind.name == id && mind.kind == "served"; });
 }
 
 }  // namespace witan::node

@@ -11,6 +11,7 @@
 
 #include "agents/agent.h"
 #include "base/result.h"
+#include "node/config/tool_config.h"
 
 namespace witan::node {
 
@@ -26,9 +27,15 @@ class AgentFiles {
   std::vector<const agents::Agent*> all() const;
   // Of this directory or of this build; null: none.
   const agents::Agent* find(std::string_view id) const;
+  // The tools of a configuration, and the minds of the agents whose program is their own: ID.step. Errors: two of one
+  // name.
+  Result<std::vector<ToolConfig>> withMinds(std::vector<ToolConfig> tools) const;
+  // Whether its program comes to a running node.
+  bool isServed(std::string_view id) const;
 
  private:
   std::vector<std::unique_ptr<const agents::Agent>> agents_;
+  std::vector<ToolConfig> minds_;
 };
 
 }  // namespace witan::node

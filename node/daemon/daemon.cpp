@@ -93,14 +93,16 @@ Result<std::shared_ptr<const AgentSetup>> Daemon::agentSetup() {
   setup.policy = gate_ = std::move(policy);
   setup.options.wake.scope = config_.scope;
   setup.options.retentionMs = setup.options.saga.retryMs = config_.retentionDays * 86'400'000;
-  offerTools(setup.options, config_.tools);
-  WITAN_TRY(secrets, secretsOf(path_, config_.tools, config_.secretKey));
+  WITAN_SET(agentFiles_, AgentFiles::load(path_));
+  WITAN_TRY(tools, agentFiles_.withMinds(config_.tools));
+  offerTools(setup.options, tools);
+  setup.options.wake.attended = [this](std::string_view agent) { return tools_ != nullptr && tools_->attended(agent); };
+  WITAN_TRY(secrets, secretsOf(path_, tools, config_.secretKey));
   gate_->know(secrets.names());
-  WITAN_SET(tools_, ToolBroker::open(loop_, log_, config_.tools, std::move(secrets)));
+  WITAN_SET(tools_, ToolBroker::open(loop_, log_, std::move(tools), std::move(secrets)));
   WITAN_TRY(seals, contentSealsOf(path_));
   addLedgerTools(setup, std::move(seals));
   const bool all = std::find(config_.agents.begin(), config_.agents.end(), "all") != config_.agents.end();
-  WITAN_SET(agentFiles_, AgentFiles::load(path_));
   if (all) {
     setup.agents = agentFiles_.all();
   } else {

@@ -92,6 +92,8 @@ class Daemon {
   std::string policyEpoch() const { return gate_ ? gate_->epoch() : std::string(); }
   // Those in files beside those of this build.
   const AgentFiles& agentFiles() const { return agentFiles_; }
+  // Of its agents. Null: none work here, or it is stopping.
+  ToolBroker* tools() { return tools_.get(); }
   const std::vector<std::string>& addresses() const { return addresses_; }
   NodeDir& dir() { return *dir_; }
   Replica& replica() { return dir_->replica(); }

@@ -21,6 +21,8 @@ Result<std::unique_ptr<ToolPort>> portOf(PortSetup setup) {
   if (setup.config.kind == "http") return httpPort(std::move(setup));
   if (setup.config.kind == "model") return modelPort(std::move(setup));
   if (setup.config.kind == "command") return commandPort(std::move(setup));
+  if (setup.config.kind == "program") return programPort(std::move(setup));
+  if (setup.config.kind == "served") return std::unique_ptr<ToolPort>(std::make_unique<ServedPort>());
   return replayPort(std::move(setup));
 }
 
@@ -151,6 +153,17 @@ void ToolBroker::list(const std::string& name, ToolPort::Listed listed) {
   const auto found = byName_.find(name);
   if (found != byName_.end()) return found->second.port->list(std::move(listed));
   loop_.post([listed = std::move(listed), name] { listed(notFound("there is no tool " + inQuotes(name))); });
+}
+
+ServedPort* ToolBroker::served(std::string_view agentId) {
+  const auto found = byName_.find(agentId);
+  if (found == byName_.end() || found->second.config->kind != "served") return nullptr;
+  return static_cast<ServedPort*>(found->second.port.get());
+}
+
+bool ToolBroker::attended(std::string_view agentId) {
+  const ServedPort* port = served(agentId);
+  return port == nullptr || port->attended();
 }
 
 // --- agents

@@ -20,6 +20,7 @@
 #include "agents/policy/secure_store.h"
 #include "mcp/call.h"
 #include "node/telemetry/log.h"
+#include "node/tools/served_port.h"
 #include "node/tools/tool_port.h"
 
 namespace witan::node {
@@ -39,6 +40,10 @@ class ToolBroker {
   // What a tool's server says that it offers; empty if it cannot say. Errors: no such tool; unavailable.
   void list(const std::string& name, ToolPort::Listed listed);
   const std::vector<ToolConfig>& tools() const { return tools_; }
+  // Where the program of an agent comes to. Null: the agent is not served.
+  ServedPort* served(std::string_view agentId);
+  // Whether the agent's program is here, if it has to come.
+  bool attended(std::string_view agentId);
   std::size_t underWay() const { return pending_.size(); }
 
  private:

@@ -66,6 +66,8 @@ struct PortSetup {
 
 std::unique_ptr<ToolPort> mcpPort(PortSetup setup);
 std::unique_ptr<ToolPort> commandPort(PortSetup setup);
+// The program of an agent's file, kept running; asked one thing after the other.
+std::unique_ptr<ToolPort> programPort(PortSetup setup);
 std::unique_ptr<ToolPort> httpPort(PortSetup setup);
 std::unique_ptr<ToolPort> modelPort(PortSetup setup);
 // Errors: the file.

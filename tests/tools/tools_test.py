@@ -10,52 +10,15 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from desk_files import AGENT, POLICY, TOOLS
+sys.dont_write_bytecode = True
+from desk_files import Desk, says
 
 HERE = pathlib.Path(__file__).resolve().parent
 WITAN, KILLED = sys.argv[1:3]
-STUB = str(HERE / "mcp_stub.py")
-
-
-class Desk:
-    """A data directory with a box, an agent and a policy."""
-
-    def __init__(self, folder, mode, more="", agent='mind = "mind.step"\n', tools=TOOLS):
-        self.dir, self.box = pathlib.Path(folder) / "desk", pathlib.Path(folder) / "box"
-        (self.dir / "agents").mkdir(parents=True)
-        (self.dir / "policy.toml").write_text(POLICY)
-        (self.dir / "agents/desk.agent.toml").write_text(AGENT + agent + tools)
-        (self.dir / "witan.toml").write_text(
-            f'[tool.box]\nkind = "mcp"\ncommand = ["{STUB}", "{mode}", "{self.box}"]\nlooks = ["get", "count"]\n'
-            f'actions = ["put"]\ntimeout_ms = 700\n{more}\n'
-            f'[tool.mind]\nkind = "command"\ncommand = ["{HERE}/mind.py"]\nlooks = ["step"]\n')
-
-    def witan(self, *words, program=WITAN, text=None, **environment):
-        return subprocess.run([program, *words, "--dir", self.dir], capture_output=True, text=True, timeout=60, input=text,
-                              env={**os.environ, **environment})
-
-    def run(self, program=WITAN, **environment):
-        line = json.dumps({"at": "2026-03-23T08:00:00Z", "id": "n1", "type": "note", "payload": {"text": "hello"}})
-        return self.witan("agent", "run", "--feed", "-", "--agent", "desk", program=program, text=line, **environment)
-
-    def confirm(self):
-        """A person says that the agent may ask the model."""
-        says(self.witan("agent", "run", "--feed", "-", "--agent", "desk", text=""), "nothing to do", 0)
-        says(self.witan("receipt", "confirm", "--agent", "desk", "--boundary", "llm", "--provider", "stub", "--model", "m-1",
-                        "--by", "ann"), "confirmed", 0)
-
-    def puts(self):
-        return self.box.read_text().splitlines() if self.box.exists() else []
 
 
 def desk(mode, **more):
-    return Desk(tempfile.mkdtemp(dir=ROOT), mode, **more)
-
-
-def says(result, words, code=None):
-    """Without a code: it fails."""
-    good = result.returncode != 0 if code is None else result.returncode == code
-    assert good and words in result.stdout + result.stderr, (words, result)
+    return Desk(tempfile.mkdtemp(dir=ROOT), mode, witan=WITAN, **more)
 
 
 def tells_what_is_declared():
@@ -180,7 +143,7 @@ def model_desk(format, script, more=""):
     path.write_text(script)
     stub = subprocess.Popen([WITAN, "model-stub", "--listen", "127.0.0.1:0", "--script", path], stdout=subprocess.PIPE, text=True)
     url = stub.stdout.readline().strip()
-    d = Desk(folder, "once", agent=MODEL)
+    d = Desk(folder, "once", witan=WITAN, agent=MODEL)
     with open(d.dir / "witan.toml", "a") as out:
         out.write(f'[tool.llm]\nkind = "model"\nformat = "{format}"\nprovider = "stub"\nmodel = "m-1"\nurl = "{url}"\n'
                   f'looks = ["chat"]\ntokens = 10\n{more}')

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
 from . import operations as ops
@@ -145,6 +145,19 @@ class AsyncClient:
                     timeout: float | None = None) -> AsyncWatch[SliceShown]:
         """The slice, and again each time it has changed. `interval` is for devices without ledgers."""
         return AsyncWatch(_Runner(self, ops.watch_slice(domain, entity, role, interval, timeout)), {})
+
+    # ---- an agent whose program this is
+    async def serve(self, agent: str, think: Callable[[dict[str, Any]], Awaitable[Mapping[str, Any]]], *,
+                    most: int | None = None) -> None:
+        """As Client.serve, with a coroutine function."""
+        last: tuple[str, Mapping[str, Any]] = ("", {})
+        async with AsyncWatch[Any](_Runner(self, ops.questions(agent)), {}) as questions:
+            while most is None or most > 0:
+                question = await anext(questions)
+                if question["question"] != last[0]:
+                    last = (question["question"], await think(question["asked"]))
+                taken = await self._run(ops.answer_question(agent, *last))
+                most = most - 1 if taken and most is not None else most
 
     # ---- how steps are run
     async def _run(self, steps: ops.Steps) -> Any:

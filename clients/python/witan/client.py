@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from . import operations as ops
@@ -152,6 +152,22 @@ class Client:
                     timeout: float | None = None) -> Watch[SliceShown]:
         """The slice, and again each time it has changed. `interval` is for devices without ledgers."""
         return Watch(_Runner(self, ops.watch_slice(domain, entity, role, interval, timeout)), {})
+
+    # ---- an agent whose program this is
+    def serve(self, agent: str, think: Callable[[dict[str, Any]], Mapping[str, Any]], *, most: int | None = None) -> None:
+        """Thinks for an agent of the node: `think` gets each question and returns {"looks": [...]}, {"actions": [...]},
+        {"emits": [...]}, {"answer": "..."} or {"failed": "..."}. A question may come again; its first answer counts.
+
+        Returns after `most` answers. An exception of `think` ends it; the question stays, for the next program.
+        """
+        last: tuple[str, Mapping[str, Any]] = ("", {})
+        with Watch[Any](_Runner(self, ops.questions(agent)), {}) as questions:
+            while most is None or most > 0:
+                question = next(questions)
+                if question["question"] != last[0]:
+                    last = (question["question"], think(question["asked"]))
+                taken = self._run(ops.answer_question(agent, *last))
+                most = most - 1 if taken and most is not None else most
 
     # ---- how steps are run
     def _run(self, steps: ops.Steps) -> Any:

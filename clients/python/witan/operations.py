@@ -232,5 +232,30 @@ def watch_slice(domain: str, entity: str, role: str | None, interval: float, tim
             yield Pause(RETRY_MOST)
 
 
+def questions(agent: str) -> Steps:
+    """Emits each question to an agent's program. One that was answered while the node was away may come again."""
+    pause = RETRY_FIRST
+    while True:
+        try:
+            yield Open(get("/v1/agent/serve", agent=agent).target)
+            pause = RETRY_FIRST
+            while True:
+                event: Event | None = yield Next()
+                if event is not None and event.name == "question":
+                    yield Emit(json.loads(event.data))
+        except Unavailable:
+            yield Pause(pause)
+            pause = min(pause * 2, RETRY_MOST)
+
+
+def answer_question(agent: str, question: str, answer: Any) -> Steps:
+    """A node that is gone asks again, so its absence is no error."""
+    try:
+        body = {"agent": agent, "question": question, "answer": answer}
+        return (yield post("/v1/agent/answer", body, repeatable=True))["taken"]
+    except Unavailable:
+        return False
+
+
 def _differs(old: SliceShown | None, new: SliceShown) -> bool:
     return old is None or old["state"] != new["state"] or old["frozen"] != new["frozen"]

@@ -236,6 +236,11 @@ class AnswerRequest(TypedDict):
     waitMs: NotRequired[int]
 
 
+class AnswerTaken(TypedDict):
+    # Whether the question still waited; false: it was answered, or given up
+    taken: bool
+
+
 class ApprovalAnswerRequest(TypedDict):
     # Who answers; default: the device
     by: NotRequired[str]
@@ -1606,6 +1611,22 @@ class SendRequest(TypedDict):
     id: str
     # Id of the ingress
     ingress: str
+
+
+class ServedAnswer(TypedDict):
+    # Id of the agent
+    agent: str
+    # An object with looks, actions, emits, answer or failed
+    answer: Json
+    # Id of the question
+    question: str
+
+
+class ServedQuestion(TypedDict):
+    # What an agent's program is asked: agent, round, wake, entries, observations
+    asked: Json
+    # Id of the question, for its answer
+    question: str
 
 
 class SliceShown(TypedDict):

@@ -55,6 +55,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agent/answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The program's answer to a question; the first one counts */
+        post: operations["answerForAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agent/check": {
         parameters: {
             query?: never;
@@ -151,6 +168,23 @@ export interface paths {
         put?: never;
         /** Takes away state and memory of an agent on every device */
         post: operations["resetAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agent/serve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Questions to an agent's program as server-sent events, each a ServedQuestion; its wakes wait while no program is here */
+        get: operations["serveAgent"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1717,6 +1751,10 @@ export interface components {
             /** @description Milliseconds to wait for the decision, at most 120000; default: 10000 */
             waitMs?: number;
         };
+        AnswerTaken: {
+            /** @description Whether the question still waited; false: it was answered, or given up */
+            taken: boolean;
+        };
         ApprovalAnswerRequest: {
             /** @description Who answers; default: the device */
             by?: string;
@@ -3186,6 +3224,20 @@ export interface components {
             /** @description Id of the ingress */
             ingress: string;
         };
+        ServedAnswer: {
+            /** @description Id of the agent */
+            agent: string;
+            /** @description An object with looks, actions, emits, answer or failed */
+            answer: unknown;
+            /** @description Id of the question */
+            question: string;
+        };
+        ServedQuestion: {
+            /** @description What an agent's program is asked: agent, round, wake, entries, observations */
+            asked: unknown;
+            /** @description Id of the question, for its answer */
+            question: string;
+        };
         SliceShown: {
             /**
              * Format: int64
@@ -3775,6 +3827,60 @@ export interface operations {
             };
         };
     };
+    answerForAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "agent": "clerk",
+                 *       "answer": {
+                 *         "actions": [
+                 *           {
+                 *             "arguments": {
+                 *               "order": "o-1"
+                 *             },
+                 *             "tool": "shipping.ship"
+                 *           }
+                 *         ]
+                 *       },
+                 *       "question": "5f0b1c6a9d3e47a28c1f6e0d4b7a9c23"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ServedAnswer"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "taken": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AnswerTaken"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     checkAgents: {
         parameters: {
             query?: {
@@ -4047,6 +4153,45 @@ export interface operations {
             421: components["responses"]["OtherHost"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    serveAgent: {
+        parameters: {
+            query: {
+                /**
+                 * @description Id of the agent: its file says served = true
+                 * @example clerk
+                 */
+                agent: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example event: question
+                     *     id: 5f0b1c6a9d3e47a28c1f6e0d4b7a9c23
+                     *     data: {"asked":{"agent":"clerk","round":0}}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
             503: components["responses"]["Unavailable"];
         };
     };

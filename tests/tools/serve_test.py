@@ -1,0 +1,236 @@
+#!/usr/bin/python3
+"""serve_test.py WITAN WITAN_KILLED: programs as agents: one that the node keeps, one that comes to the node, and one behind
+`witan agent serve`. Program and node die by SIGKILL at several points; the tool has one effect."""
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "clients/python"))
+import witan
+from desk_files import Desk, says
+
+HERE = pathlib.Path(__file__).resolve().parent
+WITAN, KILLED = (os.path.abspath(one) for one in sys.argv[1:3])
+
+
+def desk(mode, agent, more="idempotent = true"):
+    return Desk(tempfile.mkdtemp(dir=ROOT), mode, witan=WITAN, agent=agent, more=more)
+
+
+# --- a program that the node keeps
+
+def kept(how, once=True, mode="idempotent", **more):
+    mark = tempfile.mktemp(dir=ROOT) if once else "-"
+    return desk(mode, f'program = ["{HERE}/dying.py", "{how}", "{mark}"]\ntimeoutMs = 5000\n', **more)
+
+
+def dies_once_and_is_asked_again(how):
+    d = kept(how)
+    says(d.run(), "completed 1", 0)
+    assert [line.split(" ", 1)[1] for line in d.puts()] == ["hello"], (how, d.puts())
+
+
+def dies_always(how, words):
+    d = kept(how, once=False)
+    says(d.run(), "", 3)
+    says(d.witan("wake", "list", "--failed"), words, 0)
+    assert not d.puts(), how
+
+
+def is_listed():
+    d = kept("never")
+    says(d.witan("tool", "list"), "desk.step  look          program  desk", 0)
+    for line, words in (('[tool.desk]\nkind = "command"\ncommand = ["true"]\nlooks = ["x"]\n', "has the name of a tool"),
+                        ('[tool.other]\nkind = "program"\ncommand = ["true"]\n', "the kind of an agent's own program")):
+        d = kept("never")
+        with open(d.dir / "witan.toml", "a") as out:
+            out.write(line)
+        says(d.run(), words)
+    says(desk("once", 'program = ["true"]\nmind = "mind.step"\n').run(), "no mind, or two")
+    says(desk("once", "").run(), "no mind, or two")
+    says(desk("once", "served = true\n").run(), "comes to a running node")
+
+
+def node_dies(step, moment, mode):
+    """At one of the writes of a process whose agent's program dies too. Whether the node was killed at all."""
+    d = kept("answered", mode=mode, more="idempotent = " + ("true" if mode == "idempotent" else "false"))
+    died = d.run(KILLED, WITAN_KILL_STEP=str(step), WITAN_KILL_MOMENT=moment).returncode == -9
+    for _ in range(3):
+        if d.run().returncode == 0:
+            break
+    puts, sagas = d.puts(), d.witan("saga", "list", "--all").stdout
+    if mode == "idempotent":
+        assert len(puts) == 1 and "completed" in sagas, (step, moment, puts, sagas)
+    else:
+        assert len(puts) <= 1 and ("completed" in sagas or "uncertain" in sagas), (step, moment, puts, sagas)
+    return died
+
+
+# --- a program that comes to the node
+
+@contextlib.contextmanager
+def node(d):
+    log = open(d.dir.parent / "log", "a")
+    up = subprocess.Popen([WITAN, "up", "--agent", "desk", "--dir", d.dir], stdout=log, stderr=log)
+    try:
+        says(d.witan("status", "--wait", "ready"), "", 0)
+        yield up
+    finally:
+        if up.poll() is None:
+            up.terminate()
+            assert up.wait(30) == 0, (d.dir.parent / "log").read_text()
+
+
+def served():
+    """A node's directory; box.get and box.put are there."""
+    folder = tempfile.mkdtemp(dir=ROOT)
+    made = Desk(folder, "idempotent", witan=WITAN, agent="served = true\ntimeoutMs = 20000\n", more="idempotent = true")
+    kept_files = {name: (made.dir / name).read_text() for name in ("policy.toml", "witan.toml", "agents/desk.agent.toml")}
+    os.rename(made.dir, folder + "/files")
+    says(made.witan("init", "--name", "desk", "--listen", "127.0.0.1:0"), "", 0)
+    (made.dir / "agents").mkdir(exist_ok=True)
+    for name, text in kept_files.items():
+        with open(made.dir / name, "a") as out:
+            out.write(text)
+    return made
+
+
+def put_note(d):
+    says(d.witan("feed", "-", text='{"id":"n1","type":"note","payload":{"text":"hello"}}'), "", 0)
+
+
+def until(d, holds):
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end, (d.dir.parent / "log").read_text()
+        time.sleep(0.05)
+
+
+PROGRAM = """
+import os, signal, sys, time, witan
+point, mark = sys.argv[1:]
+def die(now):
+    if now == point and not os.path.exists(mark):
+        open(mark, "w").close()
+        os.kill(os.getppid() if point.startswith("node") else os.getpid(), signal.SIGKILL)
+        time.sleep(0.3)
+def think(asked):
+    die("asked"), die("node-asked")
+    return {"actions": [{"tool": "box.put", "arguments": {"text": asked["entries"][0]["payload"]["text"]}}]}
+with witan.connect(os.environ["WITAN_DIR"]) as node:
+    node.serve("desk", think, most=1)
+die("answered"), die("node-answered")
+"""
+
+
+def begin(d, point, mark, program=PROGRAM):
+    return subprocess.Popen([sys.executable, "-c", program, point, mark], stderr=subprocess.PIPE, text=True,
+                            env={**os.environ, "WITAN_DIR": str(d.dir), "PYTHONPATH": str(HERE.parents[1] / "clients/python")})
+
+
+def serve(d, point, mark):
+    program = begin(d, point, mark)
+    program.communicate(timeout=60)
+    return program
+
+
+def comes_and_dies(point):
+    d = served()
+    mark = str(d.dir.parent / "mark")
+    with node(d) as up:
+        put_note(d)
+        time.sleep(0.3)  # the wake waits: no program is here
+        assert "running" not in d.witan("wake", "list").stdout
+        if not point.startswith("node"):
+            first = serve(d, point, mark)
+            assert (first.returncode == -9) == (point in ("asked", "answered")), first
+            if point == "asked":
+                assert not d.puts()
+                assert serve(d, point, mark).returncode == 0
+            until(d, d.puts)
+            return settle(d)
+        # The program is the node's killer.
+        program = begin(d, point, mark, PROGRAM.replace("os.getppid()", str(up.pid)))
+        assert up.wait(30) == -9
+    with node(d):
+        assert program.wait(60) == 0, program.stderr.read()
+        program.stderr.close()
+        again = begin(d, "never", mark)  # the answer may not have been durable
+        until(d, d.puts)
+        settle(d)
+        again.kill()
+        again.communicate()
+
+
+def settle(d):
+    until(d, lambda: "completed" in d.witan("saga", "list", "--all").stdout)
+    assert [line.split(" ", 1)[1] for line in d.puts()] == ["hello"], d.puts()
+    says(d.witan("agent", "check"), "one effect each", 0)
+
+
+def waits_for_its_program_through_a_restart():
+    """A wake without a program begins no run; after a restart it is still there. `witan agent serve` runs it."""
+    d = served()
+    with node(d):
+        put_note(d)
+        time.sleep(0.3)
+    with node(d):
+        assert not d.puts()
+        bridge = subprocess.Popen([WITAN, "agent", "serve", "desk", "--dir", d.dir, "--", f"{HERE}/dying.py", "never", "-"],
+                                  stderr=subprocess.PIPE, text=True)
+        until(d, d.puts)
+        settle(d)
+        bridge.terminate()
+        bridge.wait()
+        # The same with the caller's own stdin and stdout; this program says that it cannot.
+        bridge = subprocess.Popen([WITAN, "agent", "serve", "desk", "--dir", d.dir], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, text=True)
+        says(d.witan("feed", "-", text='{"id":"n2","type":"note","payload":{"text":"again"}}'), "", 0)
+        asked = json.loads(bridge.stdout.readline())
+        assert asked["entries"][0]["id"] == "n2", asked
+        bridge.stdin.write('{"failed": "no more boxes"}\n')
+        bridge.stdin.flush()
+        until(d, lambda: "no more boxes" in d.witan("wake", "list", "--failed").stdout)
+        bridge.stdin.close()
+        bridge.terminate()
+        bridge.wait()
+        says(d.witan("agent", "serve", "nobody"), "no agent \"nobody\" here", 1)
+    assert len(d.puts()) == 1
+
+
+def answers_nobody_waits_for():
+    d = served()
+    with node(d), witan.connect(d.dir) as client:
+        assert client.post("/v1/agent/answer", {"agent": "desk", "question": "0" * 32, "answer": {}}) == {"taken": False}
+        with contextlib.suppress(witan.NotFound):
+            client.serve("nobody", lambda asked: {})
+            raise AssertionError("it is served")
+        put_note(d)
+        answers = iter(({"looks": [{"tool": "journal.remove", "arguments": {"id": "n1"}}]}, {"answer": "so be it"}))
+        client.serve("desk", lambda asked: next(answers), most=2)
+        until(d, lambda: "completed" in d.witan("wake", "list", "--all").stdout)
+        assert client.journal_get("n1")["id"] == "n1"
+
+
+with tempfile.TemporaryDirectory(prefix="witan-") as ROOT:
+    is_listed()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(dies_once_and_is_asked_again, ("never", "start", "read", "half", "answered", "broken", "flood", "twice")))
+        list(pool.map(lambda case: dies_always(*case), (("start", "the program has ended: signal 9"), ("read", "signal 9"),
+                      ("fails", "exit code 1: it cannot be"), ("refuses", "there is no text"), ("hang", "no answer within 5000 ms"),
+                      ("broken", "has thought 8 times"))))
+        died = list(pool.map(lambda case: node_dies(*case), ((step, moment, mode) for mode in ("idempotent", "once")
+                             for step, moment in ((20, "before"), (45, "after"), (60, "after"), (75, "before"), (85, "after")))))
+        assert any(died), died
+        list(pool.map(comes_and_dies, ("never", "asked", "answered", "node-asked", "node-answered")))
+    waits_for_its_program_through_a_restart()
+    answers_nobody_waits_for()
+    print("ok")
