@@ -68,19 +68,26 @@ class EntryChecker {
     return entry(payload, seq);
   }
 
-  // An epoch begins: later than the last, on exactly the entries before it.
-  Status epoch(std::string_view payload, const MerkleFrontier& before) {
+  // An epoch begins: later than the last and named after it, on exactly the entries before it, first in its batch. An
+  // owner that named a successor had nothing more to say.
+  Status epoch(std::string_view payload, const MerkleFrontier& before, bool opensBatch) {
     EpochView record;
     WITAN_DO(withMessage(payload, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, record, "epoch"); }));
     const std::string name = concat("epoch ", record.number, " of ", record.owner);
-    if (record.number <= lastEpoch_) return corrupt(concat(name, " follows epoch ", lastEpoch_));
+    if (record.number <= last_.number) return corrupt(concat(name, " follows epoch ", last_.number));
+    if (!opensBatch) return corrupt(name + " does not open its batch");
+    if (record.previousNumber != last_.number || record.previousOwner != last_.owner)
+      return corrupt(concat(name, " says it follows epoch ", record.previousNumber, ", not epoch ", last_.number));
+    if (!successor_.empty() && record.owner != successor_ && record.cause != EpochCause::seizure)
+      return corrupt(concat(name, " is not of ", successor_, ", whom the owner before named"));
     if (record.entries != before.size() || record.root != before.root())
       return corrupt(name + " says it began after other entries than those before it");
     if (isSigned_ && record.format < kSignedFormat)
       return corrupt(name + " begins without proofs, after some with them");
-    lastEpoch_ = record.number;
+    last_ = {record.number, std::string(record.owner)};
+    successor_ = record.successor;
     isSigned_ = record.format >= kSignedFormat;
-    begins_.emplace(record.number, record.owner);
+    begins_ = last_;
     return okStatus();
   }
 
@@ -116,7 +123,8 @@ class EntryChecker {
   // The first entry of an epoch of format 2 names it, no other. In a store the epoch's record says so, too.
   Status epochOf(const EntryView& e) {
     const auto begins = std::exchange(begins_, std::nullopt);
-    if (begins && isSigned_ && (e.epoch != begins->first || e.owner != begins->second))
+    if (!successor_.empty()) return corrupt("is of an epoch that only names a successor");
+    if (begins && isSigned_ && (e.epoch != begins->number || e.owner != begins->owner))
       return corrupt("does not name the epoch that it begins");
     if (e.epoch == 0) return okStatus();
     if (ofStore_ && !(begins && isSigned_)) return corrupt("names an epoch that it does not begin");
@@ -207,8 +215,17 @@ class EntryChecker {
     return okStatus();
   }
 
-  // Which members an entry of its tag has (Def. A.29, A.63).
+  static bool isCanonical(std::string_view text) {
+    if (text.empty() || surelyCanonicalJson(text, {.bytes = kRecordTextMax, .depth = 64})) return true;
+    const auto parsed = parseJson(text, {.bytes = kRecordTextMax, .depth = 64});
+    return parsed.ok() && canonicalJson(*parsed) == text;
+  }
+
+  // Which members an entry of its tag has (Def. A.29, A.63), and their form.
   Status shape(const EntryView& e) const {
+    if (e.entity.empty() || e.operationId.empty()) return corrupt("names no entity or no operation");
+    for (const std::string_view text : {e.action, e.writes, e.decision, e.genesis})
+      if (!isCanonical(text)) return corrupt("its JSON is not canonical");
     const bool witness = e.tag == Tag::rejected || e.tag == Tag::escalated;
     if (witness != !e.invariant.empty())
       return corrupt(witness ? "names no failure witness" : "names a failure witness though it has none");
@@ -216,6 +233,8 @@ class EntryChecker {
     if (writes != !e.writes.empty())
       return corrupt(writes ? "holds no write set" : "holds a write set though it changed nothing");
     const bool counselor = e.tag == Tag::cCommitted || e.tag == Tag::cRejected;
+    if (counselor && !e.role.empty()) return corrupt("names a role though a counselor decided");
+    if (e.tag == Tag::cRejected && !e.verdicts.empty()) return corrupt("has verdicts though nothing was tried");
     if (counselor != !e.counselor.empty())
       return corrupt(counselor ? "names no counselor" : "names a counselor though none decided");
     if (counselor && !e.runKey.empty()) return corrupt("names a run though a counselor decided");
@@ -251,13 +270,14 @@ class EntryChecker {
   boost::unordered_flat_map<std::string, Entity, TextHash, std::equal_to<>> entities_;
   boost::unordered_flat_map<OperationKey, bool, OperationHash> operations_;  // whether it was turned away
   RunBindings bindings_;
-  std::uint64_t lastEpoch_ = 0;  // that has a record
+  Epoch last_;             // that has a record
+  std::string successor_;  // whom its owner named
   const VerifyOptions& options_;
   const LogOf log_;
   bool ofStore_ = true;  // epochs have records
   bool isSigned_ = false;
-  std::uint64_t named_ = 0;                                      // the last epoch that an entry names
-  std::optional<std::pair<std::uint64_t, std::string>> begins_;  // that has no entry yet
+  std::uint64_t named_ = 0;      // the last epoch that an entry names
+  std::optional<Epoch> begins_;  // that has no entry yet
   SignatureMemo memo_;
   std::uint64_t proven_ = 0;
 };
@@ -418,14 +438,15 @@ class Verification {
     }
     bool first = true;
     auto info = readLogBatch(value, [&](const LogRecord& record) -> Status {
-      if (std::exchange(first, false)) {
+      const bool opens = std::exchange(first, false);
+      if (opens) {
         std::uint64_t firstSeq = 0;
         std::memcpy(&firstSeq, value.data() + 8, 8);
         if (firstSeq != frontier_.size() + 1) return corrupt(concat("its batch says it starts at entry ", firstSeq));
       }
       if (record.kind == RecordKind::genesis) return checker.genesis(record.payload);
       if (record.kind == RecordKind::note) return okStatus();
-      if (record.kind == RecordKind::epoch) return checker.epoch(record.payload, frontier_);
+      if (record.kind == RecordKind::epoch) return checker.epoch(record.payload, frontier_, opens);
       WITAN_DO(checker.entry(record.payload, frontier_.size() + 1));
       frontier_.append(record.leaf);
       return checkRoot();

@@ -59,8 +59,6 @@ class Names : public ::testing::Test {
   }
   // The owner decides this in the name of `device`, with that proof.
   void enter(const std::string& id, const std::string& device, std::span<const std::uint8_t> proof) {
-    const Request request = spend(id, 7);
-    kernel::ProposalMessage message;
     auto action = budget().parseAction(*parseJson(R"({"type":"SpendA","n":7})"));
     const kernel::Decision made = a().host().ledger().partition().propose({.entity = "e",
                                                                            .role = "A",
@@ -272,6 +270,24 @@ TEST_F(Names, AnAnswerCountsWithItsEntryOnly) {
   cluster.run();
   ASSERT_NE(b().answered("op-2"), nullptr);
   EXPECT_EQ(b().answered("op-2")->recorded, kernel::Outcome::approved);
+}
+
+// Requests are decided at the end of the round that signs them.
+TEST_F(Names, ARequestInWhoseRoundThePartitionWentAwayWaitsForTheNextOwner) {
+  cluster.cut(a(), b());
+  ASSERT_TRUE(b().replica().forceTakeover(kPartition, "", at(b().ms)).ok());
+  for (int step = 0; step < 2; ++step) {  // b tells c, and c tells a
+    cluster.collect();
+    if (step == 1) a().submit(spend("op-2", 20));
+    for (const TestCluster::Frame& frame : std::exchange(cluster.underWay, {})) cluster.hand(frame);
+  }
+  ASSERT_FALSE(a().owns());
+  ASSERT_TRUE(a().drain().ok());
+  EXPECT_TRUE(a().replica().outbox().all().contains("op-2"));
+  cluster.connect(a(), b());
+  cluster.run();
+  ASSERT_NE(a().answered("op-2"), nullptr);
+  EXPECT_EQ(a().answered("op-2")->outcome, kernel::Outcome::approved);
 }
 
 // A log from before goes on as it was; its next epoch has proofs.

@@ -115,14 +115,14 @@ class Persons : public ::testing::Test {
 
 TEST_F(Persons, AnAnswerNeedsTheSignatureOfThePerson) {
   EXPECT_THAT(ask(b_, answerOf("unsigned")).message, HasSubstr("bears no signature of " + counselor()));
-  Request other = answerOf("another key");
+  Request other = answerOf("another-key");
   other.signature = signedWith(keyOfDevice("b"), other);
   EXPECT_THAT(ask(b_, other).message, HasSubstr("is not one by which " + counselor() + " may answer"));
-  other = answerOf("another reason");
+  other = answerOf("another-reason");
   other.signature = signedWith(keyOfPerson(), other);
   other.reason = "yes";
   EXPECT_THAT(ask(b_, other).message, HasSubstr("is not of this answer"));
-  other = answerOf("another question");
+  other = answerOf("another-question");
   other.pendingDigest = sha256("shown");
   other.signature = signedWith(keyOfPerson(), other);
   other.pendingDigest = pending().digest;
