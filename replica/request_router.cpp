@@ -86,7 +86,8 @@ void RequestRouter::answerAtOnce(const Request& request, const std::string& from
 // False: not now. Requires: this device owns the partition.
 bool RequestRouter::decideHere(PartitionHost& host, const Request& request, const std::string& from, Now now) {
   if (request.kind == RequestKind::ingress && admit_) return admitHere(host, request, from, now);
-  if (const Status person = checkPerson(state_, request); !person.ok()) {
+  const Status person = checkPerson(state_, request);
+  if (!person.ok() && !host.partition().knows(request.operationId)) {  // what was decided is answered from the ledger
     answerAtOnce(request, from, answerTo(request, AnswerKind::decided, person.error().message));
     return true;
   }

@@ -3,15 +3,12 @@
 #include "base/bytes.h"
 #include "base/json_codec.h"
 #include "base/quote.h"
-#include "base/sealed_key.h"
 #include "base/string_util.h"
-#include "cli/client/secret_input.h"
+#include "cli/client/answer_signature.h"
 #include "cli/client/verb.h"
 #include "cli/commands/commands.h"
-#include "kernel/record/statement.h"
 #include "node/api/counselor_queue.h"
 #include "node/data_dir/store_dir.h"
-#include "program/durable_file.h"
 #include "program/option_checks.h"
 
 namespace witan::node {
@@ -126,26 +123,6 @@ Result<std::unique_ptr<Queue>> openQueue(const QueueArguments& a) {
   return std::unique_ptr<Queue>(std::make_unique<NodeQueue>(std::move(client)));
 }
 
-// The counselor's key and signature of the answer, in hex. Of a node: the cluster's name is under it.
-Result<std::string> signatureOf(const QueueArguments& a, const DecideRequest& request) {
-  WITAN_TRY(dir, replicaDirPath(a.dir));
-  WITAN_TRY(client, ControlClient::open(dir));
-  WITAN_TRY(persons, client.get("/v1/persons"));
-  WITAN_TRY(pem, readSmallFile(a.sign, kMaxSealedKey));
-  if (!pem) return notFound("no file " + a.sign, "witan person add makes one");
-  WITAN_TRY(passphrase, readPassphrase(a.sign, false));
-  WITAN_TRY(key, openSealedKey(*pem, passphrase));
-  const bool commit = request.decision == api::CounselorDecision::commit;
-  const std::string cluster = shown(persons, "cluster"), reason = request.reason.value_or("");
-  const std::string decision =
-      commit ? kernel::decisionText(enumName(*request.base), request.edit.value_or(json::object())) : std::string();
-  WITAN_TRY(digest, hashFromHex(request.digest));
-  kernel::Statement statement{cluster, request.domain, commit ? "commit" : "reject", request.entity};
-  statement.counselor = request.counselor, statement.decision = decision, statement.reason = reason;
-  statement.shown = digest;
-  return toHex(key.publicKey()) + toHex(key.sign(kernel::answerText(statement)));
-}
-
 // A ledger of `witan run` is one partition, without a name.
 std::string idOf(const QueueRow& row) { return concat(row.partition.empty() ? "" : row.partition + "/", row.seq); }
 
@@ -232,7 +209,11 @@ Result<int> decide(const QueueArguments& a, api::CounselorDecision decision) {
     WITAN_TRY(preview, queue->preview(request, at));
     return answer(toJson(preview), a.json, previewWords(preview));
   }
-  if (!a.sign.empty()) WITAN_SET(request.signature, signatureOf(a, request));
+  if (!a.sign.empty()) {
+    WITAN_TRY(dir, replicaDirPath(a.dir));
+    WITAN_TRY(client, ControlClient::open(dir));
+    WITAN_SET(request.signature, signAnswer(client, request, a.sign));
+  }
   WITAN_TRY(made, queue->decide(row, request, at));
   if (shown(made, "outcome") == "refused")
     return conflict("refused: " + shown(made, "message"), "see: witan queue show " + a.which);
