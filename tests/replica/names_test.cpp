@@ -290,6 +290,50 @@ TEST_F(Names, ARequestInWhoseRoundThePartitionWentAwayWaitsForTheNextOwner) {
   EXPECT_EQ(a().answered("op-2")->outcome, kernel::Outcome::approved);
 }
 
+// Golden vectors, from a program that was written from docs/ledger-format.md alone.
+TEST(NamesTexts, AreThoseOfTheDocument) {
+  const std::vector<std::uint8_t> run(32, 0x11), plan(32, 0x22), shown(32, 0x33);
+  kernel::Statement request{"c-1", "budget", "propose", "e", "A", "op-1", "dev", "agent"};
+  request.action = R"({"n":7,"type":"SpendA"})", request.runKey = run, request.planDigest = plan;
+  EXPECT_EQ(toHex(kernel::requestLeaf(request)), "6fec80b8515928c376f5c26e31683efd7ac17ca5abc7e6ca8114c4a0cc932a0f");
+  kernel::Statement answer{"c-1", "udt", "commit", "David", "", "op-2", "dev"};
+  const std::string decision = kernel::decisionText("candidate", parseJson(R"({"x":1})")->as_object());
+  answer.counselor = "dr.supervising", answer.decision = decision, answer.reason = "seen", answer.shown = shown;
+  EXPECT_EQ(toHex(kernel::requestLeaf(answer)), "c44f2f878441628293bb7802d7940f4994fb182a5aaa406b61b3540799df930f");
+  EXPECT_EQ(toHex(sha256(kernel::answerText(answer))),
+            "676ac496cb5d7aac32261acac1dc87bb1087a2e9fa5ee09a6805537b2891c8a4");
+  Hash leaf;
+  leaf.fill(0x44);
+  EXPECT_EQ(toHex(kernel::holdingLeaf("c-1", "udt/3", 2, "dev@00000001", 7, leaf)),
+            "c3b7c0a73c87901f3ac3ce2ef053c814a74ace229c1c80ab3735b1318bc6701b");
+}
+
+// A proof has one form, and one leaf; paths of all shapes lead to what was signed.
+TEST(NamesTexts, AProofIsOfOneLeaf) {
+  std::vector<Hash> leaves;
+  for (int i = 0; i < 300; ++i) leaves.push_back(sha256(std::to_string(i)));
+  const auto proofs = kernel::signLeaves("test", leaves, keyOfDevice("a"));
+  ASSERT_EQ(proofs.size(), leaves.size());
+  kernel::SignatureMemo memo;
+  for (std::size_t i = 0; i < leaves.size(); i += 7) {
+    const auto bytes = kernel::packProof(proofs[i]);
+    const auto read = kernel::readProof(bytes);
+    ASSERT_TRUE(read.ok());
+    EXPECT_EQ(*read, proofs[i]);
+    EXPECT_TRUE(memo.holds("test", leaves[i], *read));
+    EXPECT_FALSE(memo.holds("test", leaves[(i + 1) % leaves.size()], *read));
+    EXPECT_FALSE(memo.holds("other", leaves[i], *read));
+    for (const std::size_t at : {0, 32, 36, 40, 104}) {
+      auto changed = bytes;
+      changed[at] ^= 1;
+      const auto other = kernel::readProof(changed);
+      EXPECT_FALSE(other.ok() && memo.holds("test", leaves[i], *other)) << at;
+    }
+  }
+  for (const std::size_t size : {0, 103, 105, 104 + 31, 104 + 65 * 32})
+    EXPECT_FALSE(kernel::readProof(std::vector<std::uint8_t>(size, 1)).ok()) << size;
+}
+
 // A log from before goes on as it was; its next epoch has proofs.
 TEST(NamesOfOlderLogs, TheNextEpochHasProofs) {
   bool keys = false;
