@@ -57,7 +57,8 @@ Result<int> list(const ControlClient& client, const PersonArguments& a) {
   return print(answer, a.json, [](const json::value& all) {
     std::vector<std::vector<std::string>> rows;
     for (const json::value& p : rowsOf(all, "persons"))
-      rows.push_back({shown(p, "name"), shown(p, "state"), shown(p, "since"), shown(p.at("keys").as_array().back()),
+      rows.push_back({shown(p, "name"), shown(p, "state"), shown(p, "since"),
+                      std::string(p.at("keys").as_array().back().as_string()),
                       joined(json::value_to<std::vector<std::string>>(p.at("roles")))});
     return rows.empty() ? std::string("none: answers of counselors need no signature\n") : columns(rows);
   });
