@@ -19,6 +19,7 @@ void addRunCommand(Command& app);
 void addLedgerCommand(Command& app);
 void addIncidentCommand(Command& app);
 void addQueueCommand(Command& app);
+void addPersonCommand(Command& app);
 void addInboxCommand(Command& app);
 void addWhyCommand(Command& app);
 void addDomainCommand(Command& app);

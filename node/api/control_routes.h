@@ -42,6 +42,7 @@ std::vector<ControlRoute> graphRoutes();      // control_graphs.cpp
 std::vector<ControlRoute> servedRoutes();     // control_served.cpp
 std::vector<ControlRoute> backupRoutes();     // control_backup.cpp
 std::vector<ControlRoute> proofRoutes();      // control_proof.cpp
+std::vector<ControlRoute> personRoutes();     // control_persons.cpp
 std::vector<ControlRoute> consoleRoutes();    // control_console.cpp
 std::vector<ControlRoute> operationRoutes();  // control_routes.cpp
 

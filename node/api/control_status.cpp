@@ -2,10 +2,10 @@
 #include "agents/host/agent_host.h"
 #include "base/string_util.h"
 #include "base/time.h"
-#include "kernel/record/fork_proof.h"
 #include "node/api/control_routes.h"
 #include "node/data_dir/disk_space.h"
 #include "node/operations/sync.h"
+#include "replica/core/entry_evidence.h"
 #include "replica/head_exchange.h"
 #include "replication/writer.h"
 
@@ -290,11 +290,14 @@ Result<Incidents> incidents(const ApiContext& context, const Nothing&) {
 Result<Evidence> evidence(const ApiContext& context, const Nothing&) {
   const Replica& replica = context.daemon.replica();
   Evidence answer;
-  for (const auto& [origin, file] : replica.heads().proofs())
-    if (const auto proven = kernel::verifyForkProof(file); proven.ok())
-      answer.evidence.push_back({origin,
-                                 deviceOfKeyName(context.daemon.roster().current().cluster, proven->signer.name),
-                                 proven->what, file});
+  const auto add = [&](const std::string& file, const std::string& what) {
+    const auto proven = verifyEvidence(file);
+    if (!proven.ok()) return;
+    const std::string device = deviceOfKeyName(context.daemon.roster().current().cluster, proven->signer.name);
+    answer.evidence.push_back({proven->log, device, what.empty() ? proven->what : what, file});
+  };
+  for (const auto& [origin, file] : replica.heads().proofs()) add(file, "");
+  for (const auto& [what, file] : replica.evidence()) add(file, what);
   return answer;
 }
 

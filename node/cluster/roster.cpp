@@ -22,6 +22,7 @@ constexpr std::string_view kDocumentName = "roster";
 constexpr std::size_t kShownIdDigits = 8;
 constexpr std::size_t kMaxKeys = 16;
 constexpr std::size_t kMaxReasonBytes = 1024;
+constexpr std::string_view kCounselor = "counselor";  // brings decisions; a role of devices, and of no process
 
 Status checkDevice(const RosterDevice& device) {
   WITAN_DO(replication::validateDeviceId("device", device.device));
@@ -45,6 +46,29 @@ Status checkDevice(const RosterDevice& device) {
   return okStatus();
 }
 
+Status checkPersons(const std::vector<RosterPerson>& persons, std::set<std::string>& keys) {
+  if (persons.size() > kMaxPersons) return invalid(concat("a roster has at most ", kMaxPersons, " persons"));
+  for (std::size_t i = 0; i < persons.size(); ++i) {
+    const RosterPerson& person = persons[i];
+    const std::string who = "person " + person.name + ": ";
+    WITAN_DO(validateId("person", person.name));
+    if (i > 0 && !(persons[i - 1].name < person.name)) return invalid("persons: not in order of their names");
+    if (person.keys.empty() || person.keys.size() > kMaxKeys)
+      return invalid(concat(who, "has ", person.keys.size(), " keys (1 to ", kMaxKeys, ")"));
+    for (const std::string& hex : person.keys) {
+      WITAN_TRY(key, publicKeyFromHex(hex, who + "key"));
+      (void)key;
+      if (!keys.insert(hex).second) return invalid(who + "its key is another's too, or twice its own");
+    }
+    if (person.roles.size() > kMaxDeviceRoles) return invalid(who + "too many roles");
+    for (const std::string& role : person.roles)
+      if (!role.ends_with(concat(".", kCounselor)) || !validateId("role", role).ok())
+        return invalid(who + inQuotes(role) + " is no role of a person", "a role is DOMAIN.counselor");
+    if (person.reason.size() > kMaxReasonBytes) return invalid(who + "the reason is too long");
+  }
+  return okStatus();
+}
+
 constexpr std::size_t kShortDigits = 8;
 constexpr std::size_t kTagDigits = 8;  // replication/writer.h
 
@@ -55,8 +79,6 @@ std::size_t hexDigitsAt(std::string_view text, std::size_t at) {
   while (end < text.size() && isHex(text[end])) ++end;
   return end - at;
 }
-
-constexpr std::string_view kCounselor = "counselor";  // brings decisions; a role of devices, and of no process
 
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
@@ -209,6 +231,42 @@ std::size_t Roster::activeCount() const {
   return static_cast<std::size_t>(std::ranges::count_if(devices, [](const RosterDevice& d) { return d.active(); }));
 }
 
+bool RosterPerson::mayAnswer(std::string_view domain) const {
+  return active() && std::ranges::find(roles, concat(domain, ".", kCounselor)) != roles.end();
+}
+
+const RosterPerson* Roster::person(std::string_view name) const {
+  if (!persons) return nullptr;
+  const auto at = std::ranges::find(*persons, name, &RosterPerson::name);
+  return at == persons->end() ? nullptr : &*at;
+}
+
+Status addPerson(Roster& roster, std::string_view name, const PublicKey& key, std::span<const std::string> roles,
+                 Time now) {
+  WITAN_DO(checkLetters(name));
+  if (roles.empty()) return invalid("a person needs a role", "give --role DOMAIN.counselor");
+  std::vector<RosterPerson>& persons = roster.persons ? *roster.persons : roster.persons.emplace();
+  auto at = std::ranges::lower_bound(persons, name, {}, &RosterPerson::name);
+  if (at == persons.end() || at->name != name) {
+    at = persons.insert(at, RosterPerson{std::string(name), {}, DeviceState::active, {}, now, ""});
+  } else {
+    at->state = DeviceState::active;
+    at->reason.clear();
+  }
+  at->roles.assign(roles.begin(), roles.end());
+  if (at->keys.empty() || at->keys.back() != toHex(key)) at->keys.push_back(toHex(key));
+  return checkRoster(roster);
+}
+
+Status revokePerson(Roster& roster, std::string_view name, std::string_view reason) {
+  auto* found = const_cast<RosterPerson*>(roster.person(name));
+  if (found == nullptr) return notFound("no person " + inQuotes(name) + " in the roster", "see: witan person list");
+  if (!found->active()) return conflict(found->name + " was revoked already");
+  found->state = DeviceState::revoked;
+  found->reason = std::string(clip(reason, 512));
+  return okStatus();
+}
+
 Status checkDeviceRoles(std::span<const std::string> roles) {
   if (roles.size() > kMaxDeviceRoles) return invalid(concat("more than ", kMaxDeviceRoles, " roles"));
   for (const std::string& role : roles) {
@@ -266,7 +324,7 @@ Status checkRoster(const Roster& roster) {
     for (const std::string& key : device.keys)
       if (!keys.insert(key).second) return invalid("one key stands for two devices");
   }
-  return okStatus();
+  return roster.persons ? checkPersons(*roster.persons, keys) : okStatus();
 }
 
 Result<std::string> signRoster(const Roster& roster, const SigningKey& admin) {

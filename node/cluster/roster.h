@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/crypto.h"
+#include "base/json_codec.h"
 #include "base/reflect.h"
 #include "base/time.h"
 #include "kernel/domain_module.h"
@@ -28,6 +29,7 @@ inline constexpr std::size_t kMaxRosterDevices = 1024;
 inline constexpr std::size_t kMaxDeviceAddresses = 8;
 inline constexpr std::size_t kMaxNodeNameBytes = 64;
 inline constexpr std::size_t kMaxDeviceRoles = 64;
+inline constexpr std::size_t kMaxPersons = 1024;
 
 // The role of a device that keeps copies of the ledgers, and so sees all of the shared state.
 inline constexpr std::string_view kLedgerRole = "ledger";
@@ -60,12 +62,28 @@ struct RosterDevice {
   bool mayHave(std::string_view scope) const;
 };
 
+// Somebody who answers as a counselor, with a key of their own (`witan person add`).
+struct RosterPerson {
+  std::string name;               // as the domain's list of counselors has it
+  std::vector<std::string> keys;  // hex; the last one counts, those before it were replaced
+  DeviceState state = DeviceState::active;
+  std::vector<std::string> roles;  // "{domain}.counselor"
+  Time since;
+  std::string reason;  // of a revocation
+  WITAN_MEMBERS(RosterPerson, name, keys, state, roles, since, reason)
+  friend bool operator==(const RosterPerson&, const RosterPerson&) = default;
+
+  bool active() const { return state == DeviceState::active; }
+  bool mayAnswer(std::string_view domain) const;
+};
+
 struct Roster {
   std::string cluster;
   std::uint64_t version = 0;
-  std::vector<RosterDevice> devices;  // by id
-  WITAN_MEMBERS(Roster, cluster, version, devices)
-  friend bool operator==(const Roster&, const Roster&) = default;
+  std::vector<RosterDevice> devices;               // by id
+  Omittable<std::vector<RosterPerson>> persons{};  // by name
+  WITAN_MEMBERS(Roster, cluster, version, devices, persons)
+  friend bool operator==(const Roster& one, const Roster& other) { return toJson(one) == toJson(other); }
 
   // Null: nobody.
   const RosterDevice* find(std::string_view device) const;
@@ -77,7 +95,15 @@ struct Roster {
   // By id, by name, or by the beginning of an id that fits one device only. Errors: notFound; conflict (several).
   Result<const RosterDevice*> lookUp(std::string_view idOrName) const;
   std::size_t activeCount() const;
+  // Null: there is no such person.
+  const RosterPerson* person(std::string_view name) const;
 };
+
+// Makes a person one who answers for these roles, from now on by this key. Errors: a bad name, role or key.
+Status addPerson(Roster& roster, std::string_view name, const PublicKey& key, std::span<const std::string> roles,
+                 Time now);
+// Errors: notFound; conflict, already revoked.
+Status revokePerson(Roster& roster, std::string_view name, std::string_view reason);
 
 // Everything that can be wrong with a roster, the member named.
 Status checkRoster(const Roster& roster);

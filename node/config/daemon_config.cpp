@@ -55,6 +55,8 @@ const std::array kKeys{
     Key{"ledger", "lease_seconds", &DaemonConfig::leaseSeconds, "after which a silent owner is replaced (etcd)"},
     Key{"ledger", "pending_ttl_seconds", &DaemonConfig::pendingTtlSeconds,
         "after which an escalation nobody decided is rejected; 0: never"},
+    Key{"counselors", "signed", &DaemonConfig::signedAnswers,
+        "answers count with a person's signature only; the same on all devices"},
     Key{"trace", "otlp", &DaemonConfig::otlp, "http://HOST:PORT of an OTLP/HTTP collector; empty: no traces"},
 };
 

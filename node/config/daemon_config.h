@@ -45,6 +45,8 @@ struct DaemonConfig {
   std::string etcdCa, etcdCert, etcdKey;
   std::int64_t leaseSeconds = 10;
   std::int64_t pendingTtlSeconds = 0;  // 0: an escalation waits for ever
+  // [counselors]
+  bool signedAnswers = false;  // each answer needs a person's signature; the same on all devices
   // [trace]
   std::string otlp;  // http://host:port of an OTLP/HTTP collector; empty: none
 

@@ -137,6 +137,7 @@ NodeSetup Daemon::setup() const {
   };
   setup.mayAsk = [this](std::string_view device, const Request& request) { return mayAsk(device, request); };
   if (config_.engine == "etcd") setup.etcd = etcdOptions(config_);
+  setup.signedAnswers = config_.signedAnswers;
   setup.heads = std::make_shared<DeviceHeads>(path_, key_, rosters_);
   return setup;
 }

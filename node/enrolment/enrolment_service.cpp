@@ -274,6 +274,13 @@ Status EnrolmentService::setRoles(std::string_view idOrName, std::span<const std
   return rosters_->publish(std::move(next), *admin_);
 }
 
+Status EnrolmentService::change(const std::function<Status(Roster& roster)>& edit) {
+  WITAN_DO(mayChange());
+  Roster next = rosters_->current();
+  WITAN_DO(edit(next));
+  return rosters_->publish(std::move(next), *admin_);
+}
+
 Result<bool> EnrolmentService::onRotate(std::string_view device, const RotateKey& request) {
   WITAN_TRY(next, publicKeyFromBytes(request.key, "key"));
   if (!verifySignature(next, rotationText(device, next), request.proof))

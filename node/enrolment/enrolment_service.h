@@ -82,6 +82,8 @@ class EnrolmentService {
   Result<PendingDevice> deny(std::string_view device);
   Status revoke(std::string_view idOrName, std::string_view reason);
   Status setRoles(std::string_view idOrName, std::span<const std::string> roles);
+  // Publishes the roster as `edit` leaves it.
+  Status change(const std::function<Status(Roster& roster)>& edit);
   // A member asks for another key, over a stream authenticated by its present one. Returns whether the roster changed.
   // Errors: the proof does not hold, and those of rotate().
   Result<bool> onRotate(std::string_view device, const RotateKey& request);
