@@ -117,7 +117,7 @@ TEST(Incarnation, APeerThatKnowsMoreOfMeMeansThatIWentBack) {
   const ClaimJudgement judgement = judgeOwnClaim(claim(9, 5));
   EXPECT_EQ(judgement.verdict, ClaimVerdict::rolledBack);
   EXPECT_EQ(judgement.why,
-            "desk says that it has 9 commits of phone@0a1b2c3d in space state, which issued 5: this store went back "
+            "desk says that it has 9 commits of phone@0a1b2c3d in space state, of which it can know 5: this store went back "
             "in time");
 }
 
