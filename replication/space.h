@@ -217,7 +217,7 @@ class Space {
   WriterTable writers_;
   std::vector<std::uint64_t> writerHashes_;
   WriterIndex self_ = 0;
-  bool named_ = false;  // become() was called
+  bool named_ = false;                                 // become() was called
   std::optional<std::pair<WriterIndex, Seq>> unsent_;  // as the row says
   Seq sentBefore_ = 0;
   bool sending_ = false;

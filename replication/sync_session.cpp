@@ -277,10 +277,9 @@ void SyncSession::close(std::string_view code, std::string_view reason) {
 
 bool SyncSession::quiet() const {
   return state_ != SessionState::opening && outbox_.empty() && !ackDue_ && segmentBytesOut_ == segmentBytesAcked_ &&
-         std::ranges::all_of(
-             spaces_, [&](const Shared& s) {
-               return (!s.theirs || s.sync->allSent() || waitsForAdoption(s)) && !s.repair && s.items.empty();
-             });
+         std::ranges::all_of(spaces_, [&](const Shared& s) {
+           return (!s.theirs || s.sync->allSent() || waitsForAdoption(s)) && !s.repair && s.items.empty();
+         });
 }
 
 // --- segments and acknowledgements
@@ -539,7 +538,8 @@ void SyncSession::sendItems(Shared& shared) {
 }
 
 // Whether a newcomer has to wait for what this device has, because that is an older copy: it would take it for the
-// present one, and bring back what all others have removed and forgotten. Not where nobody else is known to have a copy.
+// present one, and bring back what all others have removed and forgotten. Not where nobody else is known to have a
+// copy.
 bool SyncSession::waitsForAdoption(const Shared& shared) const {
   if (&shared == &spaces_.front() || !local_.restored(shared.id) || mutated("fillFromOlder")) return false;
   const auto at = local_.acks().entries().find(shared.id);

@@ -220,8 +220,8 @@ SimAgents simAgents(std::uint64_t policy, std::string_view away) {
   };
   const auto made = std::make_shared<OfDevice>(policy);
   node::AgentSetup* const setup = &made->setup;
-  for (const Agent* agent : {static_cast<const Agent*>(&clerk), static_cast<const Agent*>(&sealer),
-                             static_cast<const Agent*>(&herald)})
+  for (const Agent* agent :
+       {static_cast<const Agent*>(&clerk), static_cast<const Agent*>(&sealer), static_cast<const Agent*>(&herald)})
     if (agent->spec().id != away) setup->agents.push_back(agent);
   setup->gate = &made->gate;
   setup->options.wake.graceMs = 5'000;

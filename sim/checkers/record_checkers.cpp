@@ -105,13 +105,13 @@ class WriteChecker final : public Checker {
       if (space == nullptr) continue;
       auto held = space->versions(static_cast<Kind>(key.second.first), key.second.second);
       if (!held.ok()) return c_.failed("store", at.name() + ": " + held.error().message);
-      const auto last = std::ranges::find_if(
-          writes.rbegin(), writes.rend(), [&](const WriteRecord& write) { return write.dot.host == before; });
+      const auto last = std::ranges::find_if(writes.rbegin(), writes.rend(),
+                                             [&](const WriteRecord& write) { return write.dot.host == before; });
       const auto anew = std::ranges::find_if(*held, [&](const Version& one) { return one.dot.host == now; });
       if (last == writes.rend() || anew == held->end() || last->device != at.index()) continue;
       c_.probe("written again");
-      c_.history().wrote(key, {anew->dot, at.index(), c_.agenda().now(), false, false, last->tombstone, last->seen,
-                               last->dot});
+      c_.history().wrote(
+          key, {anew->dot, at.index(), c_.agenda().now(), false, false, last->tombstone, last->seen, last->dot});
     }
   }
   void onStopped(Seat& at) override { writers_[at].clear(); }

@@ -182,7 +182,8 @@ TEST(Restore, ADeviceKnowsWhatHasNotLeftIt) {
 }
 
 // A restored device that admits another one fills it only once it has adopted a member's copy, with which the newcomer
-// is connected or not: nothing that the others removed comes back by it. Where no other member is left, it does at once.
+// is connected or not: nothing that the others removed comes back by it. Where no other member is left, it does at
+// once.
 TEST(Restore, ANewcomerIsNotFilledFromAnOlderCopy) {
   for (const bool othersAreLeft : {true, false}) {
     Device a("a", 7), b("b"), c("c");
