@@ -290,30 +290,40 @@ Status Space::reissue(const Held& lost, Kind kind, const std::string& key) {
 
 Result<std::size_t> Space::recommit(WriterIndex writer, Seq from) {
   std::size_t n = 0;
+  Seq before = 0;  // of a commit the parts stay together
   RecordTable::Origin& mine = table_.origin(writer);
   for (auto at = mine.upper_bound(from, SeqOrder{}); at != mine.end(); at = mine.upper_bound(from, SeqOrder{})) {
-    Held lost;
-    lost.writer = writer;
-    lost.seq = from + 1;  // its author had seen what this writer told others, and nothing of what they know instead
-    lost.tombstone = at->tombstone;
-    lost.context = at->context;
-    WITAN_SET(lost.body, bodyOf(*at));
-    const Kind kind = at->record->kind;
-    const bool event = schemas_.traits(kind).event;
-    const bool delivered = event && !undelivered_.contains({writer, at->seq});
-    const Seq seq = vector_.at(self_) + 1;
-    const std::string key = event ? concat(selfName(), ":", seq) : at->record->key;
-    eraseVersion(*at);
-    WITAN_DO(reissue(lost, kind, key));
+    Held& lost = *at;
+    if (std::exchange(before, lost.seq) != lost.seq) vector_.raise(self_, vector_.at(self_) + 1);
+    const Kind kind = lost.record->kind;
+    const KindTraits& traits = schemas_.traits(kind);
+    auto held = std::make_unique<Held>();
+    held->writer = self_;
+    held->seq = vector_.at(self_);
+    held->tombstone = lost.tombstone;
+    held->context = lost.context;
+    // Its author had seen what this writer told others, and nothing of what they know instead of this.
+    if ((traits.register_ || lost.tombstone) && from > 0) held->context.push_back({writer, from});
+    WITAN_SET(held->body, bodyOf(lost));
+    if (traits.deltas && !lost.tombstone) {
+      WITAN_SET(held->body, schemas_.withAuthor(held->body, writers_.name(writer), selfName()));
+    }
+    const bool delivered = traits.event && !undelivered_.contains({writer, lost.seq});
+    const std::string key = traits.event ? concat(selfName(), ":", held->seq) : lost.record->key;
+    eraseVersion(lost);
+    hold(table_.findOrAdd(kind, key), std::move(held));
     if (delivered) {
       // Whom it was to wake here has been woken.
-      undelivered_.erase({self_, seq});
-      delivered_.raise(self_, seq);
+      undelivered_.erase({self_, vector_.at(self_)});
+      delivered_.raise(self_, vector_.at(self_));
       putVector(rows::kDelivered, delivered_);
     }
     ++n;
   }
-  if (n > 0) noteUnsent(), ++losses_;
+  if (n == 0) return n;
+  ++losses_;
+  noteUnsent();
+  putVector(rows::kVector, vector_);
   return n;
 }
 
