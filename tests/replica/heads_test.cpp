@@ -167,6 +167,16 @@ TEST_F(Heads, AHeadOfEntriesThatOthersGotProvesTheForkWhenTheOwnerSignsTheNext) 
   EXPECT_THAT(accused(b(), "forkProven"), ElementsAre("a"));
 }
 
+// Of several such heads the one of most entries is kept, whichever came first.
+TEST_F(Heads, OfHeadsThatAreAheadTheNewestIsCompared) {
+  sendHead("a", "b", forged("a", 3)), sendHead("a", "b", forged("a", 2));
+  sendHead("a", "c", forged("a", 2)), sendHead("a", "c", forged("a", 3));
+  decide(a(), "op-2", 20);
+  for (Device* device : {&b(), &c()}) EXPECT_THAT(accused(*device, "headDiffers"), IsEmpty()) << device->name();
+  decide(a(), "op-3", 20);
+  for (Device* device : {&b(), &c()}) EXPECT_THAT(accused(*device, "headDiffers"), ElementsAre("a")) << device->name();
+}
+
 TEST_F(Heads, NobodyIsAccusedByAHeadThatItDidNotSign) {
   sendHead("c", "b", forged("c", 1));  // not by the owner
   EXPECT_EQ(b().replica().counters().headsRefused, 0u);

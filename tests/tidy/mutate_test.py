@@ -97,7 +97,7 @@ def main():
         mutate.ROOT = root
         mutate.TESTS = {"kernel": ["kernel_test"]}
         options = argparse.Namespace(work=None, build=str(build), rooms="kernel", draw=100, seed=1, units=None, seeds=0, minutes=5,
-                                     scenarios="", skip="")
+                                     scenarios="", skip="", longest=60, only=None)
         hunted = Toy(options).hunt()
         text = mutate.report(hunted)
     print(text)
