@@ -150,6 +150,23 @@ void signAnswers(ReplicaState& state, std::span<const std::pair<std::string, Ans
   for (std::size_t i = 0; i < answers.size(); ++i) answers[i].second->proof = kernel::packProof(proofs[i]);
 }
 
+namespace {
+
+// Of the same act the first entry counts, as in Partition::propose and decide: another device may have asked for it,
+// and a counselor given another reason.
+Request asEntered(const Request& asked, const kernel::EntryView& entry) {
+  Request same = asked;
+  same.device = entry.device, same.agent = entry.agent;
+  same.reason = entry.reason;
+  same.runKey = same.planDigest = same.pendingDigest = Hash{};
+  std::ranges::copy(entry.runKey, same.runKey.begin());
+  std::ranges::copy(entry.planDigest, same.planDigest.begin());
+  std::ranges::copy(entry.shown, same.pendingDigest.begin());
+  return same;
+}
+
+}  // namespace
+
 Status checkAnswer(ReplicaState& state, const std::string& from, const Request& asked, const Answer& answer) {
   const auto outcome = answer.outcome == kernel::Outcome::duplicate ? answer.recorded : answer.outcome;
   if (!state.config.heads || !isTag(outcome)) return okStatus();
@@ -158,7 +175,8 @@ Status checkAnswer(ReplicaState& state, const std::string& from, const Request& 
   const std::string& cluster = state.config.replication.cluster;
   const auto words = alignedWords(asView(answer.entry));
   const auto view = kernel::readEntryView({reinterpret_cast<const char*>(words->data()), answer.entry.size()});
-  const auto leaf = leafOf(state, asked);
+  if (!view.ok()) return unproven("its entry cannot be read");
+  const auto leaf = leafOf(state, answer.outcome == kernel::Outcome::duplicate ? asEntered(asked, *view) : asked);
   const bool asAsked =
       becomesEntry(asked) ? leaf.ok() && *leaf == kernel::requestLeaf(kernel::statementOf(cluster, asked.domain, *view))
                           : entry->operationId == asked.operationId && entry->entity == asked.entity;

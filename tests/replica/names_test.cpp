@@ -272,6 +272,15 @@ TEST_F(Names, AnAnswerCountsWithItsEntryOnly) {
   EXPECT_EQ(b().answered("op-2")->recorded, kernel::Outcome::approved);
 }
 
+// The same act under the same id, asked for by another device, is answered by the entry that there is.
+TEST_F(Names, AnActThatAnotherDeviceAskedForBeforeIsAnsweredByItsEntry) {
+  decide(c(), "op-1", 10);
+  ASSERT_NE(c().answered("op-1"), nullptr);
+  EXPECT_EQ(c().answered("op-1")->outcome, kernel::Outcome::duplicate);
+  EXPECT_EQ(c().answered("op-1")->seq, 1u);
+  EXPECT_THAT(accused(c(), "falseAnswer"), IsEmpty());
+}
+
 // Requests are decided at the end of the round that signs them.
 TEST_F(Names, ARequestInWhoseRoundThePartitionWentAwayWaitsForTheNextOwner) {
   cluster.cut(a(), b());
