@@ -260,7 +260,7 @@ Result<std::size_t> LocalReplica::acknowledgeRetirements() {
 
 Result<Membership> LocalReplica::membership() {
   WITAN_TRY(all, statements());
-  return membershipOf(all);
+  return membershipOf(all, mayRetire_);
 }
 
 Status LocalReplica::noticeOwnRetirement(const Membership& members) {

@@ -91,6 +91,8 @@ class LocalReplica {
   Status stabilise();
   // From the statements in the cluster's space.
   Result<Membership> membership();
+  // From now on such proposals count alone.
+  void retireOnly(MayRetire mayRetire) { mayRetire_ = std::move(mayRetire); }
   Result<std::vector<Statement>> statements();
   Status addStatement(const Statement& statement);
   // Acknowledges the retirements that wait for this device (replication/membership.h). Returns how many. From then on
@@ -143,6 +145,7 @@ class LocalReplica {
 
   const RecordSchemas& schemas_;
   ReplicaOptions options_;
+  MayRetire mayRetire_;
   std::unique_ptr<FingerprintKey> key_;
   std::unique_ptr<Database> journal_, agents_;
   std::string writer_;

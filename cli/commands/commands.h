@@ -53,6 +53,9 @@ void addIdCommand(Command& app);
 void addCoordinateCommand(Command& app);
 void addGraphCommand(Command& app);
 void addMarketCommand(Command& app);
+void addWitnessCommand(Command& app);
+// add, list, revoke: of programs, on a running node
+void addTokenCommand(Command& app);
 void addCompletionCommand(Command& app);
 
 }  // namespace witan::node

@@ -89,7 +89,7 @@ Result<int> trust(const MarketArguments& a) {
     rows.push_back({{"org", org}, {"root", root}, {"fingerprint", fingerprint}});
     words += org + " " + fingerprint + "\n";
   }
-  a.json ? putOut(canonicalJson(json::object{{"roots", std::move(rows)}}) + "\n") : putWords(words);
+  putWords(a.json ? canonicalJson(json::object{{"roots", std::move(rows)}}) + "\n" : words);
   return kExitOk;
 }
 
@@ -97,7 +97,7 @@ Result<int> untrust(const MarketArguments& a) {
   WITAN_TRY(roots, trustedRoots(a));
   if (roots.erase(a.file) == 0) return notFound(inQuotes(a.file) + " is not trusted", "see: witan market trust");
   WITAN_DO(storeRoots(a, roots));
-  if (a.json) putOut(canonicalJson(json::object{{"org", a.file}}) + "\n");
+  if (a.json) putWords(canonicalJson(json::object{{"org", a.file}}) + "\n");
   return kExitOk;
 }
 
@@ -117,9 +117,9 @@ Result<int> verify(const MarketArguments& a) {
   WITAN_TRY(text, readInput(a.file, market::kBundleLimits.bytes));
   const market::Verification found = market::verifyBundleText(text, *roots);
   if (a.json)
-    putOut(canonicalJson(found.ok() ? json::object{{"result", "ok"}}
-                                    : json::object{{"result", found.id}, {"message", found.message}}) +
-           "\n");
+    putWords(canonicalJson(found.ok() ? json::object{{"result", "ok"}}
+                                      : json::object{{"result", found.id}, {"message", found.message}}) +
+             "\n");
   else
     putWords(found.ok() ? "ok: all checks EB01 to EB17 hold\n" : found.id + ": " + found.message + "\n");
   std::fflush(stdout);  // what is not proven comes after the verdict
@@ -162,7 +162,7 @@ Result<int> show(const MarketArguments& a) {
     return notFound(concat("no contract \"", clip(a.file), "\" in ", a.store),
                     "see: witan ledger tail --store " + a.store);
   const json::object view = domains::escrow::viewOf(*entity);
-  a.json ? putOut(canonicalJson(view) + "\n") : putWords(viewWords(view));
+  putWords(a.json ? canonicalJson(view) + "\n" : viewWords(view));
   return kExitOk;
 }
 

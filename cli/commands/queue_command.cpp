@@ -139,7 +139,7 @@ Result<QueueRow> find(Queue& queue, const std::string& which) {
 }
 
 int answer(const std::string& json, bool asJson, const std::string& words) {
-  asJson ? putOut(json + "\n") : putWords(words);
+  putWords(asJson ? json + "\n" : words);
   return kExitOk;
 }
 

@@ -7,6 +7,7 @@
 #include "kernel/record/entry.h"
 #include "node/api/control_routes.h"
 #include "node/ledgers/ledger_rows.h"
+#include "node/witness/witness_rounds.h"
 
 namespace witan::node::api {
 
@@ -64,7 +65,8 @@ WITAN_STRUCT(VerifyRequest, (Omittable<bool>, replay, "true: decides every entry
 WITAN_STRUCT(LedgerVerdict, (std::string, partition, "DOMAIN/NUMBER"), (std::uint64_t, entries, "Number of entries"),
              (std::string, root, "Root of the Merkle tree"),
              (std::uint64_t, signedEntries, "Entries that the newest head of its owner covers"),
-             (std::uint64_t, cosignedEntries, "Entries that the newest head covers that another device signed, too"),
+             (std::uint64_t, cosignedEntries,
+              "Entries under the newest head that another device or a witness signed, too"),
              (std::optional<std::string>, problem, "The first problem; null: none"))
 
 WITAN_STRUCT(VerifyReport, (bool, ok, "Whether no ledger has a problem"),
@@ -181,7 +183,10 @@ void stream(const ApiContext& context, const StreamRequest& request) {
     return okStatus();
   }();
   if (!begun.ok()) return context.responder.refuse(begun.error());
+  const StreamPlaces::Place place = context.streams.take(context.role);
+  if (!place) return context.responder.refuse(noStreamPlace());
   reader->stream = context.responder.reply->stream({});
+  reader->stream->onGone([place] {});
   if (resumes) {
     const auto whole = reader->catchUp(daemon.replica());
     if (!whole.ok() || !*whole) return reader->stream->close();  // with what was sent the reader comes again
@@ -194,6 +199,12 @@ void stream(const ApiContext& context, const StreamRequest& request) {
 Result<JsonAs<VerifyReport>> verify(const ApiContext& context, const VerifyRequest& request) {
   WITAN_DO(needsLedgers(context.daemon));
   WITAN_TRY(report, verifyHosts(context.daemon.replica(), request.replay.value_or(false)));
+  if (const WitnessRounds* witnesses = context.daemon.witnesses())
+    for (json::value& ledger : report.at("ledgers").as_array()) {
+      const auto* head = witnesses->published(ledger.at("partition").as_string());
+      json::value& covered = ledger.at("cosignedEntries");
+      if (head != nullptr && covered.to_number<std::uint64_t>() < head->size) covered = head->size;
+    }
   return JsonAs<VerifyReport>{std::move(report)};
 }
 

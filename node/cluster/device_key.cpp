@@ -26,6 +26,7 @@ fs::path pathOf(const fs::path& dir, KeyName name) {
     case KeyName::admin: return dir / "admin.key";
     case KeyName::nextDevice: return dir / "device.key.next";
     case KeyName::previousDevice: return dir / "device.key.previous";
+    case KeyName::witness: return dir / "witness.key";
   }
   return dir;
 }

@@ -20,7 +20,6 @@ namespace {
 
 constexpr std::string_view kDocumentName = "roster";
 constexpr std::size_t kShownIdDigits = 8;
-constexpr std::size_t kMaxKeys = 16;
 constexpr std::size_t kMaxReasonBytes = 1024;
 constexpr std::string_view kCounselor = "counselor";  // brings decisions; a role of devices, and of no process
 
@@ -29,8 +28,8 @@ Status checkDevice(const RosterDevice& device) {
   const std::string who = "device " + device.device + ": ";
   if (device.name.empty() || device.name.size() > kMaxNodeNameBytes || !isUtf8(device.name))
     return invalid(concat(who, "a name has 1 to ", kMaxNodeNameBytes, " bytes of UTF-8"));
-  if (device.keys.empty() || device.keys.size() > kMaxKeys)
-    return invalid(concat(who, "has ", device.keys.size(), " keys (1 to ", kMaxKeys, ")"));
+  if (device.keys.empty() || device.keys.size() > kMaxDeviceKeys)
+    return invalid(concat(who, "has ", device.keys.size(), " keys (1 to ", kMaxDeviceKeys, ")"));
   for (const std::string& hex : device.keys) {
     auto key = publicKeyFromHex(hex, who + "key");
     if (!key.ok()) return key.error();
@@ -89,7 +88,7 @@ std::string joined(const std::vector<std::string>& names) {
 std::vector<std::string> rolesOf(const kernel::Signature& signature) {
   std::vector<std::string> names;
   for (const kernel::RoleInfo& role : signature.roles) names.push_back(signature.domain + "." + role.name);
-  names.push_back(concat(signature.domain, ".", kCounselor));
+  for (const std::string_view role : {kCounselorRole, kBeginRole}) names.push_back(concat(signature.domain, ".", role));
   return names;
 }
 
@@ -170,7 +169,8 @@ std::string warningOf(const std::string& role, const SignatureOf& signatureOf) {
            joined({domains.begin(), domains.end()});
   }
   const std::vector<std::string> known = rolesOf(*signature);
-  if (std::ranges::find(known, role) != known.end()) return "";
+  const std::string read = role.ends_with(kReads) ? role.substr(0, role.size() - kReads.size()) : role;
+  if (std::ranges::find(known, read) != known.end()) return "";
   return "the role " + inQuotes(role) + " is none of its domain as this node knows it: there are " + joined(known);
 }
 
@@ -182,6 +182,10 @@ bool RosterDevice::takesOver() const { return std::ranges::find(roles, kTakeover
 bool RosterDevice::mayAct(std::string_view domain, std::string_view role) const {
   const std::string exact = concat(domain, ".", role);
   return std::ranges::any_of(roles, [&](const std::string& r) { return r == kAnyRole || r == exact; });
+}
+
+bool RosterDevice::maySee(std::string_view domain, std::string_view role) const {
+  return mayAct(domain, role) || std::ranges::find(roles, concat(domain, ".", role, kReads)) != roles.end();
 }
 
 bool RosterDevice::mayHave(std::string_view scope) const {
@@ -274,7 +278,7 @@ Status checkDeviceRoles(std::span<const std::string> roles) {
     const std::size_t dot = role.find('.');
     if (dot == std::string::npos || dot == 0 || dot + 1 == role.size() || !validateId("role", role).ok())
       return invalid(inQuotes(role) + " is no role of a device",
-                     "a role is ledger, takeover, * (all), or DOMAIN.ROLE, as udt.LabOrder");
+                     "a role is ledger, takeover, * (all), or DOMAIN.ROLE, as udt.LabOrder or udt.LabOrder:read");
   }
   return okStatus();
 }
@@ -308,6 +312,12 @@ Status checkDeviceName(std::string_view name) {
   if (hex && (name.size() == kShownIdDigits || name.size() == kDeviceIdDigits))
     return invalid("the name " + inQuotes(name) + " could be the id of a device", "give another name");
   return okStatus();
+}
+
+Status checkReason(std::string_view reason) {
+  if (forTerminal(reason) == reason && reason.find_first_of("\n\t") == std::string_view::npos) return okStatus();
+  return invalid("the reason " + inQuotes(reason) + " has controls, line ends or bytes that are no UTF-8",
+                 "give one line of plain text");
 }
 
 Status checkRoster(const Roster& roster) {

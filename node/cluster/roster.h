@@ -30,6 +30,7 @@ inline constexpr std::size_t kMaxDeviceAddresses = 8;
 inline constexpr std::size_t kMaxNodeNameBytes = 64;
 inline constexpr std::size_t kMaxDeviceRoles = 64;
 inline constexpr std::size_t kMaxPersons = 1024;
+inline constexpr std::size_t kMaxDeviceKeys = 16;
 
 // The role of a device that keeps copies of the ledgers, and so sees all of the shared state.
 inline constexpr std::string_view kLedgerRole = "ledger";
@@ -37,15 +38,20 @@ inline constexpr std::string_view kLedgerRole = "ledger";
 inline constexpr std::string_view kTakeoverRole = "takeover";
 // Every role of every domain, without the copies.
 inline constexpr std::string_view kAnyRole = "*";
+// DOMAIN.counselor brings decisions of counselors, DOMAIN.begin begins entities. Roles of devices, of no process.
+inline constexpr std::string_view kCounselorRole = "counselor";
+inline constexpr std::string_view kBeginRole = "begin";
+// DOMAIN.ROLE:read sees the slices of a role and proposes nothing.
+inline constexpr std::string_view kReads = ":read";
 
 WITAN_ENUM(DeviceState, active, revoked)
 
 struct RosterDevice {
   std::string device;             // id: hash of its first key
   std::string name;               // as people call it; unique among the active
-  std::vector<std::string> keys;  // hex; the last one counts, those before it were rotated away
+  std::vector<std::string> keys;  // hex; the last one counts, the first gives the id, others were rotated away
   DeviceState state = DeviceState::active;
-  std::vector<std::string> roles;      // "ledger", "takeover", "*", "{domain}.{role}"
+  std::vector<std::string> roles;      // "ledger", "takeover", "*", "{domain}.{role}", "{domain}.{role}:read"
   std::vector<std::string> scopes;     // of the replicated data; empty: all with "ledger" or "*", else none
   std::vector<std::string> addresses;  // host:port, where others may dial it
   Time since;                          // admitted
@@ -59,6 +65,7 @@ struct RosterDevice {
   bool takesOver() const;
   // May propose, and see slices, in a role of a domain.
   bool mayAct(std::string_view domain, std::string_view role) const;
+  bool maySee(std::string_view domain, std::string_view role) const;
   bool mayHave(std::string_view scope) const;
 };
 
@@ -114,6 +121,8 @@ std::vector<std::string> dialable(std::vector<std::string> addresses);
 // Of a device that begins or joins a cluster; empty: it gets one. People read names in tables: a name is one line
 // without controls, and does not look like the id of another device. (A roster that has others stays readable.)
 Status checkDeviceName(std::string_view name);
+// Of a revocation, as people read it in tables: one line without controls. (As with names, others stay readable.)
+Status checkReason(std::string_view reason);
 // Whether people would take one name for the other: letters of Latin, Greek and Cyrillic that look alike, and capitals.
 bool looksLike(std::string_view one, std::string_view other);
 

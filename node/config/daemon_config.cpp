@@ -36,6 +36,8 @@ const std::array kKeys{
     Key{"node", "listen", &DaemonConfig::listen, "addresses on which other devices are heard"},
     Key{"node", "advertise", &DaemonConfig::advertise, "addresses that others should dial; empty: those of listen"},
     Key{"peers", "dial", &DaemonConfig::dial, "addresses to dial besides those of the roster"},
+    Key{"peers", "roster_lease_seconds", &DaemonConfig::rosterLeaseSeconds,
+        "without word of the admin's device for so long, no other is served; 0: it is"},
     Key{"relay", "carry", &DaemonConfig::carry,
         "true or false: passes links between devices that cannot reach each other"},
     Key{"control", "listen", &DaemonConfig::control, "127.0.0.1:PORT or unix:/path; empty: control.sock beside this"},
@@ -57,6 +59,9 @@ const std::array kKeys{
         "after which an escalation nobody decided is rejected; 0: never"},
     Key{"counselors", "signed", &DaemonConfig::signedAnswers,
         "answers count with a person's signature only; the same on all devices"},
+    Key{"witness", "url", &DaemonConfig::witnessUrls, "http://HOST:PORT of witnesses that cosign the ledgers' heads"},
+    Key{"witness", "vkey", &DaemonConfig::witnessKeys, "their keys, as in witness.vkey, in the same order"},
+    Key{"witness", "require", &DaemonConfig::witnessesRequired, "how many must have cosigned a head to publish it"},
     Key{"trace", "otlp", &DaemonConfig::otlp, "http://HOST:PORT of an OTLP/HTTP collector; empty: no traces"},
 };
 
@@ -208,6 +213,8 @@ Status checkConfig(const DaemonConfig& config) {
   if (config.engine == "etcd" && config.etcd.empty())
     return config.located("[ledger] engine", invalid("[ledger] engine is etcd, and [ledger] etcd names no endpoint",
                                                      "etcd = [\"http://127.0.0.1:2379\"]"));
+  WITAN_DO(inRange(config, "[peers] roster_lease_seconds", config.rosterLeaseSeconds, 0, 3'650 * 86'400,
+                   "0, off, to ten years"));
   WITAN_DO(inRange(config, "[agents] retention_days", config.retentionDays, 0, 36'500, "0, for ever, to 36500"));
   WITAN_DO(inRange(config, "[ledger] lease_seconds", config.leaseSeconds, 1, 3600, "1 to 3600"));
   return inRange(config, "[ledger] pending_ttl_seconds", config.pendingTtlSeconds, 0, kMostPendingTtlSeconds,

@@ -24,6 +24,7 @@
 #include "node/cluster/device_key.h"
 #include "node/config/daemon_config.h"
 #include "node/daemon/agent_files.h"
+#include "node/daemon/request_rights.h"
 #include "node/data_dir/node_dir.h"
 #include "node/etcd/etcd_gateway.h"
 #include "node/inbox/inbox_hooks.h"
@@ -36,6 +37,8 @@
 #include "node/tools/tool_broker.h"
 
 namespace witan::node {
+
+class WitnessRounds;
 
 // What this node did since it started, for /metrics.
 struct NodeTimings {
@@ -114,6 +117,8 @@ class Daemon {
   std::int64_t slowestRoundMs() const { return slowestRoundMs_; }
   const NodeTimings& timings() const { return timings_; }
   std::size_t waitingAnswers() const { return waiting_.size(); }
+  // Null: the configuration names none.
+  const WitnessRounds* witnesses() const { return witnesses_.get(); }
   // Null: etcd is not asked from here.
   const EtcdGateway* etcd() const { return etcd_.get(); }
 
@@ -129,12 +134,11 @@ class Daemon {
   Status openDir();
   Status openPeers();
   Status openEtcd();
-  NodeSetup setup() const;
+  Status openWitnesses();
+  NodeSetup setup();
   bool keepsLedgers() const { return me() == nullptr || me()->keepsLedgers(); }
   Result<std::shared_ptr<const AgentSetup>> agentSetup();
-  Status mayAsk(std::string_view device, const Request& request) const;
   Status letFounderTakeOver();
-  bool mayBegin(const RosterDevice& device, const Request& request) const;
   Status bootstrapMissing();
   void reconcileMembership();
   void onConnected(const std::string& device);
@@ -171,6 +175,8 @@ class Daemon {
   const std::string device_;
   SigningKey key_;
   RosterStore rosters_;
+  RequestRights rights_;
+  mcp::RateLimit refusalLines_{20, 1};        // in the log, of requests that others may not make
   std::shared_ptr<agents::DeviceGate> gate_;  // of its agents; null: none work here
   std::string policyProblem_;
   AgentFiles agentFiles_;
@@ -200,6 +206,7 @@ class Daemon {
   std::unique_ptr<Tracer> tracer_;
   std::unique_ptr<ToolBroker> tools_;  // of its agents; null: none work here
   std::unique_ptr<BackupJob> backup_;  // goes before the stores
+  std::unique_ptr<WitnessRounds> witnesses_;
 };
 
 }  // namespace witan::node
