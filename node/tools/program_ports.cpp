@@ -14,12 +14,12 @@ namespace {
 
 using Kind = ToolAnswer::Kind;
 
-constexpr std::size_t kMostLine = 1 << 20, kMostErrorWords = 512;
-constexpr std::int64_t kFirstPauseMs = 100, kLastPauseMs = 10'000;
+constexpr std::size_t kMostProgramLine = 1 << 20, kMostLastWords = 512;
+constexpr std::int64_t kFirstRestMs = 100, kLastRestMs = 10'000;
 constexpr unsigned kMostStarts = 3;  // for one question
 
 ToolAnswer answerIn(std::string_view line) {
-  auto value = parseJson(line, {.bytes = kMostLine, .depth = 40});
+  auto value = parseJson(line, {.bytes = kMostProgramLine, .depth = 40});
   if (!value.ok()) return {Kind::done, json::value(concat("no JSON: ", value.error().message)), ""};
   return {Kind::done, *std::move(value), ""};
 }
@@ -59,15 +59,15 @@ class ProgramPort final : public ToolPort {
   }
 
   bool start() {
-    lines_.emplace(kMostLine), errors_.clear();
+    lines_.emplace(kMostProgramLine), errors_.clear();
     ++starts_;
     net::ChildEvents events{
         .out = [this](std::string_view bytes) { took(bytes); },
         .err =
             [this](std::string_view bytes) {
-              setup_.say(clip(bytes, kMostErrorWords));
+              setup_.say(clip(bytes, kMostLastWords));
               errors_ += bytes;
-              errors_.erase(0, errors_.size() - std::min(errors_.size(), kMostErrorWords));
+              errors_.erase(0, errors_.size() - std::min(errors_.size(), kMostLastWords));
             },
         .ended = [this](const std::string& how) { over("the program has ended: " + how); },
     };
@@ -87,19 +87,19 @@ class ProgramPort final : public ToolPort {
       if (line->overlong) return over("the program writes a line of more than 1 MiB");
       if (line->text.empty()) continue;
       if (line->text.front() != '{') {
-        setup_.say(clip(line->text, kMostErrorWords));
+        setup_.say(clip(line->text, kMostLastWords));
         continue;
       }
       if (!done_) return over("the program answers what it was not asked");
       pauseMs_ = 0;
       finish(answerIn(line->text));
     }
-    if (lines_->passedOver() > kMostLine) over("the program writes a line of more than 1 MiB");
+    if (lines_->passedOver() > kMostProgramLine) over("the program writes a line of more than 1 MiB");
   }
 
   void over(const std::string& why) {
     child_.reset();
-    pauseMs_ = std::clamp(pauseMs_ * 2, kFirstPauseMs, kLastPauseMs);
+    pauseMs_ = std::clamp(pauseMs_ * 2, kFirstRestMs, kLastRestMs);
     notBeforeMs_ = net::Loop::nowMs() + pauseMs_;
     if (!done_) return setup_.say(why);
     if (starts_ < kMostStarts) return ask();
