@@ -39,6 +39,7 @@ std::vector<ControlRoute> requestRoutes();    // control_requests.cpp
 std::vector<ControlRoute> inboxRoutes();      // control_inbox.cpp
 std::vector<ControlRoute> ledgerRoutes();     // control_ledger.cpp
 std::vector<ControlRoute> graphRoutes();      // control_graphs.cpp
+std::vector<ControlRoute> marketRoutes();     // control_market.cpp
 std::vector<ControlRoute> backupRoutes();     // control_backup.cpp
 std::vector<ControlRoute> proofRoutes();      // control_proof.cpp
 std::vector<ControlRoute> consoleRoutes();    // control_console.cpp

@@ -45,6 +45,11 @@ struct DaemonConfig {
   std::string etcdCa, etcdCert, etcdKey;
   std::int64_t leaseSeconds = 10;
   std::int64_t pendingTtlSeconds = 0;  // 0: an escalation waits for ever
+  // [market]
+  std::string marketOrg;                    // this organisation's name; empty: it takes no part
+  std::string marketListen;                 // address for partners; empty: it only dials
+  std::vector<std::string> marketPartners;  // "ORG=HOST:PORT", who is dialled
+  std::vector<std::string> marketEscrows;   // organisations that may hold the money of what is sold here
   // [trace]
   std::string otlp;  // http://host:port of an OTLP/HTTP collector; empty: none
 

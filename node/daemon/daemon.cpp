@@ -10,6 +10,7 @@
 #include "node/cluster/roster_store.h"
 #include "node/daemon/agents_policy_file.h"
 #include "node/data_dir/replica_dir.h"
+#include "node/market/market_host.h"
 #include "replica/agent_runtime.h"
 #include "replica/graph_runtime.h"
 
@@ -190,6 +191,7 @@ Status Daemon::openDir() {
   WITAN_DO(writeDeviceKeys(path_, rosters_.current().cluster, device_, key_.publicKey()));
   WITAN_TRY(agents, agentSetup());
   made.agents = std::move(agents);
+  if (!config_.marketOrg.empty()) WITAN_DO(installEvidenceDomain(path_));
   WITAN_TRY(opened, NodeDir::open(path_, std::move(made), now()));
   dir_ = std::move(opened);
   std::optional<SigningKey> admin;
@@ -303,6 +305,7 @@ Status Daemon::start() {
   reconcileMembership();
   WITAN_DO(tick());
   WITAN_DO(openHooks());
+  WITAN_DO(openMarket());
   peers_->dialAll();
   if (etcd_) etcd_->start();
   return okStatus();
@@ -651,6 +654,7 @@ void Daemon::stop(std::function<void()> done) {
   if (failed_.ok()) (void)tick();  // what was accepted is answered
   failWaiting();
   peers_->close();
+  if (market_) market_->close();
   tools_.reset();
   hooks_.reset();
   if (etcd_) etcd_->release();

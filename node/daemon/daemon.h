@@ -37,6 +37,8 @@
 
 namespace witan::node {
 
+class MarketHost;
+
 // What this node did since it started, for /metrics.
 struct NodeTimings {
   Histogram rounds, answers;
@@ -112,6 +114,8 @@ class Daemon {
   std::int64_t slowestRoundMs() const { return slowestRoundMs_; }
   const NodeTimings& timings() const { return timings_; }
   std::size_t waitingAnswers() const { return waiting_.size(); }
+  // Null: this node takes no part in the market.
+  MarketHost* market() { return market_.get(); }
   // Null: etcd is not asked from here.
   const EtcdGateway* etcd() const { return etcd_.get(); }
 
@@ -141,6 +145,7 @@ class Daemon {
   Status tellFollowers();
   Status sendSlices();
   Status openHooks();
+  Status openMarket();
   void lookAtInbox();
   void applyRights();
   void switchToNextKey();
@@ -196,7 +201,8 @@ class Daemon {
   std::unique_ptr<EtcdGateway> etcd_;
   std::unique_ptr<Tracer> tracer_;
   std::unique_ptr<ToolBroker> tools_;  // of its agents; null: none work here
-  std::unique_ptr<BackupJob> backup_;  // goes before the stores
+  std::unique_ptr<MarketHost> market_;  // null: no part is taken in the market
+  std::unique_ptr<BackupJob> backup_;   // goes before the stores
 };
 
 }  // namespace witan::node
