@@ -130,6 +130,7 @@ EOF
   mkdir -p "$demo/lab/agents"
   cp "$root/docs/examples/market/reader.agent.toml" "$demo/lab/agents/"
   cp "$root/docs/examples/market/lab-policy.toml" "$demo/lab/policy.toml"
+  cp "$root/docs/examples/market/clinic-policy.toml" "$demo/clinic/policy.toml"
   w lab receipt confirm --agent reader --boundary llm --provider stub --model reader-1 --by dr.lab >/dev/null
   for org in "${orgs[@]}"; do found "$org"; done
   for org in "${orgs[@]}"; do start "$org"; done
@@ -165,7 +166,7 @@ leaveAt offered
 title "A contract: signed by both, opened at the escrow house, paid for."
 tell clinic market contract propose reading --at lab --escrow notary --id K1
 entity=$(w clinic market contract show K1 --json | grep -o '"contract":"[0-9a-f]\{64\}"' | head -n 1 | member contract)
-deposit=$((300 + kills * 100))
+deposit=$((400 + kills * 100))
 tell notary propose escrow "$entity" Holder "{\"type\":\"Deposit\",\"reference\":\"bank-1\",\"amount\":$deposit}"
 printf '{"sample":"S-1","signal":"0 1 7 2 0 0 1"}\n' >"$demo/sample.json"
 leaveAt agreed
@@ -184,6 +185,11 @@ digest=$(w notary queue show "$entity" --json | member digest)
 tell notary queue approve "$entity" --counselor human.arbiter --digest "$digest" --reason "half of it is usable" --edit '{"call.ruling":{"C2":40}}'
 tell lab market claim K1/C2
 until_ "C2 is settled" settled C2
+
+title "A call that a graph of the clinic makes."
+printf '{"ingress":"sample","id":"r-1","body":%s}\n' "$(cat "$demo/sample.json")" >"$demo/referrals.jsonl"
+note "clinic\$ witan graph run docs/examples/market/referral.graph.toml --input referrals.jsonl"
+w clinic graph run "$root/docs/examples/market/referral.graph.toml" --input "$demo/referrals.jsonl" --wait 60 | sed 's/^/    /'
 
 if [ "$kills" -gt 0 ]; then
   title "$kills calls in which one of the three is killed (seed $seed)."
@@ -204,7 +210,7 @@ sed 's/^/    /' "$demo/refused"
 if "$root/tests/market/verify_bundle.py" "$demo/altered.json" "${roots[@]}" >/dev/null; then fail "the altered bundle passed in Python"; fi
 
 title "The end: paid out, and the ledgers verified."
-seller=$((140 + kills * 100))
+seller=$((240 + kills * 100))
 tell notary propose escrow "$entity" Holder "{\"type\":\"PayOut\",\"reference\":\"bank-2\",\"party\":\"seller\",\"amount\":$seller}"
 tell notary market show "$entity"
 view=$(w notary market show "$entity" --json)
@@ -212,7 +218,7 @@ for want in "\"deposited\":$deposit" '"held":0' '"buyer":160' '"seller":0' "\"pa
   printf '%s' "$view" | grep -q -- "$want" || fail "the balances are others: $view has no $want"
 done
 runs=$(w lab graph list --runs | grep -c completed || true)
-[ "$runs" = $((kills + 2)) ] || fail "the laboratory ran $runs times for $((kills + 2)) calls"
+[ "$runs" = $((kills + 3)) ] || fail "the laboratory ran $runs times for $((kills + 3)) calls"
 stopAll
 for org in "${orgs[@]}"; do note "$org: $(w "$org" ledger verify 2>&1 | tail -n 1)"; done
-say "done: $((kills + 2)) calls, $kills kills, balances as agreed"
+say "done: $((kills + 3)) calls, $kills kills, balances as agreed"
