@@ -19,9 +19,7 @@ Result<T> fromText(std::string_view text) {
 }
 
 // Steps at which nothing is asked of anybody.
-bool rests(BuyerStep step) {
-  return step == BuyerStep::await || step == BuyerStep::review || step == BuyerStep::ended;
-}
+bool rests(BuyerStep step) { return step == BuyerStep::await || step == BuyerStep::review || step == BuyerStep::ended; }
 // Steps at which evidence may come.
 bool waits(BuyerStep step) { return step == BuyerStep::await || step == BuyerStep::order; }
 
@@ -118,7 +116,9 @@ Result<Out> BuyerDesk::decide(const std::string& contract, const std::string& ca
   if (at == calls_.end()) return notFound("no call " + call, "see: witan market contract show");
   Live& live = at->second;
   const bool late = now > live.order.deliverBy && waits(live.call.step);
-  const std::string done = step == BuyerStep::accept ? "accepted" : step == BuyerStep::dispute ? "disputed" : "refunded";
+  const std::string done = step == BuyerStep::accept    ? "accepted"
+                           : step == BuyerStep::dispute ? "disputed"
+                                                        : "refunded";
   if (live.call.step == step || live.call.end == done) return Out{};
   if (step == BuyerStep::reclaim ? !late : live.call.step != BuyerStep::review)
     return conflict(concat("call ", call, " is at step ", enumName(live.call.step),

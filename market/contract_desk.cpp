@@ -22,7 +22,8 @@ void ContractDesk::restore(const Row& row) {
 }
 
 const ContractDesk::Known* ContractDesk::find(std::string_view id) const {
-  const auto at = std::ranges::find_if(proposals_, [&](const auto& each) { return each.second.opened.document.id == id; });
+  const auto at =
+      std::ranges::find_if(proposals_, [&](const auto& each) { return each.second.opened.document.id == id; });
   return at == proposals_.end() ? nullptr : &at->second;
 }
 

@@ -84,8 +84,12 @@ void HolderDesk::onOpen(const Letter& letter, Out& out) const {
   if (state != nullptr && domains::escrow::viewOf(*state).at("phase") != "NEW") return answer("approved", "");
   const std::string text = toJson(contract->text.envelope);
   if (state != nullptr)
-    out.acts.push_back({entity, "Buyer", operationIdOf("open", entity, letter.id),
-                        {{"type", "OpenContract"}, {"envelope", text}}, letter.from, letter.id});
+    out.acts.push_back({entity,
+                        "Buyer",
+                        operationIdOf("open", entity, letter.id),
+                        {{"type", "OpenContract"}, {"envelope", text}},
+                        letter.from,
+                        letter.id});
   else
     out.acts.push_back({entity,
                         "",
@@ -155,8 +159,12 @@ Out HolderDesk::decided(const EscrowAct& act, const kernel::Decision& decision, 
   const bool again = decision.outcome == kernel::Outcome::duplicate;
   const kernel::Outcome outcome = again ? decision.recorded : decision.outcome;
   if (act.role.empty() && outcome == kernel::Outcome::initialised) {
-    out.acts.push_back({act.entity, "Buyer", operationIdOf("open", act.entity, act.letter),
-                        {{"type", "OpenContract"}, {"envelope", textOf(act.action, "envelope")}}, act.asker, act.letter});
+    out.acts.push_back({act.entity,
+                        "Buyer",
+                        operationIdOf("open", act.entity, act.letter),
+                        {{"type", "OpenContract"}, {"envelope", textOf(act.action, "envelope")}},
+                        act.asker,
+                        act.letter});
     return out;
   }
   if (!act.asker.empty())

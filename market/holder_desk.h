@@ -1,10 +1,10 @@
 // The holder's desk: what the parties may ask of an escrow, and what the holder does of its own accord.
 //
 // It decides nothing: each act goes to the domain `escrow`, which judges it. An escrow begins with a contract of two
-// organisations whose roots it trusts, under keys that these have granted; its entity is the contract's digest. It refuses what is not of a party or not
-// an act of its role before that costs an entry. It settles each call when its time has come, so nobody depends on the
-// other side acting, and asks for a ruling as soon as a dispute stands. No rows: the ledger is its memory; after a
-// restart the host tells it of open calls (watch). See market/letters.h.
+// organisations whose roots it trusts, under keys that these have granted; its entity is the contract's digest. It
+// refuses what is not of a party or not an act of its role before that costs an entry. It settles each call when its
+// time has come, so nobody depends on the other side acting, and asks for a ruling as soon as a dispute stands. No
+// rows: the ledger is its memory; after a restart the host tells it of open calls (watch). See market/letters.h.
 #pragma once
 
 #include <functional>

@@ -134,8 +134,7 @@ std::string SellerDesk::whyNot(const Opened<Contract>& contract, const Letter& l
   if (!setup_.holders.contains(c.escrow)) return "the escrow is nobody whom we accept";
   if (!isSignedBy(contract.text, keyOf(c.buyer.key))) return "the buyer has not signed it";
   const json::value* grants = letter.body.if_contains("grants");
-  if (grants == nullptr ||
-      !isGranted(*grants, setup_.roots, c.buyer.org, c.buyer.key, GrantUse::contract, c.signedAt))
+  if (grants == nullptr || !isGranted(*grants, setup_.roots, c.buyer.org, c.buyer.key, GrantUse::contract, c.signedAt))
     return "no grant of the buyer's root is for its key";
   if (c.signedAt.seconds > now.seconds + kClockSkewSeconds || now >= offer->second.document.validUntil ||
       c.signedAt < offer->second.document.validFrom || c.signedAt >= offer->second.document.validUntil)

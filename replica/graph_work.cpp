@@ -125,8 +125,8 @@ Status GraphRuntime::startAgent(Activity& activity) {
                        {"body", *work.body},
                        {"grant", grantOf(*work.document, node)}}}};
   if (market) input["market"] = json::object{{"terms", node.args}, {"out", node.out[0]}};
-  const replication::ActivationBody body{agent, work.document->id, work.span,
-                                         static_cast<std::uint64_t>(work.attempt), canonicalJson(input)};
+  const replication::ActivationBody body{agent, work.document->id, work.span, static_cast<std::uint64_t>(work.attempt),
+                                         canonicalJson(input)};
   WITAN_TRY(write, replication::recordWrite(key.hex(), body));
   WITAN_DO(replica_.commit(DatabaseName::agents, bodies_.scope(), {&write, 1}));
   return okStatus();

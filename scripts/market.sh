@@ -9,7 +9,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=scripts/common.sh
 . "$root/scripts/common.sh"
 
-kills=0 seed=1 leave= deliver=600 demo=$root/demo/market witan=$root/build/witan
+kills=0 seed=1 leave= deliver=600 demo=$root/build/market witan=$root/build/witan
 while [ $# -gt 0 ]; do
   case $1 in
     --kills) kills=$2; shift 2 ;;
@@ -91,7 +91,7 @@ found() {
 }
 
 deploy() {
-  local org base=7700 partners other
+  local org base=$((20000 + $$ % 10000)) partners other
   rm -rf "$demo"
   mkdir -p "$demo"
   trap stopAll EXIT
@@ -107,10 +107,11 @@ deploy() {
   local model
   read -r model <"$demo/model"
   for org in "${orgs[@]}"; do
-    w "$org" init --name "$org" --listen 127.0.0.1:0 >/dev/null
     partners=
     for other in "${orgs[@]}"; do [ "$org" = "$other" ] || partners+="${partners:+, }\"$other=127.0.0.1:${port[$other]}\""; done
-    printf '\n[market]\norg = "%s"\nlisten = "127.0.0.1:%s"\npartners = [%s]\nescrows = ["notary"]\n' "$org" "${port[$org]}" "$partners" >>"$demo/$org/witan.toml"
+    mkdir -p -m 700 "$demo/$org"
+    printf '[node]\nlisten = ["127.0.0.1:0"]\n\n[market]\norg = "%s"\nlisten = "127.0.0.1:%s"\npartners = [%s]\nescrows = ["notary"]\n' "$org" "${port[$org]}" "$partners" >"$demo/$org/witan.toml"
+    w "$org" init --name "$org" >/dev/null
   done
   cat >>"$demo/lab/witan.toml" <<EOF
 
@@ -181,7 +182,7 @@ tell clinic market order K1 --input "$demo/sample.json" --call C2 --review --wai
 leaveAt review
 tell clinic market dispute K1/C2 --reason "of another patient"
 until_ "the arbiter is asked" asked "$entity"
-digest=$(w notary queue show "$entity" --json | member digest)
+digest=$(w notary queue show "$entity" --json | grep -o "\"digest\":\"[0-9a-f]*\"" | head -n 1 | member digest)
 tell notary queue approve "$entity" --counselor human.arbiter --digest "$digest" --reason "half of it is usable" --edit '{"call.ruling":{"C2":40}}'
 tell lab market claim K1/C2
 until_ "C2 is settled" settled C2

@@ -1,5 +1,5 @@
-// `witan market`: what can be checked of the market's documents and ledgers from files alone (docs/market.md); the verbs of
-// a running node stand in market_live_command.cpp.
+// `witan market`: what can be checked of the market's documents and ledgers from files alone (docs/market.md); the
+// verbs of a running node stand in market_live_command.cpp.
 #include <cstdio>
 
 #include "base/bytes.h"
@@ -167,7 +167,8 @@ Command* addVerb(Command& noun, const char* verb, const char* about, const std::
 }  // namespace
 
 void addMarketCommand(Command& app) {
-  Command* noun = app.command("market", "Contracts between organisations: sell, buy, verify evidence, show escrows, prove lies");
+  Command* noun =
+      app.command("market", "Contracts between organisations: sell, buy, verify evidence, show escrows, prove lies");
   noun->requireCommand();
   noun->footer(
       "Example: witan market equivocation docs/examples/market/contract-a.json docs/examples/market/contract-b.json");

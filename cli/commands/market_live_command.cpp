@@ -36,6 +36,12 @@ void setIf(json::object& request, const char* name, const std::string& value) {
   if (!value.empty()) request[name] = value;
 }
 
+// As it is, where `shown` has a sign for nothing.
+std::string said(const json::value& object, const char* member) {
+  const std::string text = shown(object, member);
+  return text == "-" ? "" : text;
+}
+
 // ---- the organisation and its partners
 
 Result<int> partners(const ControlClient& node, const LiveArguments& a) {
@@ -43,10 +49,11 @@ Result<int> partners(const ControlClient& node, const LiveArguments& a) {
   const json::value rows =
       json::object{{"org", all.at("org")}, {"root", all.at("root")}, {"partners", rowsOf(all, "partners")}};
   return print(rows, a.json, [](const json::value& shown_) {
-    std::vector<std::vector<std::string>> table{{shown(shown_, "org"), "this organisation, root " + shown(shown_, "root")}};
+    std::vector<std::vector<std::string>> table{
+        {shown(shown_, "org"), "this organisation, root " + shown(shown_, "root")}};
     for (const json::value& one : rowsOf(shown_, "partners"))
       table.push_back({shown(one, "org"), std::string(isTrue(one, "connected") ? "connected" : "not connected") +
-                                              (shown(one, "root").empty() ? ", no root is trusted" : "")});
+                                              (said(one, "root").empty() ? ", no root is trusted" : "")});
     return columns(table);
   });
 }
@@ -88,15 +95,16 @@ Result<int> card(const ControlClient& node, const OfferArguments& a) {
 // ---- contracts
 
 std::string contractWords(const json::value& one) {
-  return shown(one, "id") + "  " + shown(one, "step") + (shown(one, "reason").empty() ? "" : ": " + shown(one, "reason")) +
-         "  " + shown(one, "buyer") + " buys " + shown(one, "graph") + " of " + shown(one, "seller") + ", " +
-         shown(one, "escrow") + " holds  " + shown(one, "contract").substr(0, 16) + "\n";
+  return shown(one, "id") + "  " + shown(one, "step") +
+         (said(one, "reason").empty() ? "" : ": " + said(one, "reason")) + "  " + shown(one, "buyer") + " buys " +
+         shown(one, "graph") + " of " + shown(one, "seller") + ", " + shown(one, "escrow") + " holds  " +
+         shown(one, "contract").substr(0, 16) + "\n";
 }
 
 std::string callWords(const json::value& one) {
-  const std::string end = shown(one, "end");
+  const std::string end = said(one, "end");
   return "call " + shown(one, "call") + " " + (end.empty() ? shown(one, "step") : end) +
-         (shown(one, "reason").empty() ? "" : ": " + shown(one, "reason")) +
+         (said(one, "reason").empty() ? "" : ": " + said(one, "reason")) +
          (isTrue(one, "evidence") ? ", evidence verifies" : "") + "\n";
 }
 
@@ -117,7 +125,8 @@ Result<int> propose(const ControlClient& node, const ContractArguments& a) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(a.waitSeconds);
   const std::string id = shown(made, "id");
   WITAN_TRY(row, rowNamed(node, id));
-  while ((shown(row, "step") == "propose" || shown(row, "step") == "open") && std::chrono::steady_clock::now() < until) {
+  while ((shown(row, "step") == "propose" || shown(row, "step") == "open") &&
+         std::chrono::steady_clock::now() < until) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     WITAN_SET(row, rowNamed(node, id));
   }
@@ -179,7 +188,7 @@ Result<int> order(const ControlClient& node, const CallArguments& a) {
   if (a.review) request["review"] = true;
   WITAN_TRY(row, node.post("/v1/market/order", request));
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(a.waitSeconds);
-  const auto goesOn = [](const json::value& one) { return shown(one, "end").empty() && shown(one, "step") != "review"; };
+  const auto goesOn = [](const json::value& one) { return said(one, "end").empty() && shown(one, "step") != "review"; };
   while (goesOn(row) && std::chrono::steady_clock::now() < until) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     WITAN_SET(row, callNamed(node, shown(row, "contract"), shown(row, "call")));
@@ -274,7 +283,9 @@ void addCalls(Command& noun) {
     const auto [command, a] = addLiveVerb<A>(noun, "order", "Order a call of a contract",
                                              "witan market order K1 --input sample.json --wait 30", order);
     command->option("CONTRACT", a->contract, "Id, or the beginning of the digest")->required();
-    command->option("--input", a->input, "The input, a JSON object; - for standard input")->required()->typeName("FILE");
+    command->option("--input", a->input, "The input, a JSON object; - for standard input")
+        ->required()
+        ->typeName("FILE");
     command->option("--call", a->call, "Name of the call; the same again changes nothing; default: the next one");
     command->option("--amount", a->amount, "Money that is held; default: the price");
     command->flag("--review", a->review, "A person accepts or disputes what comes, within the window");

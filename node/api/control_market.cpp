@@ -7,7 +7,8 @@ namespace witan::node::api {
 
 namespace {
 
-WITAN_STRUCT(MarketPartnerRow, (std::string, org, "The organisation"), (std::string, root, "Its trusted root; or empty"),
+WITAN_STRUCT(MarketPartnerRow, (std::string, org, "The organisation"),
+             (std::string, root, "Its trusted root; or empty"),
              (std::string, address, "Where it is dialled; empty: it dials"),
              (bool, connected, "Whether letters can go to it now"))
 WITAN_STRUCT(OfferRow, (std::string, offer, "Digest of the offer"), (std::string, seller, "Who sells"),
@@ -20,20 +21,22 @@ WITAN_STRUCT(OfferRow, (std::string, offer, "Digest of the offer"), (std::string
 WITAN_ENUM(MarketSide, bought, sold)
 WITAN_STRUCT(ContractRow, (std::string, contract, "Digest of the contract, and its entity at the holder"),
              (std::string, id, "Its id"), (MarketSide, side, "Whether it was bought or sold here"),
-             (std::string, buyer, "Who buys"), (std::string, seller, "Who sells"), (std::string, escrow, "Who holds the money"),
-             (std::string, graph, "Id of the graph"), (std::string, currency, "Unit of the money"),
-             (std::uint64_t, perCall, "Price of a call"), (std::uint64_t, total, "Money, at most"),
-             (std::uint64_t, calls, "Calls, at most"), (std::string, expiry, "End of the contract"),
+             (std::string, buyer, "Who buys"), (std::string, seller, "Who sells"),
+             (std::string, escrow, "Who holds the money"), (std::string, graph, "Id of the graph"),
+             (std::string, currency, "Unit of the money"), (std::uint64_t, perCall, "Price of a call"),
+             (std::uint64_t, total, "Money, at most"), (std::uint64_t, calls, "Calls, at most"),
+             (std::string, expiry, "End of the contract"),
              (std::string, step, "propose, open, agreed, declined or refused"),
              (std::string, reason, "Why it was declined or refused"))
 WITAN_STRUCT(CallRow, (std::string, contract, "Digest of the contract"), (std::string, call, "Name of the call"),
-             (MarketSide, side, "Whether it was bought or sold here"),
-             (std::string, step, "What is done next"), (std::string, end, "How it ended; empty: it goes on"),
-             (std::string, reason, "What failed"), (bool, evidence, "Whether evidence is here that verifies"))
+             (MarketSide, side, "Whether it was bought or sold here"), (std::string, step, "What is done next"),
+             (std::string, end, "How it ended; empty: it goes on"), (std::string, reason, "What failed"),
+             (bool, evidence, "Whether evidence is here that verifies"))
 WITAN_STRUCT(MarketShown, (std::string, org, "This organisation"), (std::string, root, "Its root key, hex"),
              (std::string, address, "Where partners are heard"),
              (std::vector<MarketPartnerRow>, partners, "Organisations whose roots are trusted, or that are dialled"),
-             (std::vector<OfferRow>, offers, "What is sold here"), (std::vector<ContractRow>, contracts, "Contracts of this organisation"),
+             (std::vector<OfferRow>, offers, "What is sold here"),
+             (std::vector<ContractRow>, contracts, "Contracts of this organisation"),
              (std::vector<CallRow>, calls, "Their calls"))
 
 WITAN_STRUCT(PublishRequest, (std::string, graph, "Id of a deployed graph", 1),
@@ -61,7 +64,8 @@ WITAN_STRUCT(EscrowAnswer, (json::value, answer, "What the holder of the money s
 
 WITAN_STRUCT(OrderRequest, (std::string, contract, "Id or digest of the contract", 1),
              (json::object, input, "The input; only its salted digest leaves, and the seller gets the members"),
-             (Omittable<std::string>, call, "Name of the call; the same again changes nothing; default: the next one", 1),
+             (Omittable<std::string>, call, "Name of the call; the same again changes nothing; default: the next one",
+              1),
              (Omittable<std::int64_t>, amount, "Money that is held; default: the price"),
              (Omittable<bool>, review, "true: a person accepts or disputes what comes"))
 WITAN_STRUCT(CallNamed, (std::string, call, "C1, or CONTRACT/C1", 1))
@@ -76,7 +80,8 @@ WITAN_STRUCT(EvidenceShown, (json::value, bundle, "The evidence bundle"))
 Result<MarketHost*> marketOf(const ApiContext& context) {
   MarketHost* market = context.daemon.market();
   if (market == nullptr)
-    return Error{ErrorCode::unavailable, "this node takes no part in the market", "[market] org = \"NAME\" in witan.toml"};
+    return Error{ErrorCode::unavailable, "this node takes no part in the market",
+                 "[market] org = \"NAME\" in witan.toml"};
   return market;
 }
 
@@ -84,18 +89,28 @@ std::string timeText(market::Moment moment) { return formatTime(market::timeOf(m
 
 OfferRow rowOf(const market::Opened<market::Offer>& offer) {
   const market::Offer& o = offer.document;
-  return {offer.digest, o.seller,   o.capability.graph,     std::int64_t(o.capability.version), o.currency, o.perCall,
-          o.maxCalls,   o.deliverWithinSeconds, o.disputeWindowSeconds, {o.locales.begin(), o.locales.end()}, timeText(o.validUntil)};
+  return {offer.digest,
+          o.seller,
+          o.capability.graph,
+          std::int64_t(o.capability.version),
+          o.currency,
+          o.perCall,
+          o.maxCalls,
+          o.deliverWithinSeconds,
+          o.disputeWindowSeconds,
+          {o.locales.begin(), o.locales.end()},
+          timeText(o.validUntil)};
 }
 
 ContractRow rowOf(const std::string& digest, const market::Contract& c, MarketSide side) {
-  return {digest,     c.id,      side,    c.buyer.org,        c.seller.org, c.escrow, c.capability.graph, c.currency,
-          c.perCall,  c.total,   c.calls, timeText(c.expiry), "agreed",     ""};
+  return {digest,     c.id,      side,    c.buyer.org, c.seller.org,       c.escrow, c.capability.graph,
+          c.currency, c.perCall, c.total, c.calls,     timeText(c.expiry), "agreed", ""};
 }
 
 template <class Call>
 CallRow rowOf(const Call& call, MarketSide side, std::string reason) {
-  return {call.contract, call.call, side, std::string(enumName(call.step)), call.end, std::move(reason), !call.bundle.empty()};
+  return {call.contract,     call.call,           side, std::string(enumName(call.step)), call.end,
+          std::move(reason), !call.bundle.empty()};
 }
 
 std::vector<MarketPartnerRow> partnersOf(const Daemon& daemon, const MarketHost& market) {
@@ -113,8 +128,13 @@ std::vector<MarketPartnerRow> partnersOf(const Daemon& daemon, const MarketHost&
 
 Result<MarketShown> showMarket(const ApiContext& context, const Nothing&) {
   WITAN_TRY(market, marketOf(context));
-  MarketShown shown{market->identity().org, toHex(market->identity().root), market->address(),
-                    partnersOf(context.daemon, *market), {}, {}, {}};
+  MarketShown shown{market->identity().org,
+                    toHex(market->identity().root),
+                    market->address(),
+                    partnersOf(context.daemon, *market),
+                    {},
+                    {},
+                    {}};
   for (const auto& [digest, offer] : market->seller().offers()) shown.offers.push_back(rowOf(offer));
   for (const auto& [digest, known] : market->proposals().all()) {
     ContractRow row = rowOf(digest, known.opened.document, MarketSide::bought);
@@ -215,12 +235,13 @@ std::vector<ControlRoute> marketRoutes() {
            {404, 409}),
       get("/v1/market/find", "findOffers", "market", observer, "What a partner sells", find, {404}),
       post("/v1/market/propose", "proposeContract", "market", operator_,
-           "Proposes a contract under an offer; with the seller's word it is opened at the holder", propose, {404, 409}),
+           "Proposes a contract under an offer; with the seller's word it is opened at the holder", propose,
+           {404, 409}),
       post("/v1/market/stop", "stopContract", "market", operator_, "Ends new calls of a contract", stop, {404, 409}),
       get("/v1/market/escrow", "showEscrow", "market", observer,
           "The money and the calls of a contract, as the holder says it", escrow, {404, 409}),
-      post("/v1/market/order", "orderCall", "market", operator_, "Orders a call: the money is held before the order leaves",
-           order, {404, 409}),
+      post("/v1/market/order", "orderCall", "market", operator_,
+           "Orders a call: the money is held before the order leaves", order, {404, 409}),
       post("/v1/market/act", "actOnCall", "market", operator_,
            "Accepts, disputes or reclaims a call as its buyer, or claims it as its seller", act, {404, 409}),
       get("/v1/market/evidence", "showEvidence", "market", observer, "The evidence of a call, as a bundle", evidence,

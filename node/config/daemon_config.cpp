@@ -58,7 +58,8 @@ const std::array kKeys{
     Key{"market", "org", &DaemonConfig::marketOrg, "this organisation's name in the market; empty: it takes no part"},
     Key{"market", "listen", &DaemonConfig::marketListen, "address on which partners are heard; empty: it only dials"},
     Key{"market", "partners", &DaemonConfig::marketPartners, "ORG=HOST:PORT of each partner that is dialled"},
-    Key{"market", "escrows", &DaemonConfig::marketEscrows, "organisations that may hold the money of what is sold here"},
+    Key{"market", "escrows", &DaemonConfig::marketEscrows,
+        "organisations that may hold the money of what is sold here"},
     Key{"trace", "otlp", &DaemonConfig::otlp, "http://HOST:PORT of an OTLP/HTTP collector; empty: no traces"},
 };
 
@@ -191,9 +192,12 @@ namespace {
 
 Status checkMarket(const DaemonConfig& config) {
   if (config.marketOrg.empty()) {
-    for (const char* key : {"[market] listen", "[market] partners", "[market] escrows"})
-      if (config.places.contains(key))
-        return config.located(key, invalid(concat(key, " is set, and [market] org is not"), "org = \"NAME\""));
+    const char* key = !config.marketListen.empty()     ? "[market] listen"
+                      : !config.marketPartners.empty() ? "[market] partners"
+                      : !config.marketEscrows.empty()  ? "[market] escrows"
+                                                       : nullptr;
+    if (key != nullptr)
+      return config.located(key, invalid(concat(key, " is set, and [market] org is not"), "org = \"NAME\""));
     return okStatus();
   }
   if (!config.marketListen.empty()) WITAN_DO(checkAddresses(config, "[market] listen", {config.marketListen}));
@@ -201,7 +205,8 @@ Status checkMarket(const DaemonConfig& config) {
     const std::string& partner = config.marketPartners[i];
     const std::size_t at = partner.rfind('=');
     if (at == partner.npos || at == 0 || !checkAddress(partner.substr(at + 1)).ok())
-      return config.located("[market] partners", invalid("[market] partners: " + inQuotes(partner), "ORG=HOST:PORT"), i);
+      return config.located("[market] partners", invalid("[market] partners: " + inQuotes(partner), "ORG=HOST:PORT"),
+                            i);
   }
   return okStatus();
 }

@@ -200,7 +200,7 @@ class Daemon {
   Status failed_ = okStatus();
   std::unique_ptr<EtcdGateway> etcd_;
   std::unique_ptr<Tracer> tracer_;
-  std::unique_ptr<ToolBroker> tools_;  // of its agents; null: none work here
+  std::unique_ptr<ToolBroker> tools_;   // of its agents; null: none work here
   std::unique_ptr<MarketHost> market_;  // null: no part is taken in the market
   std::unique_ptr<BackupJob> backup_;   // goes before the stores
 };

@@ -74,13 +74,13 @@ json::object marketCard(const MarketIdentity& identity, const std::string& addre
       {"description", "Sells runs of graphs with evidence, through the market of Witan"},
       {"version", "1"},
       {"provider", json::object{{"organization", identity.org}, {"url", "witan://" + address}}},
-      {"supportedInterfaces", json::array{json::object{{"url", "witan://" + address},
-                                                       {"protocolBinding", "urn:witan:market:1"},
-                                                       {"protocolVersion", "1"}}}},
+      {"supportedInterfaces",
+       json::array{json::object{
+           {"url", "witan://" + address}, {"protocolBinding", "urn:witan:market:1"}, {"protocolVersion", "1"}}}},
       {"capabilities",
-       json::object{{"extensions", json::array{json::object{{"uri", kExtension},
-                                                            {"required", true},
-                                                            {"params", parseJson(toJson(params)).value()}}}}}},
+       json::object{{"extensions",
+                     json::array{json::object{
+                         {"uri", kExtension}, {"required", true}, {"params", parseJson(toJson(params)).value()}}}}}},
       {"defaultInputModes", modes},
       {"defaultOutputModes", modes},
       {"skills", std::move(list)}};
@@ -88,8 +88,7 @@ json::object marketCard(const MarketIdentity& identity, const std::string& addre
   header.kid = toHex(identity.card.publicKey());
   const std::string text = toBase64Url(toJson(header));
   const Signature signature = identity.card.sign(signedText(text, card));
-  card["signatures"] =
-      json::array{json::object{{"protected", text}, {"signature", toBase64Url(asView(signature))}}};
+  card["signatures"] = json::array{json::object{{"protected", text}, {"signature", toBase64Url(asView(signature))}}};
   return card;
 }
 

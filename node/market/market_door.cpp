@@ -15,7 +15,8 @@ constexpr std::uint8_t kPassFrame = 80, kLetterFrame = 81, kFrameVersion = 1;
 constexpr std::int64_t kPassWithinMs = 10'000;
 constexpr std::size_t kLinksOfAnOrg = 2;  // both ends may dial
 // A bundle, and what a letter adds to it.
-constexpr JsonLimits kLetterLimits{.bytes = market::kBundleLimits.bytes + 4096, .depth = market::kBundleLimits.depth + 2};
+constexpr JsonLimits kLetterLimits{.bytes = market::kBundleLimits.bytes + 4096,
+                                   .depth = market::kBundleLimits.depth + 2};
 constexpr std::size_t kMostKind = 32, kMostId = 512;
 
 std::string frameOf(std::uint8_t type, std::string text) {
@@ -66,8 +67,7 @@ bool MarketDoor::isConnected(const std::string& org) const {
 }
 
 bool MarketDoor::send(const Letter& letter) {
-  std::string text =
-      canonicalJson(json::object{{"id", letter.id}, {"kind", letter.kind}, {"body", letter.body}});
+  std::string text = canonicalJson(json::object{{"id", letter.id}, {"kind", letter.kind}, {"body", letter.body}});
   if (text.size() > kLetterLimits.bytes) return false;
   // The newest link: an older one may be dead without this end knowing it.
   for (auto at = links_.rbegin(); at != links_.rend(); ++at)

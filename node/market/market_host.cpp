@@ -48,10 +48,7 @@ Result<std::unique_ptr<MarketHost>> MarketHost::open(MarketNode node, MarketSetu
 }
 
 MarketHost::MarketHost(MarketNode node, MarketSetup setup, MarketIdentity identity, const net::TlsIdentity& tls)
-    : node_(std::move(node)),
-      setup_(std::move(setup)),
-      identity_(std::move(identity)),
-      nodes_(node_.replica, *this) {
+    : node_(std::move(node)), setup_(std::move(setup)), identity_(std::move(identity)), nodes_(node_.replica, *this) {
   openDesks();
   openRuns();
   MarketDoor::Events events;
@@ -245,8 +242,9 @@ void MarketHost::act(const market::EscrowAct& act) {
   const auto decided = [this, act](const kernel::Decision& decision) {
     carryOut(Desk::holder, holder_->decided(act, decision, now()));
   };
-  auto request = act.role.empty() ? Result<Request>(initRequest(*module, act.entity, act.operationId, act.action.at("fields")))
-                                  : proposalRequest(*module, act.entity, act.role, act.operationId, act.action);
+  auto request = act.role.empty()
+                     ? Result<Request>(initRequest(*module, act.entity, act.operationId, act.action.at("fields")))
+                     : proposalRequest(*module, act.entity, act.role, act.operationId, act.action);
   if (!request.ok()) {
     kernel::Decision refused;
     refused.message = request.error().message;
@@ -366,7 +364,8 @@ void MarketHost::find(const std::string& org, FoundOffers done) {
       return done(invalid(org + " has answered in another form"));
     const auto read = readMarketCard(*card, org, roots(), now());
     if (!read.ok()) return done(read.error());
-    json::array seller{std::string(read->seller.key), std::string(read->seller.evidenceKey), std::string(read->seller.log)};
+    json::array seller{std::string(read->seller.key), std::string(read->seller.evidenceKey),
+                       std::string(read->seller.log)};
     done(json::object{{"card", *card}, {"offers", *list}, {"keys", std::move(seller)}, {"grants", read->grants}});
   });
 }
@@ -417,12 +416,14 @@ Result<Contract> MarketHost::contractFor(const ProposeWish& wish, const json::ob
   const market::Hex sellerKey(std::string(keys.at(0).as_string()));
   for (const json::value& each : found.at("offers").as_array()) {
     auto offer = market::openEnvelope<market::Offer>(each);
-    if (!offer.ok() || offer->document.seller != wish.seller || !market::isSignedBy(offer->text, market::keyOf(sellerKey)))
+    if (!offer.ok() || offer->document.seller != wish.seller ||
+        !market::isSignedBy(offer->text, market::keyOf(sellerKey)))
       continue;
     const bool named = offer->document.capability.graph == wish.offer || offer->digest.starts_with(wish.offer);
     if (named && (!best || best->document.validUntil < offer->document.validUntil)) best = *std::move(offer);
   }
-  if (!best) return notFound(concat(wish.seller, " offers no ", wish.offer), "see: witan market find --at " + wish.seller);
+  if (!best)
+    return notFound(concat(wish.seller, " offers no ", wish.offer), "see: witan market find --at " + wish.seller);
   const market::Offer& o = best->document;
   Contract c;
   c.id = market::Word(wish.id.empty() ? "K-" + randomHex(6) : wish.id);
@@ -474,9 +475,10 @@ Result<const market::BuyerCall*> MarketHost::order(const CallWish& wish) {
   WITAN_TRY(digest, contractNamed(wish.contract));
   const Contract* contract = buyer_->contract(digest);
   if (contract == nullptr)
-    return conflict("the contract " + wish.contract + " is not agreed yet", "see: witan market contract show " + wish.contract);
-  market::OrderWish order{digest, wish.call, orElse(wish.amount, contract->perCall), {}, contract->locales, contract->budget,
-                          wish.review};
+    return conflict("the contract " + wish.contract + " is not agreed yet",
+                    "see: witan market contract show " + wish.contract);
+  market::OrderWish order{digest,           wish.call,  orElse(wish.amount, contract->perCall), {}, contract->locales,
+                          contract->budget, wish.review};
   if (order.call.empty()) {
     std::size_t n = 1;
     while (buyer_->find(digest, concat("C", n)) != nullptr) ++n;
@@ -567,7 +569,8 @@ void MarketHost::view(const std::string& name, Answered done) {
     return question(contract->escrow, "view", {{"entity", *digest}}, std::move(done));
   if (const Status durable = node_.settle(); !durable.ok()) return done(durable.error());
   const kernel::EntityState* state = escrowOf(*digest);
-  if (state == nullptr) return done(notFound("no escrow is open for " + name, "see: witan market contract show " + name));
+  if (state == nullptr)
+    return done(notFound("no escrow is open for " + name, "see: witan market contract show " + name));
   done(domains::escrow::viewOf(*state));
 }
 

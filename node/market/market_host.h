@@ -1,5 +1,5 @@
-// MarketHost: the desks of the market (market/) on a node: the door, the clock, the store and the ledgers that they have
-// not. It writes the rows of an Out durably first, and then carries out the rest, so a death at any point changes
+// MarketHost: the desks of the market (market/) on a node: the door, the clock, the store and the ledgers that they
+// have not. It writes the rows of an Out durably first, and then carries out the rest, so a death at any point changes
 // nothing: what was asked is asked again under the same id.
 //
 //   m/c/, m/b/, m/s/   rows of the desks of contracts, buyer and seller, in the store of the ledgers
@@ -37,8 +37,8 @@ struct MarketNode {
   std::vector<ToolConfig> tools;
   MarketAsk ask;
   std::function<Now()> now;
-  std::function<Status()> settle;    // a round at once: what was decided so far is durable
-  std::function<void()> schedule;    // a round is due
+  std::function<Status()> settle;  // a round at once: what was decided so far is durable
+  std::function<void()> schedule;  // a round is due
   std::function<std::string()> policyEpoch;
 };
 

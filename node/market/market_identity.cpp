@@ -70,9 +70,9 @@ bool renew(json::array& grants, const MarketIdentity& identity, const SigningKey
     return end;
   };
   bool added = false;
-  for (const auto& [key, use] : {std::pair(&identity.contract, GrantUse::contract),
-                                 std::pair(&identity.evidence, GrantUse::evidence),
-                                 std::pair(&identity.card, GrantUse::card)}) {
+  for (const auto& [key, use] :
+       {std::pair(&identity.contract, GrantUse::contract), std::pair(&identity.evidence, GrantUse::evidence),
+        std::pair(&identity.card, GrantUse::card)}) {
     if (endOf(*key, use).seconds > now.seconds + kRenewDays * kDaySeconds) continue;
     Grant grant;
     grant.org = identity.org;
@@ -133,8 +133,8 @@ Result<MarketIdentity> openMarketIdentity(const fs::path& dir, const MarketOrigi
   WITAN_TRY(evidence, key(texts.evidence));
   WITAN_TRY(card, key(texts.card));
   WITAN_TRY(log, key(texts.log));
-  MarketIdentity identity{origin.org, root.publicKey(), contract, evidence, card, log,
-                          {},         {},               "witan-market/" + origin.cluster};
+  MarketIdentity identity{
+      origin.org, root.publicKey(), contract, evidence, card, log, {}, {}, "witan-market/" + origin.cluster};
   const fs::path file = dir / "market.grants";
   WITAN_TRY(grants, readMarketFile<std::vector<json::value>>(file, "remove it: the root grants anew"));
   identity.grants = json::array(grants.begin(), grants.end());

@@ -38,9 +38,9 @@ struct MarketIdentity {
   std::string org;
   PublicKey root{};
   SigningKey contract, evidence, card, log;
-  json::array grants;   // envelopes
-  std::string pass;     // envelope
-  std::string logName;  // origin and key name of its ledger of statements
+  json::array grants;          // envelopes
+  std::string pass;            // envelope
+  std::string logName;         // origin and key name of its ledger of statements
   std::string logKey() const;  // C2SP verifier key
 };
 

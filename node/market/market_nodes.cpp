@@ -116,9 +116,10 @@ bool MarketNodes::end(const ActivationBody& body, const std::string& cause, cons
   if (output != nullptr) {
     const auto entry = agents::episode::makeEntry(
         EntryKind::end, {{"emits", json::array{json::object{{"type", type}, {"body", *output}}}}});
-    const auto message = agents::episode::messageOf({*key, replica_.device(), body.agentId, body.agentId}, 0, entry, ms);
-    auto write = message.ok() ? replication::recordWrite(message->id, *message)
-                              : Result<replication::Write>(message.error());
+    const auto message =
+        agents::episode::messageOf({*key, replica_.device(), body.agentId, body.agentId}, 0, entry, ms);
+    auto write =
+        message.ok() ? replication::recordWrite(message->id, *message) : Result<replication::Write>(message.error());
     if (!write.ok()) return false;
     writes.push_back(*std::move(write));
   }

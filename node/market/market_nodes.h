@@ -1,6 +1,6 @@
-// MarketNodes: the market nodes of this device's graphs (docs/graphs.md). A span that waits for one is an activation, as
-// for an agent; this orders one call for it under a contract that fits, and writes the end of the run: the output that the
-// verified evidence is of, or why there is none.
+// MarketNodes: the market nodes of this device's graphs (docs/graphs.md). A span that waits for one is an activation,
+// as for an agent; this orders one call for it under a contract that fits, and writes the end of the run: the output
+// that the verified evidence is of, or why there is none.
 //
 // The call's name derives from the span, so every attempt, and every device that looks, finds the same call. On the
 // node's loop; replica and host outlive it.

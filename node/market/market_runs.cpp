@@ -70,16 +70,15 @@ Status installEvidenceDomain(const std::filesystem::path& dir) {
 }
 
 market::Model marketModelOf(const ToolConfig& tool) {
-  return {market::Word(tool.model),
-          market::jsonDigest(json::object{{"format", tool.format}, {"model", tool.model}, {"provider", tool.provider}})};
+  return {market::Word(tool.model), market::jsonDigest(json::object{
+                                        {"format", tool.format}, {"model", tool.model}, {"provider", tool.provider}})};
 }
 
 // ---- runs
 
 std::optional<MarketRuns::Deployed> MarketRuns::deployed(const std::string& graph) {
   const PartitionHost* host = replica_.host(replica_.partitionFor(kGraphDomain, graph));
-  const auto version =
-      host == nullptr ? std::nullopt : domains::graph::deployedIn(host->partition().state(graph));
+  const auto version = host == nullptr ? std::nullopt : domains::graph::deployedIn(host->partition().state(graph));
   if (!version) return std::nullopt;
   Deployed found{{market::Word(graph), market::Natural(version->number), market::Hex(version->digest)}, nullptr};
   found.document = GraphBodies(replica_.data(), kRecordScope).document(version->digest);
@@ -184,8 +183,9 @@ void MarketRuns::addEpisode(Transcript& transcript, const graph::Node& node, con
     const auto entry = agents::episode::parseEntry(row.message.content);
     if (!entry.ok()) continue;
     const json::object& body = entry->body;
-    const std::string span = market::textOf(body, "span");
-    if (entry->kind == EntryKind::look) asked[span] = body;
+    const std::string own = market::textOf(body, "span");  // of this episode
+    const std::string span = concat(step.span.substr(0, 16), "/", step.attempt, "/", own);
+    if (entry->kind == EntryKind::look) asked[own] = body;
     if (entry->kind == EntryKind::intended) {
       const std::string tool = market::textOf(body, "tool");
       transcript.add("act", {{"span", span},
@@ -197,8 +197,8 @@ void MarketRuns::addEpisode(Transcript& transcript, const graph::Node& node, con
       transcript.add("outcome", {{"span", span},
                                  {"result", market::textOf(body, "outcome")},
                                  {"output", market::jsonDigest(body.at("result"))}});
-    if (entry->kind != EntryKind::observation || !asked.contains(span)) continue;
-    const json::object& look = asked.at(span);
+    if (entry->kind != EntryKind::observation || !asked.contains(own)) continue;
+    const json::object& look = asked.at(own);
     const std::string name = market::textOf(look, "tool");
     const ToolConfig* tool = toolOf(name);
     const json::value* content = body.if_contains("content");
@@ -244,8 +244,7 @@ RunResult MarketRuns::resultOf(const RunRequest& request, const PartitionHost& h
     const auto step = action.ok() && action->is_object() ? domains::graph::readStep(action->get_object())
                                                          : Result<domains::graph::Step>(invalid("no step"));
     const Deliver* deliver = step.ok() ? std::get_if<Deliver>(&*step) : nullptr;
-    const graph::Node* node =
-        deliver == nullptr || document == nullptr ? nullptr : document->node(deliver->node);
+    const graph::Node* node = deliver == nullptr || document == nullptr ? nullptr : document->node(deliver->node);
     if (node != nullptr && node->kind == graph::NodeKind::agent) addEpisode(transcript, *node, *deliver);
   });
   result.startedAt = first.value_or(result.endedAt);
@@ -276,17 +275,18 @@ void MarketRuns::record(const market::RecordRequest& request, const MarketIdenti
   if (module == nullptr || host == nullptr) return events_.failed("this node has no ledger of statements");
   const auto enter = [self = self_, module, request, &identity] {
     if (*self == nullptr) return;
-    auto proposal = proposalRequest(*module, std::string(kStatements), "Seller", request.operationId,
-                                    json::object{{"type", "Record"},
-                                                 {"id", request.externalId},
-                                                 {"statement", request.operationId.substr(request.operationId.find(':') + 1)}});
+    auto proposal =
+        proposalRequest(*module, std::string(kStatements), "Seller", request.operationId,
+                        json::object{{"type", "Record"},
+                                     {"id", request.externalId},
+                                     {"statement", request.operationId.substr(request.operationId.find(':') + 1)}});
     if (!proposal.ok()) return (*self)->events_.failed(proposal.error().message);
     (void)(*self)->ask_(*std::move(proposal), kAskMs, [self, request, &identity](const Result<Answer>& answer) {
       if (*self == nullptr || !answer.ok() || answer->kind != AnswerKind::decided) return;
       const bool again = answer->outcome == kernel::Outcome::duplicate;
       if ((again ? answer->recorded : answer->outcome) != kernel::Outcome::approved)
-        return (*self)->events_.failed(concat("the statement of ", request.externalId, " is not recorded: ",
-                                              answer->invariant, " ", answer->message));
+        return (*self)->events_.failed(concat("the statement of ", request.externalId,
+                                              " is not recorded: ", answer->invariant, " ", answer->message));
       const auto receipt = (*self)->receiptOf(answer->seq, identity);
       if (!receipt.ok()) return (*self)->events_.failed("no receipt: " + receipt.error().message);
       (*self)->events_.recorded(request.externalId, *receipt);
@@ -299,7 +299,8 @@ void MarketRuns::record(const market::RecordRequest& request, const MarketIdenti
              });
 }
 
-// A head that contradicts an earlier one would be proof against this organisation: a ledger that went back signs nothing.
+// A head that contradicts an earlier one would be proof against this organisation: a ledger that went back signs
+// nothing.
 Status MarketRuns::permitHead(std::uint64_t size, const std::string& root) {
   WITAN_TRY(known, store_.get(kHeadRow));
   const std::string head = concat(size, " ", root);
@@ -322,10 +323,8 @@ Result<json::value> MarketRuns::receiptOf(std::uint64_t seq, const MarketIdentit
     WITAN_TRY(hash, fromHex(hex));
     path.emplace_back(toBase64(hash));
   }
-  return json::value(json::object{{"entry", proven.bytes},
-                                  {"index", std::int64_t(proven.index)},
-                                  {"path", std::move(path)},
-                                  {"checkpoint", note}});
+  return json::value(json::object{
+      {"entry", proven.bytes}, {"index", std::int64_t(proven.index)}, {"path", std::move(path)}, {"checkpoint", note}});
 }
 
 }  // namespace witan::node

@@ -1,5 +1,5 @@
-// What a seller does for an order on its own cluster: a run of the graph, its transcript, and the entry of the statement
-// in its ledger, with a receipt.
+// What a seller does for an order on its own cluster: a run of the graph, its transcript, and the entry of the
+// statement in its ledger, with a receipt.
 //
 // The run's external id is the order's, so an order that comes again is the same run. Its transcript is made of the
 // records that its agents left: the ledger of graphs says which episodes there were, their own entries what they did.

@@ -253,12 +253,12 @@ TEST_F(Proposals, GoOnAfterADeathUnderTheSameIds) {
   EXPECT_EQ(again.letters[0].body, asked.letters[0].body) << "one id is one text";
   EXPECT_TRUE(propose().rows.empty()) << "a repetition";
 
-  EXPECT_TRUE(answer(desk_, "evil", asked.letters[0].id, {{"contract", valueOf(toy_.contractEnvelope())}}).rows.empty());
+  EXPECT_TRUE(
+      answer(desk_, "evil", asked.letters[0].id, {{"contract", valueOf(toy_.contractEnvelope())}}).rows.empty());
   Contract other = toy_.contract;
   other.total = 1;
-  EXPECT_TRUE(
-      answer(desk_, "lab", asked.letters[0].id, {{"contract", valueOf(sealedDocument(other, {&toy_.lab, 1}))}})
-          .rows.empty())
+  EXPECT_TRUE(answer(desk_, "lab", asked.letters[0].id, {{"contract", valueOf(sealedDocument(other, {&toy_.lab, 1}))}})
+                  .rows.empty())
       << "another text is no answer";
   const Out open = answer(desk_, "lab", asked.letters[0].id, {{"contract", valueOf(toy_.contractEnvelope())}});
   ASSERT_EQ(open.letters.size(), 1u);
@@ -271,7 +271,8 @@ TEST_F(Proposals, GoOnAfterADeathUnderTheSameIds) {
 TEST_F(Proposals, WhatTheHolderRefusedIsOpenedWhenItIsProposedAgain) {
   const Out asked = propose();
   const Out open = answer(desk_, "lab", asked.letters[0].id, {{"contract", valueOf(toy_.contractEnvelope())}});
-  answer(desk_, "notary", open.letters[0].id, {{"outcome", "refused"}, {"message", "the root of lab is not trusted here"}});
+  answer(desk_, "notary", open.letters[0].id,
+         {{"outcome", "refused"}, {"message", "the root of lab is not trusted here"}});
   EXPECT_EQ(step(), ProposalStep::refused);
   const Out again = propose();
   ASSERT_EQ(again.letters.size(), 1u);

@@ -1,5 +1,5 @@
-// The door of the market (node/market/market_door.h) against those who are not whom they say: two doors, and bare links,
-// on one loop.
+// The door of the market (node/market/market_door.h) against those who are not whom they say: two doors, and bare
+// links, on one loop.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,8 @@ std::string passOf(const std::string& org, const SigningKey& device, const Signi
 // One organisation: its door, what it trusts, what came.
 struct House {
   House(net::Loop& loop, const std::string& name, const SigningKey& root, Moment until = {4'000})
-      : log(LogLevel::error, false, [] { return Time{}; }, [](std::string_view) {}) {
+      : log(
+            LogLevel::error, false, [] { return Time{}; }, [](std::string_view) {}) {
     const SigningKey device = keyOf("device of " + name);
     MarketDoor::Events events;
     events.now = [] { return Moment{1'000}; };

@@ -9,9 +9,9 @@ namespace witan::node {
 namespace {
 
 using market::Letter;
-using ::testing::HasSubstr;
 using test::Node;
 using test::Scratch;
+using ::testing::HasSubstr;
 
 TEST(MarketLive, AFloodIsAnsweredBusyAndIsOnRecord) {
   const Scratch scratch;
@@ -25,7 +25,8 @@ TEST(MarketLive, AFloodIsAnsweredBusyAndIsOnRecord) {
   ASSERT_EQ(notary.run({"market", "trust", "clinic", toHex(root.publicKey())}).exitCode, 0);
 
   net::Loop loop;
-  Log log(LogLevel::error, false, [] { return Time{}; }, [](std::string_view) {});
+  Log log(
+      LogLevel::error, false, [] { return Time{}; }, [](std::string_view) {});
   int answers = 0, busy = 0;
   MarketDoor::Events events;
   events.now = [] { return market::momentOf(SystemClock().now()); };
