@@ -1,5 +1,7 @@
 // `witan market`: verbs of a running node that takes part in the market (docs/market.md).
 #include <chrono>
+#include <map>
+#include <set>
 #include <thread>
 
 #include "cli/client/verb.h"
@@ -218,6 +220,32 @@ Result<int> evidence(const ControlClient& node, const CallArguments& a) {
                [&](const json::value&) { return "evidence of " + a.call + " in " + a.out + "\n"; });
 }
 
+// ---- what is known of an organisation here, with the calls and incidents that show it
+
+Result<int> repute(const ControlClient& node, const OfferArguments& a) {
+  WITAN_TRY(all, node.get("/v1/market"));
+  WITAN_TRY(incidents, node.get("/v1/incidents"));
+  std::set<std::string> contracts;
+  for (const json::value& one : rowsOf(all, "contracts"))
+    if (shown(one, "seller") == a.at || shown(one, "buyer") == a.at) contracts.insert(shown(one, "contract"));
+  std::map<std::string, json::array> ends;
+  for (const json::value& one : rowsOf(all, "calls"))
+    if (contracts.contains(shown(one, "contract")))
+      ends[said(one, "end").empty() ? "open" : said(one, "end")].emplace_back(shown(one, "contract") + "/" +
+                                                                              shown(one, "call"));
+  json::array told;
+  for (const json::value& one : rowsOf(incidents, "incidents"))
+    if (shown(one, "kind").starts_with("market-") && shown(one, "what").starts_with(a.at + ": ")) told.push_back(one);
+  json::object calls;
+  for (const auto& [end, names] : ends) calls[end] = names;
+  return print(json::object{{"org", a.at}, {"calls", calls}, {"incidents", told}}, a.json, [](const json::value& row) {
+    std::string words;
+    for (const auto& [end, names] : row.at("calls").as_object())
+      words += std::string(end) + " " + std::to_string(names.as_array().size()) + "\n";
+    return words + "incidents " + std::to_string(rowsOf(row, "incidents").size()) + "\n";
+  });
+}
+
 constexpr const char* kAccept = "accept";
 constexpr const char* kDispute = "dispute";
 constexpr const char* kReclaim = "reclaim";
@@ -247,6 +275,13 @@ void addOffers(Command& noun) {
         addLiveVerb<A>(noun, "card", "Show the card of a partner, verified", "witan market card --at lab", card);
     command->option("--at", a->at, "The organisation")->required();
   }
+}
+
+void addRepute(Command& noun) {
+  const auto [command, a] =
+      addLiveVerb<OfferArguments>(noun, "repute", "Count how the calls with an organisation ended, and what it did",
+                                  "witan market repute lab", repute);
+  command->option("ORG", a->at, "The organisation")->required();
 }
 
 void addContracts(Command& market) {
@@ -325,6 +360,7 @@ void addMarketVerbs(Command& noun) {
   addOffers(noun);
   addContracts(noun);
   addCalls(noun);
+  addRepute(noun);
 }
 
 Result<json::value> liveEscrow(const ControlClient& node, const std::string& contract) {
