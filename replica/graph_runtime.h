@@ -31,6 +31,8 @@ class Replica;
 struct Effects;
 
 inline constexpr std::string_view kGraphDomain = "graph";
+// Before the capability, who the activations of market nodes are for.
+inline constexpr std::string_view kMarketNodes = "market:";
 
 // The bodies of messages and documents, as records of the agents' database.
 class GraphBodies {

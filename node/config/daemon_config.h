@@ -52,6 +52,11 @@ struct DaemonConfig {
   // [witness]
   std::vector<std::string> witnessUrls, witnessKeys;  // of each one, in the same order; none: no witness is asked
   std::int64_t witnessesRequired = 1;                 // that a head needs to be published
+  // [market]
+  std::string marketOrg;                    // this organisation's name; empty: it takes no part
+  std::string marketListen;                 // address for partners; empty: it only dials
+  std::vector<std::string> marketPartners;  // "ORG=HOST:PORT", who is dialled
+  std::vector<std::string> marketEscrows;   // organisations that may hold the money of what is sold here
   // [trace]
   std::string otlp;  // http://host:port of an OTLP/HTTP collector; empty: none
 

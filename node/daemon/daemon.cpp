@@ -10,6 +10,7 @@
 #include "node/cluster/roster_store.h"
 #include "node/daemon/agents_policy_file.h"
 #include "node/data_dir/replica_dir.h"
+#include "node/market/market_host.h"
 #include "node/witness/witness_rounds.h"
 #include "replica/agent_runtime.h"
 #include "replica/graph_runtime.h"
@@ -155,6 +156,7 @@ Status Daemon::openDir() {
   WITAN_DO(writeDeviceKeys(path_, rosters_.current().cluster, device_, key_.publicKey()));
   WITAN_TRY(agents, agentSetup());
   made.agents = std::move(agents);
+  if (!config_.marketOrg.empty()) WITAN_DO(installEvidenceDomain(path_));
   WITAN_TRY(opened, NodeDir::open(path_, std::move(made), now()));
   dir_ = std::move(opened);
   replica().data().retireOnly([this](std::string_view device) { return rosters_.current().member(device) == nullptr; });
@@ -288,6 +290,7 @@ Status Daemon::start() {
   reconcileMembership();
   WITAN_DO(tick());
   WITAN_DO(openHooks());
+  WITAN_DO(openMarket());
   peers_->dialAll();
   if (etcd_) etcd_->start();
   return okStatus();
@@ -639,6 +642,7 @@ void Daemon::stop(std::function<void()> done) {
   if (failed_.ok()) (void)tick();  // what was accepted is answered
   failWaiting();
   peers_->close();
+  if (market_) market_->close();
   tools_.reset();
   hooks_.reset();
   if (etcd_) etcd_->release();

@@ -38,6 +38,7 @@
 
 namespace witan::node {
 
+class MarketHost;
 class WitnessRounds;
 
 // What this node did since it started, for /metrics.
@@ -119,6 +120,8 @@ class Daemon {
   std::size_t waitingAnswers() const { return waiting_.size(); }
   // Null: the configuration names none.
   const WitnessRounds* witnesses() const { return witnesses_.get(); }
+  // Null: this node takes no part in the market.
+  MarketHost* market() { return market_.get(); }
   // Null: etcd is not asked from here.
   const EtcdGateway* etcd() const { return etcd_.get(); }
 
@@ -147,6 +150,7 @@ class Daemon {
   Status tellFollowers();
   Status sendSlices();
   Status openHooks();
+  Status openMarket();
   void lookAtInbox();
   void applyRights();
   void switchToNextKey();
@@ -204,8 +208,9 @@ class Daemon {
   Status failed_ = okStatus();
   std::unique_ptr<EtcdGateway> etcd_;
   std::unique_ptr<Tracer> tracer_;
-  std::unique_ptr<ToolBroker> tools_;  // of its agents; null: none work here
-  std::unique_ptr<BackupJob> backup_;  // goes before the stores
+  std::unique_ptr<ToolBroker> tools_;   // of its agents; null: none work here
+  std::unique_ptr<MarketHost> market_;  // null: no part is taken in the market
+  std::unique_ptr<BackupJob> backup_;   // goes before the stores
   std::unique_ptr<WitnessRounds> witnesses_;
 };
 
