@@ -5,19 +5,23 @@
 #include "base/seams.h"
 #include "cli/client/verb.h"
 #include "cli/commands/commands.h"
+#include "net/http_server.h"
 #include "node/config/daemon_config.h"
 #include "node/daemon/agent_files.h"
+#include "node/tools/tool_address.h"
 #include "node/tools/tool_broker.h"
+#include "node/tools/tool_grant.h"
 
 namespace witan::node {
 
 namespace {
 
 struct ToolArguments : LiveArguments {
-  std::string name, operation, arguments = "{}", file;
+  std::string name, operation, arguments = "{}", file, clientId, metadata;
+  bool machine = false;
 };
 
-constexpr std::int64_t kListMs = 60'000, kCallMs = 300'000;
+constexpr std::int64_t kListMs = 60'000, kCallMs = 300'000, kFetchMs = 30'000, kLoginMs = 300'000;
 
 // The tools of a data directory, with a loop of their own.
 class Tools {
@@ -31,12 +35,15 @@ class Tools {
       return notFound("there is no tool " + inQuotes(a.name), "witan.toml of the data directory has [tool.NAME]");
     config.tools.front().record = record;
     auto tools = std::make_unique<Tools>();
+    tools->secretKey_ = config.secretKey;
     WITAN_TRY(secrets, secretsOf(dir, config.tools, config.secretKey));
     WITAN_SET(tools->broker_, ToolBroker::open(tools->loop_, tools->log_, std::move(config.tools), std::move(secrets)));
     return tools;
   }
 
   const ToolConfig& config() const { return broker_->tools().front(); }
+  net::Loop& loop() { return loop_; }
+  const std::string& secretKey() const { return secretKey_; }
 
   Result<ToolListing> list() {
     std::optional<Result<ToolListing>> got;
@@ -66,6 +73,7 @@ class Tools {
  private:
   net::Loop loop_;
   Log log_{LogLevel::info, false, [] { return SystemClock().now(); }, [](std::string_view line) { putErr(line); }};
+  std::string secretKey_;
   std::unique_ptr<ToolBroker> broker_;
 };
 
@@ -115,7 +123,7 @@ Result<int> test(const ToolArguments& a) {
                                 {"saysReadOnly", tool.readOnly}});
   }
   json::array missing;
-  if (config.kind == "mcp")
+  if (config.kind == "mcp" || !listing.tools.empty())
     for (const auto& info : toolInfos(config))
       if (!usable.contains(info.operation)) missing.emplace_back(info.operation);
   const bool good = missing.empty();
@@ -124,8 +132,9 @@ Result<int> test(const ToolArguments& a) {
                             {"server", listing.server},
                             {"tools", std::move(rows)}};
   print(answer, a.json, [&](const json::value& all) {
-    std::string words = listing.server.empty() ? concat(config.kind, " cannot say what it offers\n")
-                                               : concat(listing.server, ", MCP ", listing.protocol, "\n");
+    std::string words = listing.server.empty()
+                            ? concat(config.kind, " cannot say what it offers\n")
+                            : concat(listing.server, listing.protocol.empty() ? "" : ", MCP ", listing.protocol, "\n");
     std::vector<std::vector<std::string>> cells;
     for (const json::value& row : rowsOf(all, "tools"))
       cells.push_back({shown(row, "name"), shown(row, "declared"),
@@ -148,6 +157,66 @@ Result<int> record(const ToolArguments& a) {
   return kExitOk;
 }
 
+// --- login
+
+Result<mcp::WebAnswer> fetched(const mcp::WebRequest& request) {
+  WITAN_TRY(place, toolAddress(request.url));
+  const auto answer = net::httpCall(place.endpoint, httpRequestOf(request, place.path), kFetchMs);
+  if (!answer.ok()) return unavailable(concat(request.url, ": ", answer.error().message));
+  return mcp::WebAnswer{answer->status, answer->body};
+}
+
+// Where a browser brings a person back to.
+class Return {
+ public:
+  explicit Return(net::Loop& loop)
+      : loop_(loop), server_(loop, {}, [this](const net::HttpRequest& r, auto reply) {
+          const bool back = r.path == "/callback" && r.method == "GET";
+          if (back && query_.empty()) query_ = r.query;
+          reply->answer({back ? 200 : 404, "text/plain", {}, back ? "You can close this page.\n" : "Nothing here.\n"});
+        }) {}
+  Result<std::string> listen() {
+    WITAN_TRY(address, server_.listen("127.0.0.1:0"));
+    return "http://" + address + "/callback";
+  }
+  Result<std::map<std::string, std::string>> wait(const std::string& url) {
+    putOut("Open this page, and log in:\n" + url + "\n");
+    std::fflush(stdout);
+    if (!loop_.runUntil([&] { return !query_.empty(); }, kLoginMs))
+      return unavailable("nobody came back from the login page");
+    loop_.runUntil([] { return false; }, 200);  // for the page that says so
+    return query_;
+  }
+
+ private:
+  net::Loop& loop_;
+  std::map<std::string, std::string> query_;
+  net::HttpServer server_;
+};
+
+Result<int> login(const ToolArguments& a) {
+  WITAN_TRY(dir, replicaDirPath(a.dir));
+  WITAN_TRY(tools, Tools::open(a));
+  const ToolConfig& config = tools->config();
+  if (!usesOAuth(config)) return invalid(config.name + " needs no login", "secret_as = \"oauth\" in witan.toml");
+  WITAN_TRY(secrets, secretsOf(dir, {config}, tools->secretKey()));
+  const Secret* secret = config.secret.empty() ? nullptr : secrets.find(config.secret);
+  WITAN_TRY(before, readGrant(config, secret));
+  if (before.challenge.empty()) (void)tools->list();  // its refusal says what it wants
+  WITAN_SET(before, readGrant(config, secret));
+  Return back(tools->loop());
+  WITAN_TRY(redirect, back.listen());
+  const mcp::OAuthSetup setup{config.url, a.clientId, secret != nullptr ? std::string(secret->reveal()) : std::string(),
+                              a.metadata, redirect,   a.machine};
+  SystemRandom random;
+  WITAN_TRY(grant, mcp::logIn(
+                       setup, before, fetched, [&](const std::string& url) { return back.wait(url); }, random,
+                       SystemClock().now().micros / 1'000));
+  WITAN_DO(writeGrant(config, grant, secret));
+  putOut(concat("logged in at ", grant.issuer, grant.scope.empty() ? "" : ", for ", grant.scope, "\n"));
+  return kExitOk;
+}
+
 }  // namespace
 
 void addToolCommand(Command& app) {
@@ -161,6 +230,16 @@ void addToolCommand(Command& app) {
   testCommand->option("NAME", toTest->name, "Which: NAME of [tool.NAME]")->required();
   testCommand->footer(
       "Exit code 1: an operation is declared and cannot be called.\nExample: witan tool test box --dir data");
+  const auto [loginCommand, toLogin] =
+      addVerb<ToolArguments>(*tool, "login", "Get a token for an MCP server that wants OAuth", "", login);
+  loginCommand->option("NAME", toLogin->name, "Which: NAME of [tool.NAME], with secret_as = \"oauth\"")->required();
+  loginCommand->option("--client-id", toLogin->clientId,
+                       "Of a client that was registered before; its secret is the tool's. Default: registers one");
+  loginCommand->option("--client-metadata", toLogin->metadata, "https url of a client id metadata document")
+      ->typeName("URL");
+  loginCommand->flag("--machine", toLogin->machine, "Without a person: the client's own credentials are enough");
+  loginCommand->footer(
+      "Prints a page for a browser on this machine, and waits for it to come back.\nExample: witan tool login box");
   const auto [recordCommand, toRecord] = addVerb<ToolArguments>(
       *tool, "record", "Call an operation by hand, and keep the answer for a tool of kind replay", "", record);
   recordCommand->option("NAME", toRecord->name, "Which: NAME of [tool.NAME]")->required();

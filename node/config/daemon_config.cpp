@@ -294,6 +294,8 @@ Result<DaemonConfig> loadConfig(const std::filesystem::path& dir) {
   WITAN_TRY(text, readSmallFile(file, kMaxConfigBytes));
   if (text) WITAN_DO(readConfig(config, *text, file.string()));
   WITAN_DO(readEnvironment(config, [](const char* name) { return std::getenv(name); }));
+  for (ToolConfig& tool : config.tools)
+    if (tool.secretAs == "oauth") tool.file = (dir / "tokens" / (tool.name + ".json")).string();
   WITAN_DO(checkConfig(config));
   return config;
 }

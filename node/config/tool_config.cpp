@@ -110,7 +110,9 @@ Status checkTool(const ToolConfig& tool) {
   const bool address = model || tool.kind == "http" || (tool.kind == "mcp" && !program);
   if (program == tool.command.empty()) return wrong(program ? "has no command" : "has a command and no use for it");
   if (address == tool.url.empty()) return wrong(address ? "has no url" : "has a url and no use for it");
-  if ((tool.kind == "replay") == tool.file.empty())
+  const bool oauth = tool.secretAs == "oauth";                       // its tokens have a file
+  const bool described = tool.kind == "http" && !tool.file.empty();  // by an OpenAPI document
+  if ((tool.kind == "replay" || oauth || described) == tool.file.empty())
     return wrong(tool.file.empty() ? "has no file" : "has a file and no use for it");
   const bool spoken = tool.format == "openai" || tool.format == "anthropic" || tool.format == "ollama";
   if (model != spoken || model == tool.model.empty() || model == tool.provider.empty())
@@ -125,11 +127,12 @@ Status checkTool(const ToolConfig& tool) {
       if (const Status good = validateId("operation", operation); !good.ok()) return wrong(good.error().message);
       if (!seen.insert(operation).second) return wrong("names " + operation + " twice");
     }
-  if (tool.secret.empty() != tool.secretAs.empty())
-    return wrong("needs both secret and secret_as", "secret_as is bearer, header:NAME or env:NAME");
+  if (oauth && (tool.kind != "mcp" || program)) return wrong("has secret_as = \"oauth\" and is no MCP server at a url");
+  if (!oauth && tool.secret.empty() != tool.secretAs.empty())
+    return wrong("needs both secret and secret_as", "secret_as is bearer, header:NAME, env:NAME or oauth");
   const bool knownForm =
       tool.secretAs == "bearer" || tool.secretAs.starts_with("header:") || tool.secretAs.starts_with("env:");
-  if (!tool.secret.empty() && (!knownForm || program != tool.secretAs.starts_with("env:")))
+  if (!oauth && !tool.secret.empty() && (!knownForm || program != tool.secretAs.starts_with("env:")))
     return wrong("secret_as is " + inQuotes(tool.secretAs),
                  "env:NAME for a program, bearer or header:NAME for an address");
   const auto within = [](std::int64_t value, std::int64_t least, std::int64_t most) {

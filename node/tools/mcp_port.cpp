@@ -3,12 +3,14 @@
 #include <map>
 #include <optional>
 
+#include "base/seams.h"
 #include "base/utf8.h"
 #include "mcp/client.h"
 #include "net/child_process.h"
 #include "net/event_parser.h"
 #include "net/http_client.h"
 #include "node/tools/tool_address.h"
+#include "node/tools/tool_grant.h"
 #include "node/tools/tool_port.h"
 #include "program/line_reader.h"
 
@@ -114,15 +116,12 @@ class AddressTransport final : public Transport {
     net::HttpClientOptions options = toolClientOptions(setup_.config);
     options.streamIdleMs = options.timeoutMs;
     client_ = std::make_unique<net::HttpClient>(setup_.loop, address.endpoint, options);
+    if (usesOAuth(setup_.config)) WITAN_SET(grant_, readGrant(setup_.config, setup_.secret));
     return okStatus();
   }
 
   void send(const std::string& message) override {
-    const auto exchange = std::make_shared<Exchange>(message, events_->question(message));
-    net::HttpRequest request = requestOf("POST", *exchange);
-    request.headers["content-type"] = "application/json";
-    request.body = message;
-    run(std::move(request), exchange);
+    post(std::make_shared<Exchange>(message, events_->question(message)));
   }
 
  private:
@@ -132,7 +131,15 @@ class AddressTransport final : public Transport {
     std::optional<std::uint64_t> question;
     net::EventParser events{kMostMessageBytes};
     unsigned resumed = 0;
+    bool renewed = false;
   };
+
+  void post(const std::shared_ptr<Exchange>& exchange) {
+    net::HttpRequest request = requestOf("POST", *exchange);
+    request.headers["content-type"] = "application/json";
+    request.body = exchange->message;
+    run(std::move(request), exchange);
+  }
 
   net::HttpRequest requestOf(const char* method, const Exchange& exchange) {
     net::HttpRequest request{.method = method, .target = path_};
@@ -140,7 +147,63 @@ class AddressTransport final : public Transport {
     request.headers["accept"] = "application/json, text/event-stream";
     if (!session_.empty()) request.headers["mcp-session-id"] = session_;
     addSecret(request, setup_);
+    if (!grant_.accessToken.empty()) request.headers["authorization"] = "Bearer " + grant_.accessToken;
     return request;
+  }
+
+  bool wantsLogin(const net::HttpResponse& answer) const {
+    const auto challenge = answer.headers.find("www-authenticate");
+    const bool scope =
+        challenge != answer.headers.end() && challenge->second.find("insufficient_scope") != std::string::npos;
+    return usesOAuth(setup_.config) && (answer.status == 401 || (answer.status == 403 && scope));
+  }
+
+  // A token that is good no more is renewed where no person is needed. Else the server's challenge is kept for the next
+  // login, and nothing was done.
+  void refused(const std::shared_ptr<Exchange>& exchange, const net::HttpResponse& answer) {
+    if (answer.status == 401 && mcp::canRenew(grant_) && !std::exchange(exchange->renewed, true))
+      return renew([this, exchange] { post(exchange); });
+    const auto challenge = answer.headers.find("www-authenticate");
+    grant_.challenge = challenge == answer.headers.end() ? "" : challenge->second;
+    if (answer.status == 401) grant_.accessToken.clear();
+    if (const Status kept = writeGrant(setup_.config, grant_, setup_.secret); !kept.ok())
+      setup_.say(kept.error().message);
+    const std::string why =
+        concat("the server wants a login (HTTP ", answer.status, "): witan tool login ", setup_.config.name);
+    const auto heard = events_;
+    const std::weak_ptr<bool> here = alive_;
+    heard->undelivered(exchange->message, why, false);
+    if (!here.expired()) heard->ended(why);
+  }
+
+  // Once for all exchanges that wait for it: a refresh token may be good for one use.
+  void renew(std::function<void()> then) {
+    renewing_.push_back(std::move(then));
+    if (renewing_.size() > 1) return;
+    const auto place = toolAddress(grant_.tokenEndpoint);
+    if (!place.ok()) return over(place.error().message);
+    tokens_ = std::make_unique<net::HttpClient>(setup_.loop, place->endpoint, toolClientOptions(setup_.config));
+    tokens_->request(httpRequestOf(mcp::renewal(grant_), place->path),
+                     [this, here = std::weak_ptr<bool>(alive_)](const Result<net::HttpResponse>& answer) {
+                       if (!here.expired()) tokenCame(answer);
+                     });
+  }
+
+  void tokenCame(const Result<net::HttpResponse>& answer) {
+    if (!answer.ok()) return over("no token: " + answer.error().message);
+    auto next = mcp::renewed(grant_, {answer->status, answer->body}, SystemClock().now().micros / 1'000);
+    if (!next.ok()) grant_.refreshToken.clear();  // only a login helps; the next 401 says so
+    if (next.ok()) grant_ = *std::move(next);
+    if (const Status kept = writeGrant(setup_.config, grant_, setup_.secret); !kept.ok())
+      return over(kept.error().message);
+    const std::weak_ptr<bool> here = alive_;
+    for (const auto& then : std::exchange(renewing_, {}))
+      if (!here.expired()) then();
+  }
+
+  void over(const std::string& why) {
+    const auto heard = events_;  // it destroys this
+    heard->ended(why);
   }
 
   void run(net::HttpRequest request, const std::shared_ptr<Exchange>& exchange) {
@@ -187,6 +250,7 @@ class AddressTransport final : public Transport {
       return resumeLater(exchange);
     if (!answer.ok())
       return heard->undelivered(message, answer.error().message, answer.error().hint != net::kNothingSent);
+    if (wantsLogin(*answer)) return refused(exchange, *answer);
     if (answer->status == 404 && !session_.empty()) {  // the server has forgotten the session, and done nothing
       const std::weak_ptr<bool> here = alive_;
       heard->undelivered(message, kSessionOver, false);
@@ -213,8 +277,10 @@ class AddressTransport final : public Transport {
   const PortSetup& setup_;
   std::shared_ptr<const Events> events_;
   std::string path_, session_;
+  mcp::OAuthGrant grant_;  // empty: nobody has logged in, or it is not used
+  std::vector<std::function<void()>> renewing_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-  std::unique_ptr<net::HttpClient> client_;
+  std::unique_ptr<net::HttpClient> client_, tokens_;
 };
 
 class McpPort final : public ToolPort {

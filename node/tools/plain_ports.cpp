@@ -1,6 +1,7 @@
 // Tools without a protocol of their own: a local command, an HTTP API, and what was recorded of another.
 #include <cstdlib>
 #include <map>
+#include <optional>
 
 #include "base/bytes.h"
 #include "base/quote.h"
@@ -8,8 +9,10 @@
 #include "base/utf8.h"
 #include "net/child_process.h"
 #include "net/http_client.h"
+#include "node/tools/openapi_document.h"
 #include "node/tools/tool_address.h"
 #include "node/tools/tool_port.h"
+#include "program/durable_file.h"
 #include "program/line_reader.h"
 
 namespace witan::node {
@@ -19,7 +22,7 @@ namespace {
 using Kind = ToolAnswer::Kind;
 
 constexpr std::size_t kMostOutput = 1 << 20, kMostErrorWords = 512;
-constexpr std::size_t kMostRecordedLine = 1 << 20, kMostRecorded = 100'000;
+constexpr std::size_t kMostRecordedLine = 1 << 20, kMostRecorded = 100'000, kMostDocument = 4 << 20;
 
 // JSON if it is some, else a text.
 ToolAnswer contentOf(std::string_view body) {
@@ -98,7 +101,8 @@ class CommandPort final : public ToolPort {
   std::map<std::uint64_t, Running> running_;
 };
 
-// POST url/OPERATION with the arguments as JSON; an action has its operation id as Idempotency-Key.
+// POST url/OPERATION with the arguments as JSON, or as an OpenAPI document says; an action has its operation id as
+// Idempotency-Key.
 class HttpPort final : public ToolPort {
  public:
   explicit HttpPort(PortSetup setup) : setup_(std::move(setup)) {
@@ -108,26 +112,67 @@ class HttpPort final : public ToolPort {
       return;
     }
     path_ = address->path == "/" ? "" : address->path;
+    if (!setup_.config.file.empty())
+      if (const Status read = readDocument(); !read.ok()) {
+        problem_ = concat(setup_.config.file, ": ", read.error().message);
+        return;
+      }
     client_ = std::make_unique<net::HttpClient>(setup_.loop, address->endpoint, toolClientOptions(setup_.config));
   }
 
   void call(std::uint64_t key, ToolRequest request, Done done) override {
     if (!client_) return done({Kind::failed, nullptr, problem_});
+    auto asked = requestOf(request);
+    if (!asked.ok()) return done({Kind::failed, nullptr, asked.error().message});
     calls_.emplace(key, std::move(done));
-    net::HttpRequest asked{.method = "POST", .target = path_ + "/" + net::percentEncoded(request.operation)};
-    asked.headers = {{"content-type", "application/json"}, {"accept", "application/json"}};
-    if (!request.operationId.empty()) asked.headers["idempotency-key"] = request.operationId;
-    addSecret(asked, setup_);
-    asked.body = canonicalJson(argumentsOf(setup_.config, request));
-    client_->request(std::move(asked), [this, key](Result<net::HttpResponse> answer) {
+    if (!request.operationId.empty()) asked->headers["idempotency-key"] = request.operationId;
+    addSecret(*asked, setup_);
+    client_->request(*std::move(asked), [this, key, operation = request.operation](Result<net::HttpResponse> answer) {
       const auto at = calls_.extract(key);
-      if (!at.empty()) at.mapped()(answerOf(answer));
+      if (!at.empty()) at.mapped()(checked(operation, answer, answerOf(answer)));
     });
   }
 
   void cancel(std::uint64_t key) override { calls_.erase(key); }
 
+  void list(Listed listed) override {
+    if (!client_) return listed(invalid(problem_));
+    ToolListing listing;
+    if (document_) listing = {document_->title(), "", {}};
+    if (document_)
+      for (const auto& [name, operation] : document_->operations())
+        listing.tools.push_back({name, operation.what, operation.problem, operation.method == "GET", false});
+    listed(std::move(listing));
+  }
+
  private:
+  Status readDocument() {
+    WITAN_TRY(text, readSmallFile(setup_.config.file, kMostDocument));
+    if (!text) return notFound("there is no such file");
+    WITAN_SET(document_, OpenApiDocument::read(*text));
+    return okStatus();
+  }
+
+  Result<net::HttpRequest> requestOf(const ToolRequest& request) const {
+    const json::object arguments = argumentsOf(setup_.config, request);
+    if (document_) {
+      WITAN_TRY(asked, document_->request(request.operation, arguments));
+      asked.target.insert(0, path_);
+      return std::move(asked);
+    }
+    net::HttpRequest asked{.method = "POST", .target = path_ + "/" + net::percentEncoded(request.operation)};
+    asked.headers = {{"content-type", "application/json"}, {"accept", "application/json"}};
+    asked.body = canonicalJson(arguments);
+    return asked;
+  }
+
+  // What was done, and breaks what the document promises, is no result.
+  ToolAnswer checked(const std::string& operation, const Result<net::HttpResponse>& answer, ToolAnswer given) const {
+    if (!document_ || given.kind != Kind::done) return given;
+    const Status good = document_->check(operation, answer->status, given.content);
+    return good.ok() ? given : ToolAnswer{Kind::unusable, nullptr, good.error().message};
+  }
+
   static ToolAnswer answerOf(const Result<net::HttpResponse>& answer) {
     if (!answer.ok())
       return {answer.error().hint == net::kNothingSent ? Kind::notDone : Kind::uncertain, nullptr,
@@ -143,6 +188,7 @@ class HttpPort final : public ToolPort {
   }
 
   const PortSetup setup_;
+  std::optional<OpenApiDocument> document_;
   std::string path_, problem_;
   std::map<std::uint64_t, Done> calls_;
   std::unique_ptr<net::HttpClient> client_;

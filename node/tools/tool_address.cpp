@@ -35,8 +35,8 @@ net::HttpClientOptions toolClientOptions(const ToolConfig& config) {
 }
 
 void addSecret(net::HttpRequest& request, const PortSetup& setup) {
-  if (setup.secret == nullptr) return;
   const std::string& as = setup.config.secretAs;
+  if (setup.secret == nullptr || as == "oauth") return;  // that one is for the issuer of tokens
   if (as == "bearer") {
     request.headers["authorization"] = concat("Bearer ", setup.secret->reveal());
   } else {

@@ -86,7 +86,9 @@ class Api(Handler):
     def do_POST(self):
         self.server.asked.append((self.path, dict(self.headers), self.body()))
         status = self.server.statuses.get(self.path, 200)
-        self.answer(status, {"came": self.path} if status == 200 else {"error": "it is so"})
+        self.answer(status, (self.server.says or {"came": self.path}) if status == 200 else {"error": "it is so"})
+
+    do_GET = do_PUT = do_POST
 
 
 @contextlib.contextmanager
@@ -108,4 +110,4 @@ def mcp(behaviour):
 
 
 def api(**statuses):
-    return serving(Api, asked=[], statuses={f"/{name}": status for name, status in statuses.items()})
+    return serving(Api, asked=[], says=None, statuses={f"/{name}": status for name, status in statuses.items()})

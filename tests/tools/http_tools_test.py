@@ -71,6 +71,30 @@ def statuses_say_what_was_done():
         assert [bool(key) for key in keys[:2]] == [False, True], keys
 
 
+def an_api_as_its_document_says():
+    with http_stub.api() as (url, server):
+        place = folder(f'[tool.it]\nkind = "http"\nurl = "{url}/v1"\nfile = "{HERE}/garden_api.json"\n'
+                       'looks = ["readPlot"]\nactions = ["plant"]\n')
+        tested = witan(place, "tool", "test", "it")
+        assert tested.returncode == 0 and "Garden" in tested.stdout and "no argument may set the header" in tested.stdout, tested
+        assert "a reference to" in tested.stdout, tested
+        records(place, "readPlot", "/v1/plots/a%2Fb%3F", arguments='{"plot":"a/b?","tag":["x","y&z"],"X-Season":"spring"}')
+        records(place, "plant", "", arguments='{"plot":"p","body":{"plant":"beans","with":{"plant":"corn"}}}')
+        (path, head, _), (_, plant_head, body) = server.asked[0], server.asked[1]
+        names = {name.lower(): text for name, text in head.items()}
+        assert path == "/v1/plots/a%2Fb%3F?tag=x&tag=y%26z" and names["x-season"] == "spring", (path, names)
+        assert body == {"plant": "beans", "with": {"plant": "corn"}}, body
+        assert "idempotency-key" in {name.lower() for name in plant_head}, plant_head
+        asked = len(server.asked)
+        for operation, arguments in (("readPlot", '{"plot":"p"}'), ("readPlot", '{"plot":"p","X-Season":"winter"}'),
+                                     ("readPlot", '{"plot":"..","X-Season":"spring"}'), ("plant", '{"plot":"p","body":{"plant":5}}'),
+                                     ("plant", '{"plot":"p","body":{"plant":"a","with":{"x":1}}}'), ("plant", '{"plot":"p"}')):
+            records(place, operation, "argument", 1, arguments)
+        assert len(server.asked) == asked  # nothing left
+        server.says = {"example": 1}
+        records(place, "readPlot", "the result breaks the document", 1, '{"plot":"p","X-Season":"spring"}')
+
+
 def a_program_without_a_network_reaches_nothing():
     with http_stub.api() as (url, server):
         ask = ("import json,sys,urllib.request\n"
@@ -119,7 +143,7 @@ def until(holds, otherwise):
 
 
 for test in (an_agent_of_a_node_calls_a_tool, a_broken_stream_is_taken_up, an_answer_counts_when_it_comes, a_flood_ends, a_forgotten_session_has_done_nothing,
-             statuses_say_what_was_done, a_program_without_a_network_reaches_nothing):
+             statuses_say_what_was_done, an_api_as_its_document_says, a_program_without_a_network_reaches_nothing):
     began = time.monotonic()
     test()
     print(f"{test.__name__}: {time.monotonic() - began:.1f} s", flush=True)
