@@ -43,14 +43,14 @@ Result<PersonsChanged> change(const ApiContext& context, const std::string& name
   return PersonsChanged{name, context.daemon.roster().current().version};
 }
 
-Result<PersonsChanged> add(const ApiContext& context, const AddPersonRequest& request) {
+Result<PersonsChanged> addPerson(const ApiContext& context, const AddPersonRequest& request) {
   WITAN_TRY(key, publicKeyFromHex(request.key, "key"));
   return change(context, request.name, [&](Roster& roster) {
     return addPerson(roster, request.name, key, request.roles, context.daemon.now().wall);
   });
 }
 
-Result<PersonsChanged> revoke(const ApiContext& context, const RevokePersonRequest& request) {
+Result<PersonsChanged> revokePerson(const ApiContext& context, const RevokePersonRequest& request) {
   return change(context, request.name,
                 [&](Roster& roster) { return revokePerson(roster, request.name, request.reason.value_or("")); });
 }
@@ -61,9 +61,9 @@ std::vector<ControlRoute> personRoutes() {
   using enum ControlRole;
   return {
       get("/v1/persons", "listPersons", "persons", observer, "The persons whose answers as counselors count", persons),
-      post("/v1/persons/add", "addPerson", "persons", admin, "Lets a person answer as a counselor by a key", add,
+      post("/v1/persons/add", "addPerson", "persons", admin, "Lets a person answer as a counselor by a key", addPerson,
            {409, 500}),
-      post("/v1/persons/revoke", "revokePerson", "persons", admin, "Lets a person answer no more", revoke,
+      post("/v1/persons/revoke", "revokePerson", "persons", admin, "Lets a person answer no more", revokePerson,
            {404, 409, 500})};
 }
 

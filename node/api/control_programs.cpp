@@ -47,7 +47,7 @@ Status checkRoles(const ApiContext& context, const std::vector<std::string>& rol
   return okStatus();
 }
 
-Result<AddedToken> add(const ApiContext& context, const AddTokenRequest& request) {
+Result<AddedToken> addToken(const ApiContext& context, const AddTokenRequest& request) {
   ProgramToken bounds;
   bounds.name = request.name, bounds.roles = request.roles, bounds.entities = request.entities;
   WITAN_DO(checkBounds(bounds));
@@ -61,7 +61,7 @@ Result<AddedToken> add(const ApiContext& context, const AddTokenRequest& request
   return AddedToken{token, made.id, made.expires};
 }
 
-Result<RevokedToken> revoke(const ApiContext& context, const RevokeTokenRequest& request) {
+Result<RevokedToken> revokeToken(const ApiContext& context, const RevokeTokenRequest& request) {
   WITAN_TRY(revoked, context.programs.revoke(request.token));
   context.daemon.log().info("control", "a token of a program was revoked",
                             {{"id", revoked.id}, {"name", revoked.name}});
@@ -75,8 +75,8 @@ std::vector<ControlRoute> programRoutes() {
   return {
       get("/v1/tokens", "listProgramTokens", "tokens", admin, "Tokens of programs; their secrets are not kept", list),
       post("/v1/tokens/add", "addProgramToken", "tokens", admin,
-           "Makes a token with which a program proposes in some roles on some entities", add, {404, 409, 500}),
-      post("/v1/tokens/revoke", "revokeProgramToken", "tokens", admin, "Ends a token of a program at once", revoke,
+           "Makes a token with which a program proposes in some roles on some entities", addToken, {404, 409, 500}),
+      post("/v1/tokens/revoke", "revokeProgramToken", "tokens", admin, "Ends a token of a program at once", revokeToken,
            {404, 500})};
 }
 

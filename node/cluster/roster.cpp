@@ -52,8 +52,8 @@ Status checkPersons(const std::vector<RosterPerson>& persons, std::set<std::stri
     const std::string who = "person " + person.name + ": ";
     WITAN_DO(validateId("person", person.name));
     if (i > 0 && !(persons[i - 1].name < person.name)) return invalid("persons: not in order of their names");
-    if (person.keys.empty() || person.keys.size() > kMaxKeys)
-      return invalid(concat(who, "has ", person.keys.size(), " keys (1 to ", kMaxKeys, ")"));
+    if (person.keys.empty() || person.keys.size() > kMaxDeviceKeys)
+      return invalid(concat(who, "has ", person.keys.size(), " keys (1 to ", kMaxDeviceKeys, ")"));
     for (const std::string& hex : person.keys) {
       WITAN_TRY(key, publicKeyFromHex(hex, who + "key"));
       (void)key;
