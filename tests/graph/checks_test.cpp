@@ -64,7 +64,7 @@ TEST(GraphChecks, UnknownNamesAreFoundAtTheirPlace) {
       const Checked checked = checkGraph(document, environment);
       EXPECT_EQ(std::ranges::count(checked.errors, expected), 1) << list << " " << member;
     };
-    expectFound("node", 0, "out", json::array{"Report", "No"}, {"GL03", "in", "unknown type No"});
+    expectFound("node", 1, "out", json::array{"Verdict", "No"}, {"GL03", "triage", "unknown type No"});
     expectFound("node", 1, "in", json::array{"Report", "No"}, {"GL03", "triage", "unknown type No"});
     expectFound("edge", 0, "type", "No", {"GL03", "in>triage:No", "unknown type No"});
     expectFound("edge", 0, "as", "No", {"GL03", "in>triage:Report", "unknown type No"});

@@ -145,6 +145,17 @@ TEST_F(Heads, AnOwnerThatSignsTwoHeadsOfOneSizeIsProvenToLie) {
   EXPECT_EQ(c().replica().heads().proofs().size(), 1u);
 }
 
+TEST_F(Heads, AProofReachesADeviceThatWasAway) {
+  cluster.cut(a(), c()), cluster.cut(b(), c());
+  sendHead("a", "b", forged("a", 1));
+  EXPECT_EQ(b().replica().heads().proofs().size(), 1u);
+  EXPECT_THAT(c().replica().heads().proofs(), IsEmpty());
+  cluster.connect(b(), c());
+  cluster.run();
+  EXPECT_EQ(c().replica().heads().proofs().size(), 1u);
+  EXPECT_THAT(accused(c(), "forkProven"), ElementsAre("a"));
+}
+
 // Of two sizes: the smaller head is none of the log that the larger one is of.
 TEST_F(Heads, AnOwnerThatSignsAnotherPrefixIsProvenToLie) {
   decide(a(), "op-2", 20);
