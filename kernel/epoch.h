@@ -48,6 +48,9 @@ inline Status checkEpochStep(std::uint64_t number, std::uint64_t known) {
 // owner succeed with the whole log.
 WITAN_ENUM(EpochCause, founding, handover, seizure, succession)
 
+// Of an epoch whose entries bear their proposers' proofs, and whose first entry names it (docs/ledger-format.md).
+inline constexpr std::uint16_t kSignedFormat = 2;
+
 template <class Text>
 struct BasicEpochRecord {
   std::uint64_t number = 0;
@@ -59,9 +62,10 @@ struct BasicEpochRecord {
   std::uint64_t entries = 0;  // before it
   Hash root{};                // of the tree over them: the last known checkpoint
   Text reason{};
-  Text successor{};  // handover: the owner has nothing more to say, and this one begins the next epoch
+  Text successor{};          // handover: the owner has nothing more to say, and this one begins the next epoch
+  std::uint16_t format = 0;  // kSignedFormat: its entries bear proofs
   WITAN_MEMBERS(BasicEpochRecord, number, time, cause, owner, previousOwner, previousNumber, entries, root, reason,
-                successor)
+                successor, format)
 };
 using EpochRecord = BasicEpochRecord<std::string>;
 using EpochView = BasicEpochRecord<std::string_view>;

@@ -9,14 +9,15 @@
 #include "base/utf8.h"
 #include "kernel/mutator.h"
 #include "kernel/partition_instance.h"
+#include "kernel/record/statement.h"
 
 namespace witan::kernel {
 
 namespace {
 
-constexpr std::string_view kSystemCounselor = "system";
 // Operation ids of the kernel's own entries.
 constexpr std::string_view kExpirePrefix = "expire:";
+constexpr std::string_view kUnsigned = "the request bears no signature of its device";
 
 Status validateOperationId(std::string_view id) {
   WITAN_DO(validateId("operationId", id));
@@ -36,13 +37,6 @@ Status validateEntity(std::string_view entity) {
 const json::object& editOf(const CounselorDecision& d) {
   static const json::object kNoEdit;
   return d.edit != nullptr ? *d.edit : kNoEdit;
-}
-
-// What a cCommitted entry keeps of the decision.
-std::string textOf(const CounselorDecision& d) {
-  std::string text = concat("{\"base\":\"", enumName(d.base), "\",\"edit\":");
-  appendCanonicalJson(text, editOf(d));
-  return text + "}";
 }
 
 // Zeros: there is none.
@@ -230,6 +224,7 @@ void Partition::append(Instance& instance, EntryView& entry, const OperationKey&
   entry.seq = frontier_.size() + 1;
   entry.stateDigest = instance.digest;
   entry.genesis = instance.genesis;
+  if (beginsEpoch()) entry.epoch = epochs_.back().number, entry.owner = epochs_.back().owner;
   const std::string_view bytes = writer_.message(entry);
   const Hash leaf = leafHash(bytes);
   batch_.add(RecordKind::entry, bytes, leaf);
@@ -272,6 +267,7 @@ Decision Partition::propose(const Proposal& proposal) {
   const OperationKey key = keyOf(proposal.operationId);
   if ((proposal.runKey == Hash{}) != (proposal.planDigest == Hash{}))
     return refuse("a run key and a plan digest go together", false, {});
+  if (isSigned() && proposal.proof.empty()) return refuse(std::string(kUnsigned), false, {});
   if (!isOpenAgain(key, proposal, sameProposal))
     if (auto repeat = recorded(key, proposal.operationId, sameProposal)) return *repeat;
   Instance* instance = find(proposal.entity);
@@ -314,6 +310,7 @@ Decision Partition::propose(const Proposal& proposal) {
   entry.verdicts = evaluation_.verdicts;
   entry.runKey = bytesOf(proposal.runKey);
   entry.planDigest = bytesOf(proposal.planDigest);
+  entry.proof = proposal.proof;
   Decision decision{.outcome = outcomeOf(entry.tag), .boundElsewhere = !elsewhere.empty()};
   if (entry.tag == Tag::approved) {
     entry.writes = evaluation_.writes;
@@ -354,13 +351,14 @@ Decision Partition::propose(const Proposal& proposal) {
 
 Decision Partition::decide(const CounselorDecision& d) {
   if (Status valid = validateOperationId(d.operationId); !valid.ok()) return refuse(valid.error().message, false, {});
-  const std::string decisionText = d.commit ? textOf(d) : std::string();
+  const std::string decided = d.commit ? decisionText(enumName(d.base), editOf(d)) : std::string();
   const auto sameDecision = [&](const Entry& e) {
     return e.tag == (d.commit ? Tag::cCommitted : Tag::cRejected) && e.entity == d.entity &&
-           e.counselor == d.counselor && e.decision == decisionText;
+           e.counselor == d.counselor && e.decision == decided;
   };
   if (auto repeat = recorded(keyOf(d.operationId), d.operationId, sameDecision)) return *repeat;
   const auto no = [&](std::string message) { return refuse(std::move(message), d.remember, d.operationId); };
+  if (isSigned() && d.proof.empty()) return refuse(std::string(kUnsigned), false, {});
   Instance* instance = find(d.entity);
   if (instance == nullptr) return no(concat("unknown entity \"", clip(d.entity, kKeyMax), "\""));
   if (!module_->authorised(d.counselor) && !mutated("anyCounselor"))
@@ -385,7 +383,7 @@ Decision Partition::decide(const CounselorDecision& d) {
         module_->counselorCommit(*instance->state, d.base, pending.decoded.get(), edit, d.counselor, d.at, evaluation_);
     if (!made.ok()) return no(made.error().message);
     entry.tag = Tag::cCommitted;
-    entry.decision = decisionText;
+    entry.decision = decided;
     entry.writes = evaluation_.writes;
     entry.verdicts = evaluation_.verdicts;
     for (const Finding& f : evaluation_.findings)
@@ -395,23 +393,26 @@ Decision Partition::decide(const CounselorDecision& d) {
   } else {
     entry.tag = Tag::cRejected;
   }
-  return counselorEntry(*instance, d.entity, entry, d.counselor, d.operationId, d.reason, d.at);
+  return counselorEntry(*instance, entry, d);
 }
 
-Decision Partition::counselorEntry(Instance& instance, std::string_view entity, EntryView& entry,
-                                   std::string_view counselor, std::string_view operationId, std::string_view reason,
-                                   Time at) {
+Decision Partition::counselorEntry(Instance& instance, EntryView& entry, const CounselorDecision& d) {
   const std::unique_ptr<PendingProposal> pending = std::move(instance.pending);
-  entry.time = at;
-  entry.entity = entity;
-  entry.operationId = operationId;
+  entry.time = d.at;
+  entry.entity = d.entity;
+  entry.device = d.device;
+  entry.agent = d.agent;
+  entry.operationId = d.operationId;
   entry.action = pending->action;
-  entry.counselor = counselor;
-  entry.reason = reason;
+  entry.counselor = d.counselor;
+  entry.reason = d.reason;
   entry.escalation = pending->seq;
-  append(instance, entry, keyOf(operationId));
+  if (d.pendingDigest) entry.shown = *d.pendingDigest;
+  entry.signature = d.signature;
+  entry.proof = d.proof;
+  append(instance, entry, keyOf(d.operationId));
   pendingBySeq_.erase(pending->seq);
-  Decision decision{.outcome = outcomeOf(entry.tag), .seq = entry.seq, .message = std::string(reason)};
+  Decision decision{.outcome = outcomeOf(entry.tag), .seq = entry.seq, .message = std::string(d.reason)};
   if (entry.tag == Tag::cCommitted) {
     decision.safe = entry.findings.empty();
     for (const auto& finding : entry.findings) decision.violated.emplace_back(finding.invariant);
@@ -434,7 +435,10 @@ std::vector<std::pair<std::string, Decision>> Partition::expire(Time now, std::o
     const std::string operationId = concat(kExpirePrefix, instance.pending->seq);
     const Time at = *instance.pending->expires;
     const std::string reason = "expired: no counselor decided by " + formatTime(at);
-    expired.emplace_back(entity, counselorEntry(instance, entity, entry, kSystemCounselor, operationId, reason, at));
+    CounselorDecision decision;
+    decision.entity = entity, decision.counselor = kSystemCounselor, decision.operationId = operationId;
+    decision.reason = reason, decision.at = at;
+    expired.emplace_back(entity, counselorEntry(instance, entry, decision));
   }
   return expired;
 }
@@ -481,6 +485,7 @@ bool Partition::holds(const Instance& instance, const Action& action, Time at) c
 
 bool Partition::isDue(const PendingProposal& pending, Time now) const {
   if (mutated("lateCounselor")) --now.micros;
+  if (mutated("expireEarly")) now.micros += 1'000'000;
   return pending.expires && now >= *pending.expires;
 }
 

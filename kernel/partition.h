@@ -64,6 +64,7 @@ struct Proposal {
   // The run that acts and the digest of its plan; zeros: neither. A run acts by one plan (kernel/run_bindings.h).
   Hash runKey{};
   Hash planDigest{};
+  std::span<const std::uint8_t> proof = {};  // that its device signed it
 };
 
 struct CounselorDecision {
@@ -79,6 +80,11 @@ struct CounselorDecision {
   std::optional<Hash> pendingDigest;
   Time at;
   bool remember = false;
+  // Of the device that passed it on, the person's signature of it, and that the device signed it.
+  std::string_view device = {};
+  std::string_view agent = {};
+  std::span<const std::uint8_t> signature = {};
+  std::span<const std::uint8_t> proof = {};
 };
 
 struct Decision {
@@ -134,8 +140,9 @@ class Partition {
                                                        std::size_t most = ~std::size_t{0});
 
   // Begins an epoch: a batch of its own. Requires: no open batch, a later epoch than the last.
+  // `format`: kSignedFormat, if its entries are to bear proofs.
   void beginEpoch(const Epoch& epoch, EpochCause cause, Time at, std::string_view reason,
-                  std::string_view successor = {});
+                  std::string_view successor = {}, std::uint16_t format = 0);
 
   // ---- effects ----
   bool hasOpenBatch() const { return !batch_.empty(); }
@@ -171,6 +178,10 @@ class Partition {
   std::optional<PendingView> pending(std::string_view entity) const;
   std::uint64_t unsafeCommits() const { return unsafeCommits_; }
   const std::vector<EpochRecord>& epochs() const { return epochs_; }
+  // Whether entries bear their proposers' proofs now.
+  bool isSigned() const { return !epochs_.empty() && epochs_.back().format >= kSignedFormat; }
+  // Of any entry, those of the open batch among them.
+  Result<std::string> entryBytes(std::uint64_t seq);
   // The latest time of any entry or epoch: the partition's clock (F5).
   Time latest() const { return latest_; }
   void checkInvariants() const;
@@ -202,7 +213,6 @@ class Partition {
   std::optional<Decision> recorded(const OperationKey&, std::string_view operationId,
                                    const std::function<bool(const Entry&)>& sameAct);
   Decision decisionOf(const EntryView&) const;
-  Result<std::string> entryBytes(std::uint64_t seq);
   // {"at", "state"}, as the entity began.
   Result<json::object> beginning(const Instance& instance);
   // Two plans of one run may share an operation: turned away under the one, it is still to be done under the other.
@@ -210,8 +220,10 @@ class Partition {
   Decision refuse(std::string message, bool remember, std::string_view operationId, Outcome outcome = Outcome::refused);
   void append(Instance&, EntryView&, const OperationKey&);
   void noteRun(const EntryView&);
-  Decision counselorEntry(Instance&, std::string_view entity, EntryView&, std::string_view counselor,
-                          std::string_view operationId, std::string_view reason, Time at);
+  Decision counselorEntry(Instance&, EntryView&, const CounselorDecision&);
+  // Whether the entry to come is the first of an epoch whose first entry names it.
+  bool beginsEpoch() const { return isSigned() && epochs_.back().entries == frontier_.size(); }
+  Status checkSigned(const EntryView&) const;
   Status foldEntry(std::string_view payload, const Hash& leaf, Fold how);
   Status decideAgain(Instance&, const EntryView&);
   Status foldGenesis(std::string_view payload, Fold how);

@@ -2,6 +2,7 @@
 #include "base/bytes.h"
 #include "base/mutant.h"
 #include "kernel/partition_instance.h"
+#include "kernel/record/statement.h"
 
 namespace witan::kernel {
 
@@ -84,23 +85,25 @@ Status Partition::foldEpoch(std::string_view payload, Fold how) {
   if (how == Fold::checked) WITAN_DO(checkEpochStep(view.number, epochs_.empty() ? 0 : epochs_.back().number));
   if (!epochs_.empty() && view.number <= epochs_.back().number)
     return corrupt(concat(name, " follows epoch ", epochs_.back().number));
+  if (isSigned() && view.format < kSignedFormat)
+    return unlawful(name + " begins without proofs, after epochs with them");
   if (view.entries != frontier_.size() || view.root != frontier_.root())
     return corrupt(concat(name, " begins on another ledger than the ", frontier_.size(), " entries before it"));
   epochs_.push_back({view.number, view.time, view.cause, std::string(view.owner), std::string(view.previousOwner),
                      view.previousNumber, view.entries, view.root, std::string(view.reason),
-                     std::string(view.successor)});
+                     std::string(view.successor), view.format});
   latest_ = std::max(latest_, view.time);
   return okStatus();
 }
 
 void Partition::beginEpoch(const Epoch& epoch, EpochCause cause, Time at, std::string_view reason,
-                           std::string_view successor) {
+                           std::string_view successor, std::uint16_t format) {
   WITAN_CHECK(batch_.empty(), "an epoch begins in a batch of its own");
   const EpochRecord* before = epochs_.empty() ? nullptr : &epochs_.back();
   WITAN_CHECK(before == nullptr || before->number < epoch.number || mutated("seizeSameEpoch"), "epochs only go up");
   EpochRecord record{
-      epoch.number,          at, cause, epoch.owner, {}, 0, frontier_.size(), frontier_.root(), std::string(reason),
-      std::string(successor)};
+      epoch.number,           at,    cause, epoch.owner, {}, 0, frontier_.size(), frontier_.root(), std::string(reason),
+      std::string(successor), format};
   if (before != nullptr) record.previousOwner = before->owner, record.previousNumber = before->number;
   const std::string_view bytes = writer_.message(record);
   batch_.add(RecordKind::epoch, bytes, leafHash(bytes));
@@ -138,8 +141,24 @@ Status Partition::freeze(Instance& instance, const EntryView& entry, const Hash&
   return okStatus();
 }
 
+// What an entry has besides in an epoch of format 2, and in no other.
+Status Partition::checkSigned(const EntryView& entry) const {
+  const bool begins = beginsEpoch();
+  if (begins ? entry.epoch != epochs_.back().number || entry.owner != epochs_.back().owner : entry.epoch != 0)
+    return unlawful(concat("entry ", entry.seq, ": names another epoch than the one that it begins"));
+  if (isSigned() && entry.proof.empty() && hasProposer(entry))
+    return unlawful(concat("entry ", entry.seq, ": bears no signature of its proposer"));
+  return okStatus();
+}
+
 // The entity afterwards is the one that the rules give.
 Status Partition::decideAgain(Instance& instance, const EntryView& entry) {
+  const bool resolves = entry.tag == Tag::cCommitted || entry.tag == Tag::cRejected;
+  if (resolves == entry.counselor.empty())
+    return unlawful(concat("entry ", entry.seq, ": a counselor's name and a counselor's decision go together"));
+  if (resolves && (entry.counselor == kSystemCounselor ? instance.pending->expires != entry.time
+                                                       : isDue(*instance.pending, entry.time)))
+    return unlawful(concat("entry ", entry.seq, ": is of another time than its escalation allows"));
   const Action* pending = instance.pending == nullptr ? nullptr : instance.pending->decoded.get();
   auto checked = check_.check(*instance.state, pending, bindings_, entry);
   if (checked.ok()) return okStatus();
@@ -164,6 +183,7 @@ Status Partition::foldEntry(std::string_view payload, const Hash& leaf, Fold how
     return damaged(seq, resolves ? "resolves nothing" : "decides a frozen entity");
   if (resolves && instance->pending->seq != entry.escalation)
     return damaged(seq, concat("resolves entry ", entry.escalation, " which is not pending"));
+  WITAN_DO(checkSigned(entry));
   if (how == Fold::checked) WITAN_DO(decideAgain(*instance, entry));
   if (resolves) {
     pendingBySeq_.erase(instance->pending->seq);

@@ -148,6 +148,34 @@ class TypedModule final : public UntypedModule {
       (void)entity, (void)given, (void)at;
   }
 
+  // To which keys a row belongs: static std::vector<std::string> D::keysOf(const State&, std::string_view key, const
+  // Row&), for each kind of row that belongs to somebody (kernel/bound_slices.h).
+  template <class F>
+  static constexpr bool saysWhose() {
+    if constexpr (F::isColumn) return requires(const State& s, std::string_view key, const typename F::Row& row) {
+        D::keysOf(s, key, row);
+      };
+    else
+      return false;
+  }
+  bool saysWhoseRows() const override {
+    bool any = false;
+    forEachField<Fields>([&]<class F>() { any = any || saysWhose<F>(); });
+    return any;
+  }
+  bool belongs(const EntityState& entity, FieldMask column, Slot slot, std::string_view key) const override {
+    const State& state = boxOf(entity).state;
+    bool found = false;
+    forEachField<Fields>([&]<class F>() {
+      if constexpr (saysWhose<F>()) {
+        if (maskOf<Fields, Footprint<F>> != column) return;
+        const auto& table = state.*F::table;
+        for (const std::string& one : D::keysOf(state, table.key(slot), table.row(slot))) found = found || one == key;
+      }
+    });
+    return found;
+  }
+
   FieldMask fieldsOfBeginning() const override {
     if constexpr (requires { typename D::FieldsOfBeginning; })
       return maskOf<Fields, typename D::FieldsOfBeginning>;

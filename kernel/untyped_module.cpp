@@ -84,7 +84,6 @@ class Reach {
  public:
   Reach(FieldTable fields, const Signature& signature) : fields_(fields), signature_(signature) {}
 
-  void add(const json::value& value) { addTexts(value, open_); }
   void add(std::string name) { open_.push_back(std::move(name)); }
   void follow(const void* state) {
     for (const std::string& name : seen_) open_.push_back(name);
@@ -129,6 +128,14 @@ void rejectByKernel(const Verdict& verdict, Evaluation& out) {
 }
 
 }  // namespace
+
+std::vector<std::string> textsIn(const Action& action) {
+  std::string text;
+  action.write(text);
+  std::vector<std::string> texts;
+  addTexts(parseJson(text, kCommitLimits).value(), texts);
+  return texts;
+}
 
 Verdict verdictOfException() {
   const std::string what = "the invariant could not be evaluated";
@@ -316,9 +323,7 @@ Touch UntypedModule::touch(const EntityState& entity, const Action& action, Time
   if (!signature_.freezesByKey()) return touch;
   auto& scratch = const_cast<EntityState&>(entity);  // it is as before when this returns
   Reach reach(fields_, signature_);
-  std::string text;
-  action.write(text);
-  reach.add(parseJson(text, kCommitLimits).value());
+  for (std::string& name : textsIn(action)) reach.add(std::move(name));
   reach.follow(stateOf(entity));
   JournalBase& journal = scratchJournal();
   bool scalars = false;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernel/bound_slices.h"
 #include "kernel/domain_module.h"
 #include "kernel/state_codec.h"
 
@@ -35,7 +36,7 @@ struct ProcessOps {
   std::string (*schema)() = nullptr;  // Cap'n Proto
 };
 
-class UntypedModule : public DomainModule {
+class UntypedModule : public DomainModule, public BoundSlices {
  public:
   const Signature& signature() const override { return signature_; }
   const Hash& digest() const override { return digest_; }
@@ -59,6 +60,8 @@ class UntypedModule : public DomainModule {
   std::vector<Verdict> walk(const EntityState& entity) const override;
   Status applyWrites(EntityState& entity, const json::object& writes) const override;
   void writeState(std::string& out, const EntityState& entity, FieldMask mask) const override;
+  void writeSlice(std::string& out, const EntityState& entity, FieldMask mask, std::string_view key) const override;
+  bool staysWithin(const EntityState& entity, const Action& action, Time at, std::string_view key) const override;
   Result<EntityPtr> readState(const json::object& state) const override;
 
  protected:
@@ -74,6 +77,8 @@ class UntypedModule : public DomainModule {
                            void* context) const = 0;
   // Fields of a new entity that were not given. May throw Fault.
   virtual void complete(EntityState&, FieldMask /*given*/, Time) const {}
+  // Whether the row at `slot` of the column with this bit belongs to `key`.
+  virtual bool belongs(const EntityState&, FieldMask /*column*/, Slot, std::string_view /*key*/) const { return false; }
   virtual FieldMask fieldsOfBeginning() const { return ~FieldMask{0}; }  // that an initial state may name
 
   Signature signature_;
@@ -105,6 +110,8 @@ class UntypedModule : public DomainModule {
   std::span<const ProcessOps> processes_;
 };
 
+// All texts within an action, its type included.
+std::vector<std::string> textsIn(const Action& action);
 // The verdict of an invariant whose check threw. Requires: within a catch block.
 Verdict verdictOfException();
 

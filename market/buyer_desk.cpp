@@ -18,6 +18,11 @@ Result<T> fromText(std::string_view text) {
   return value;
 }
 
+// Steps at which nothing is asked of anybody.
+bool rests(BuyerStep step) { return step == BuyerStep::await || step == BuyerStep::review || step == BuyerStep::ended; }
+// Steps at which evidence may come.
+bool waits(BuyerStep step) { return step == BuyerStep::await || step == BuyerStep::order; }
+
 Row rowOf(const BuyerCall& call) { return {"call/" + externalId(call.contract, call.call), toJson(call)}; }
 
 }  // namespace
@@ -72,6 +77,7 @@ Result<Out> BuyerDesk::order(const OrderWish& wish, Moment now) {
   }
   if (const std::string wider = widerThanContract(order, c, wish.contract); !wider.empty()) return invalid(wider);
   BuyerCall call{wish.contract, wish.call, sealedDocument(order, {&key_, 1}), wish.disclosures};
+  call.review = wish.review;
   Live& live = calls_[id] = {std::move(call), std::move(order), {}, false};
   Out out;
   enter(live, BuyerStep::reserve, now, out);
@@ -81,6 +87,50 @@ Result<Out> BuyerDesk::order(const OrderWish& wish, Moment now) {
 const BuyerCall* BuyerDesk::find(const std::string& contract, const std::string& call) const {
   const auto at = calls_.find(externalId(contract, call));
   return at == calls_.end() ? nullptr : &at->second.call;
+}
+
+const Contract* BuyerDesk::contract(const std::string& digest) const {
+  const auto at = contracts_.find(digest);
+  return at == contracts_.end() ? nullptr : &at->second.opened.document;
+}
+
+std::vector<const BuyerCall*> BuyerDesk::calls() const {
+  std::vector<const BuyerCall*> all;
+  for (const auto& [id, live] : calls_) all.push_back(&live.call);
+  return all;
+}
+
+std::vector<std::string> BuyerDesk::contracts() const {
+  std::vector<std::string> all;
+  for (const auto& [digest, known] : contracts_) all.push_back(digest);
+  return all;
+}
+
+void BuyerDesk::hurry() {
+  for (auto& [id, live] : calls_) live.retry.hurry();
+}
+
+Result<Out> BuyerDesk::decide(const std::string& contract, const std::string& call, BuyerStep step,
+                              const std::string& reason, Moment now) {
+  const auto at = calls_.find(externalId(contract, call));
+  if (at == calls_.end()) return notFound("no call " + call, "see: witan market contract show");
+  Live& live = at->second;
+  const bool late = now > live.order.deliverBy && waits(live.call.step);
+  const std::string done = step == BuyerStep::accept    ? "accepted"
+                           : step == BuyerStep::dispute ? "disputed"
+                                                        : "refunded";
+  if (live.call.step == step || live.call.end == done) return Out{};
+  if (step == BuyerStep::reclaim ? !late : live.call.step != BuyerStep::review)
+    return conflict(concat("call ", call, " is at step ", enumName(live.call.step),
+                           live.call.end.empty() ? "" : " (" + live.call.end + ")"),
+                    step == BuyerStep::reclaim ? "an undelivered call is reclaimed when its time has passed"
+                                               : "order with --review to decide about what comes");
+  Out out;
+  if (step == BuyerStep::dispute)
+    fail(live, reason, step, now, out);
+  else
+    enter(live, step, now, out);
+  return out;
 }
 
 void BuyerDesk::enter(Live& live, BuyerStep step, Moment now, Out& out) {
@@ -140,7 +190,7 @@ Letter BuyerDesk::letterOf(const Live& live) const {
 }
 
 void BuyerDesk::send(Live& live, Moment now, Out& out) {
-  if (live.call.step == BuyerStep::await || live.call.step == BuyerStep::ended || !live.retry.due(now)) return;
+  if (rests(live.call.step) || !live.retry.due(now)) return;
   live.retry.tried(now);
   out.letters.push_back(letterOf(live));
 }
@@ -149,9 +199,10 @@ Out BuyerDesk::tick(Moment now) {
   Out out;
   for (auto& [id, live] : calls_) {
     if (live.call.step == BuyerStep::ended) continue;
-    const bool late = now > live.order.deliverBy;
-    if (late && (live.call.step == BuyerStep::await || live.call.step == BuyerStep::order))
+    if (now > live.order.deliverBy && waits(live.call.step))
       fail(live, "deliverBy has passed", BuyerStep::reclaim, now, out);
+    else if (live.call.step == BuyerStep::review && now >= live.call.reviewUntil)
+      enter(live, BuyerStep::accept, now, out);
     else
       send(live, now, out);
     alarm(live, now, out);
@@ -174,8 +225,7 @@ Out BuyerDesk::onLetter(const Letter& letter, Moment now) {
   if (letter.kind == "evidence") onEvidence(letter, now, out);
   if (letter.kind != "answer") return out;
   for (auto& [id, live] : calls_) {
-    if (!letter.id.starts_with(id) || live.call.step == BuyerStep::await || live.call.step == BuyerStep::ended)
-      continue;
+    if (!letter.id.starts_with(id) || rests(live.call.step)) continue;
     const Letter asked = letterOf(live);
     if (asked.id == letter.id && asked.to == letter.from) answered(live, letter.body, now, out);
   }
@@ -237,7 +287,9 @@ void BuyerDesk::onEvidence(const Letter& letter, Moment now, Out& out) {
   if (verified.ok() && order->digest != toHex(sha256(toJson(live.order)))) verified = {"EB08", "of another order"};
   if (verified.ok()) {
     live.call.bundle = canonicalJson(*bundle);
-    enter(live, BuyerStep::accept, now, out);
+    const Natural window = contractOf(live).disputeWindowSeconds;
+    live.call.reviewUntil = {now.seconds + std::int64_t(std::min<Natural>(window, Natural{1} << 40))};
+    enter(live, live.call.review ? BuyerStep::review : BuyerStep::accept, now, out);
     return;
   }
   if (live.call.step == BuyerStep::ended || live.call.step == BuyerStep::dispute) return;

@@ -1,7 +1,7 @@
 // The buyer's desk: calls from the reservation to the end, each a saga whose compensation is Reclaim or Dispute.
 //
-//   reserve -> order -> await -> accept -> ended
-//                 \        \-> dispute (evidence fails a check) -> ended
+//   reserve -> order -> await -> [review] -> accept -> ended
+//                 \        \-> dispute (evidence fails a check, or a person says so in review) -> ended
 //                  \-> reclaim (declined, or deliverBy has passed) -> ended
 //
 // No order is sent before the money is held. Evidence is verified in full before it is accepted. Between dispute and
@@ -13,7 +13,7 @@
 
 namespace witan::market {
 
-WITAN_ENUM(BuyerStep, reserve, order, await, accept, dispute, reclaim, ended)
+WITAN_ENUM(BuyerStep, reserve, order, await, accept, dispute, reclaim, ended, review)
 
 struct BuyerCall {
   std::string contract, call;
@@ -25,7 +25,10 @@ struct BuyerCall {
   std::string reason;         // what failed: a rule, an EB id, what the seller said
   std::string bundle;         // the evidence, once it came and verified
   std::optional<Moment> failedAt, endedAt;
-  WITAN_MEMBERS(BuyerCall, contract, call, order, disclosures, step, attempt, end, reason, bundle, failedAt, endedAt)
+  bool review = false;                // a person accepts or disputes what has come
+  std::optional<Moment> reviewUntil;  // without a word it is accepted then
+  WITAN_MEMBERS(BuyerCall, contract, call, order, disclosures, step, attempt, end, reason, bundle, failedAt, endedAt,
+                review, reviewUntil)
 };
 
 struct BuyerContract {
@@ -39,6 +42,7 @@ struct OrderWish {
   std::vector<std::string> disclosures;
   Words locales;
   Budget budget;
+  bool review = false;
 };
 
 class BuyerDesk {
@@ -46,6 +50,7 @@ class BuyerDesk {
   BuyerDesk(std::string org, SigningKey key, Roots roots)
       : org_(std::move(org)), key_(std::move(key)), roots_(std::move(roots)) {}
 
+  void trust(Roots roots) { roots_ = std::move(roots); }
   void restore(const Row& row);
   // Errors: not signed by both, or another buyer's.
   Result<Out> addContract(const std::string& envelope, const std::string& entity);
@@ -54,8 +59,18 @@ class BuyerDesk {
   Result<Out> order(const OrderWish& wish, Moment now);
   Out onLetter(const Letter& letter, Moment now);
   Out tick(Moment now);
+  // A partner has come back: what waits for it is tried at once.
+  void hurry();
+  // What a person says: accept, dispute or reclaim. Said again it changes nothing. Errors: no such call; not at a step
+  // at which that can be said.
+  Result<Out> decide(const std::string& contract, const std::string& call, BuyerStep step, const std::string& reason,
+                     Moment now);
 
   const BuyerCall* find(const std::string& contract, const std::string& call) const;
+  // Null: there is none.
+  const Contract* contract(const std::string& digest) const;
+  std::vector<const BuyerCall*> calls() const;
+  std::vector<std::string> contracts() const;  // digests
 
  private:
   struct Known {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/quote.h"
+
 namespace witan::market {
 
 namespace {
@@ -49,20 +51,83 @@ void HolderDesk::watch(const std::string& entity, Moment now) {
     for (const CallStanding& call : domains::escrow::standingOf(*state).calls) plan(entity, call, now);
 }
 
+// ---- the beginning of an escrow
+
+std::string HolderDesk::whyNot(const Opened<Contract>& contract, const Letter& letter) const {
+  const Contract& c = contract.document;
+  if (c.escrow != org_) return "the contract names another escrow";
+  if (letter.from != c.buyer.org && letter.from != c.seller.org) return "the contract is of others";
+  const json::value* grants = letter.body.if_contains("grants");
+  const auto flaw = [&](const Word& org, const Hex& key) -> std::string {
+    if (!roots_.contains(org)) return concat("the root of ", clip(org), " is not trusted here");
+    if (grants == nullptr || !isGranted(*grants, roots_, org, key, GrantUse::contract, c.signedAt))
+      return concat("no grant of the root of ", clip(org), " is for its key");
+    return isSignedBy(contract.text, keyOf(key)) ? "" : concat(clip(org), " has not signed the contract");
+  };
+  const std::string buyer = flaw(c.buyer.org, c.buyer.key);
+  return buyer.empty() ? flaw(c.seller.org, c.seller.key) : buyer;
+}
+
+void HolderDesk::onOpen(const Letter& letter, Out& out) const {
+  const auto answer = [&](const char* outcome, const std::string& why) {
+    out.letters.push_back(answerTo(letter, {{"outcome", outcome}, {"message", why}}));
+  };
+  const json::value* envelope = letter.body.if_contains("contract");
+  const auto contract =
+      envelope == nullptr ? Result<Opened<Contract>>(invalid("no contract")) : openEnvelope<Contract>(*envelope);
+  if (!contract.ok()) return answer("refused", contract.error().message);
+  if (const std::string why = whyNot(*contract, letter); !why.empty()) return answer("refused", why);
+  const Contract& c = contract->document;
+  const std::string& entity = contract->digest;
+  const kernel::EntityState* state = look_(entity);
+  // An entity is one contract: what is open there is this one.
+  if (state != nullptr && domains::escrow::viewOf(*state).at("phase") != "NEW") return answer("approved", "");
+  const std::string text = toJson(contract->text.envelope);
+  if (state != nullptr)
+    out.acts.push_back({entity,
+                        "Buyer",
+                        operationIdOf("open", entity, letter.id),
+                        {{"type", "OpenContract"}, {"envelope", text}},
+                        letter.from,
+                        letter.id});
+  else
+    out.acts.push_back({entity,
+                        "",
+                        operationIdOf("begin", entity, ""),
+                        {{"type", "begin"},
+                         {"fields", json::object{{"party.buyer", c.buyer.org},
+                                                 {"party.buyerKey", c.buyer.key},
+                                                 {"party.seller", c.seller.org},
+                                                 {"party.sellerKey", c.seller.key}}},
+                         {"envelope", text}},
+                        letter.from,
+                        letter.id});
+}
+
+// ---- acts
+
 Out HolderDesk::onLetter(const Letter& letter, Moment now) {
   Out out;
   const auto answer = [&](json::object body) { out.letters.push_back(answerTo(letter, std::move(body))); };
-  if (letter.kind != "act" && letter.kind != "view") return out;
+  if (letter.kind != "act" && letter.kind != "view" && letter.kind != "open") return out;
   const std::string entity = textOf(letter.body, "entity");
   const kernel::EntityState* state = look_(entity);
   if (!allowance_.admits(letter.from, now, out)) {
     answer({{"busy", true}});
     return out;
   }
+  if (letter.kind == "open") {
+    onOpen(letter, out);
+    return out;
+  }
   const EscrowStanding escrow =
       state == nullptr ? EscrowStanding{} : domains::escrow::standingOf(*state, textOf(letter.body, "call"));
   if (state == nullptr || (letter.from != escrow.buyer && letter.from != escrow.seller)) {
     answer({{"outcome", "refused"}, {"message", "no escrow of yours"}});
+    return out;
+  }
+  if (letter.kind == "view" && !letter.body.contains("call")) {
+    answer(domains::escrow::viewOf(*state));
     return out;
   }
   if (letter.kind == "view") {
@@ -93,6 +158,15 @@ Out HolderDesk::decided(const EscrowAct& act, const kernel::Decision& decision, 
   Out out;
   const bool again = decision.outcome == kernel::Outcome::duplicate;
   const kernel::Outcome outcome = again ? decision.recorded : decision.outcome;
+  if (act.role.empty() && outcome == kernel::Outcome::initialised) {
+    out.acts.push_back({act.entity,
+                        "Buyer",
+                        operationIdOf("open", act.entity, act.letter),
+                        {{"type", "OpenContract"}, {"envelope", textOf(act.action, "envelope")}},
+                        act.asker,
+                        act.letter});
+    return out;
+  }
   if (!act.asker.empty())
     out.letters.push_back(
         {org_,

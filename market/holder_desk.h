@@ -1,9 +1,10 @@
 // The holder's desk: what the parties may ask of an escrow, and what the holder does of its own accord.
 //
-// It decides nothing: each act goes to the domain `escrow`, which judges it. It refuses what is not of a party or not
-// an act of its role before that costs an entry. It settles each call when its time has come, so nobody depends on the
-// other side acting, and asks for a ruling as soon as a dispute stands. No rows: the ledger is its memory; after a
-// restart the host tells it of open calls (watch). See market/letters.h.
+// It decides nothing: each act goes to the domain `escrow`, which judges it. An escrow begins with a contract of two
+// organisations whose roots it trusts, under keys that these have granted; its entity is the contract's digest. It
+// refuses what is not of a party or not an act of its role before that costs an entry. It settles each call when its
+// time has come, so nobody depends on the other side acting, and asks for a ruling as soon as a dispute stands. No
+// rows: the ledger is its memory; after a restart the host tells it of open calls (watch). See market/letters.h.
 #pragma once
 
 #include <functional>
@@ -19,7 +20,9 @@ class HolderDesk {
  public:
   // What the ledger says of an entity; none: there is none.
   using Look = std::function<const kernel::EntityState*(const std::string& entity)>;
-  HolderDesk(std::string org, Look look) : org_(std::move(org)), look_(std::move(look)) {}
+  HolderDesk(std::string org, Look look, Roots roots = {})
+      : org_(std::move(org)), look_(std::move(look)), roots_(std::move(roots)) {}
+  void trust(Roots roots) { roots_ = std::move(roots); }
 
   // An entity with calls that may be open, or on which an arbiter has ruled.
   void watch(const std::string& entity, Moment now);
@@ -36,10 +39,13 @@ class HolderDesk {
     Moment at;
   };
   using CallKey = std::pair<std::string, std::string>;  // entity, call
+  void onOpen(const Letter& letter, Out& out) const;
+  std::string whyNot(const Opened<Contract>& contract, const Letter& letter) const;
   void plan(const std::string& entity, const domains::escrow::CallStanding& call, Moment now);
 
   std::string org_;
   Look look_;
+  Roots roots_;
   std::map<CallKey, Due> due_;
   Allowance allowance_;
 };

@@ -9,6 +9,11 @@ std::string textOf(const json::object& body, std::string_view member) {
   return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
+json::value valueOf(const std::string& text) {
+  auto parsed = parseJson(text, kBundleLimits);
+  return parsed.ok() ? std::move(*parsed) : json::value();
+}
+
 std::string externalId(std::string_view contract, std::string_view call) { return concat(contract, "/", call); }
 
 std::string stepId(std::string_view external, std::string_view step, std::uint64_t attempt) {

@@ -19,7 +19,7 @@ namespace witan::market {
 struct Letter {
   std::string from, to;
   std::string id;    // of a request; its answer carries the same
-  std::string kind;  // "act", "view", "propose", "order", "evidence", "cancel"; "answer"
+  std::string kind;  // "open", "act", "view", "propose", "order", "evidence", "cancel"; "answer"
   json::object body;
 };
 
@@ -27,7 +27,8 @@ struct Row {
   std::string key, value;
 };
 
-// A proposal to the holder's own domain `escrow`.
+// A proposal to the holder's own domain `escrow`; without a role the beginning of the entity, with `fields` of the
+// action.
 struct EscrowAct {
   std::string entity, role, operationId;
   json::object action;
@@ -39,6 +40,7 @@ struct RunRequest {
   std::string externalId;  // "{contract digest}/{call}"
   Capability capability;
   std::vector<std::string> disclosures;
+  Natural price = 0;  // of a run that completes
 };
 
 // The statement goes into the seller's own ledger under this operation id.
@@ -62,6 +64,9 @@ struct Out {
   std::vector<MarketIncident> incidents;
 };
 
+// JSON that was written here, or null.
+json::value valueOf(const std::string& text);
+
 // Rows of contracts; they come before those of calls, so that rows in the order of their keys restore a desk.
 inline constexpr const char* kAgreed = "agreed/";
 
@@ -82,6 +87,8 @@ class Retry {
   bool due(Moment now) const { return now >= next_; }
   void tried(Moment now);
   void reset() { *this = {}; }
+  // The other side has come back: it is tried at once, and the time to wait goes on from where it was.
+  void hurry() { next_ = {}; }
 
  private:
   Moment next_;

@@ -8,11 +8,6 @@ namespace {
 
 Row rowOf(const SellerCall& call) { return {"call/" + externalId(call.contract, call.call), toJson(call)}; }
 
-json::value valueOf(const std::string& text) {
-  auto parsed = parseJson(text, kBundleLimits);
-  return parsed.ok() ? std::move(*parsed) : json::value();
-}
-
 template <class D>
 Result<Opened<D>> openedOf(const json::object& body, std::string_view member) {
   const json::value* envelope = body.if_contains(member);
@@ -29,13 +24,23 @@ std::vector<std::string> textsOf(const json::object& body, std::string_view memb
 }  // namespace
 
 SellerDesk::SellerDesk(SellerSetup setup) : setup_(std::move(setup)) {
-  for (const std::string& text : setup_.offers)
-    if (auto offer = openEnvelope<Offer>(valueOf(text)); offer.ok()) offers_[offer->digest] = std::move(*offer);
+  for (const std::string& text : setup_.offers) restore({kOffered, text});
+}
+
+Result<Out> SellerDesk::publish(const Offer& offer) {
+  if (offer.seller != setup_.org) return invalid("the offer is of another seller");
+  if (offers_.size() >= kMostOffers) return conflict(concat("there are ", kMostOffers, " offers already"));
+  Out out;
+  out.rows.push_back({kOffered + toHex(sha256(toJson(offer))), sealedDocument(offer, {&setup_.key, 1})});
+  restore(out.rows.back());
+  return out;
 }
 
 void SellerDesk::restore(const Row& row) {
   const json::value value = valueOf(row.value);
-  if (row.key.starts_with(kAgreed)) {
+  if (row.key.starts_with(kOffered)) {
+    if (auto offer = openEnvelope<Offer>(value); offer.ok()) offers_[offer->digest] = std::move(*offer);
+  } else if (row.key.starts_with(kAgreed)) {
     SellerContract kept;
     if (!readJson(value, kept, "row").ok()) return;
     auto opened = openEnvelope<Contract>(valueOf(kept.envelope));
@@ -56,6 +61,39 @@ void SellerDesk::restore(const Row& row) {
 const SellerCall* SellerDesk::find(const std::string& contract, const std::string& call) const {
   const auto at = calls_.find(externalId(contract, call));
   return at == calls_.end() ? nullptr : &at->second.call;
+}
+
+const Contract* SellerDesk::contract(const std::string& digest) const {
+  const auto at = contracts_.find(digest);
+  return at == contracts_.end() ? nullptr : &at->second.opened.document;
+}
+
+std::vector<const SellerCall*> SellerDesk::calls() const {
+  std::vector<const SellerCall*> all;
+  for (const auto& [id, live] : calls_) all.push_back(&live.call);
+  return all;
+}
+
+std::vector<std::string> SellerDesk::contracts() const {
+  std::vector<std::string> all;
+  for (const auto& [digest, known] : contracts_) all.push_back(digest);
+  return all;
+}
+
+void SellerDesk::hurry() {
+  for (auto& [id, live] : calls_) live.retry.hurry(), live.showing.hurry();
+}
+
+Result<Out> SellerDesk::claim(const std::string& contract, const std::string& call, Moment now) {
+  const auto at = calls_.find(externalId(contract, call));
+  if (at == calls_.end()) return notFound("no call " + call, "see: witan market contract show");
+  Live& live = at->second;
+  if (live.call.end == "paid") return Out{};
+  if (live.call.step != SellerStep::window && live.call.step != SellerStep::claim)
+    return conflict(concat("call ", call, " is at step ", enumName(live.call.step), ": nothing is to be claimed"));
+  Out out;
+  enter(live, SellerStep::claim, now, out);
+  return out;
 }
 
 Out SellerDesk::onLetter(const Letter& letter, Moment now) {
@@ -95,17 +133,9 @@ std::string SellerDesk::whyNot(const Opened<Contract>& contract, const Letter& l
     return "the seller's keys or ledger are not ours";
   if (!setup_.holders.contains(c.escrow)) return "the escrow is nobody whom we accept";
   if (!isSignedBy(contract.text, keyOf(c.buyer.key))) return "the buyer has not signed it";
-  const PublicKey& root = setup_.roots.at(letter.from);
   const json::value* grants = letter.body.if_contains("grants");
-  const json::array* list = grants == nullptr ? nullptr : grants->if_array();
-  const bool granted =
-      list != nullptr && list->size() <= kMostGrants && std::ranges::any_of(*list, [&](const json::value& each) {
-        const auto grant = openEnvelope<Grant>(each);
-        return grant.ok() && grant->document.org == letter.from && grant->document.key == c.buyer.key &&
-               grant->document.use == GrantUse::contract && grant->document.notBefore <= c.signedAt &&
-               c.signedAt < grant->document.notAfter && isSignedBy(grant->text, root);
-      });
-  if (!granted) return "no grant of the buyer's root is for its key";
+  if (grants == nullptr || !isGranted(*grants, setup_.roots, c.buyer.org, c.buyer.key, GrantUse::contract, c.signedAt))
+    return "no grant of the buyer's root is for its key";
   if (c.signedAt.seconds > now.seconds + kClockSkewSeconds || now >= offer->second.document.validUntil ||
       c.signedAt < offer->second.document.validFrom || c.signedAt >= offer->second.document.validUntil)
     return "the offer is not valid now";
@@ -321,7 +351,8 @@ void SellerDesk::send(Live& live, Moment now, Out& out) {
   live.retry.tried(now);
   const std::string id = externalId(c.contract, c.call);
   if (c.step == SellerStep::run)
-    out.runs.push_back({id, contracts_.at(c.contract).opened.document.capability, c.disclosures});
+    out.runs.push_back({id, contracts_.at(c.contract).opened.document.capability, c.disclosures,
+                        std::min(live.order.document.amount, contracts_.at(c.contract).opened.document.perCall)});
   else if (c.step == SellerStep::record)
     out.records.push_back(
         {id, "evidence:" + toHex(sha256(openStatement(valueOf(c.statement))->text.body)), c.statement});

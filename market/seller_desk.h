@@ -47,6 +47,9 @@ struct RunResult {
   Moment startedAt, endedAt;
 };
 
+inline constexpr std::size_t kMostOffers = 256;
+inline constexpr const char* kOffered = "offer/";  // rows of offers
+
 struct SellerSetup {
   std::string org;
   SigningKey key, evidenceKey;
@@ -60,6 +63,7 @@ struct SellerSetup {
 class SellerDesk {
  public:
   explicit SellerDesk(SellerSetup setup);
+  void trust(Roots roots) { setup_.roots = std::move(roots); }
 
   void restore(const Row& row);
   Out onLetter(const Letter& letter, Moment now);
@@ -68,8 +72,21 @@ class SellerDesk {
   // The statement stands in the ledger.
   Out recorded(const std::string& externalId, const json::value& receipt, Moment now);
   Out tick(Moment now);
+  // A partner has come back: what waits for it is tried at once.
+  void hurry();
+
+  // Signs and keeps an offer. Errors: another seller's; kMostOffers.
+  Result<Out> publish(const Offer& offer);
+  // Claims now what was delivered, for a person who does not wait for the end of the window or of a retry. Errors: no
+  // such call; nothing is to be claimed.
+  Result<Out> claim(const std::string& contract, const std::string& call, Moment now);
 
   const SellerCall* find(const std::string& contract, const std::string& call) const;
+  // Null: there is none.
+  const Contract* contract(const std::string& digest) const;
+  std::vector<const SellerCall*> calls() const;
+  const std::map<std::string, Opened<Offer>>& offers() const { return offers_; }  // by digest
+  std::vector<std::string> contracts() const;                                     // digests
 
  private:
   struct Known {

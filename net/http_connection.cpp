@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::int64_t kLingerMs = 2'000;
 constexpr std::int64_t kHeaderGraceMs = 500;  // after that, a connection whose header is not whole counts as idle
+constexpr std::int64_t kBodyGraceMs = 5'000;  // the same of the whole request
 
 HttpResponse faultAnswer(const HttpFault& fault) {
   HttpResponse response;
@@ -106,8 +107,9 @@ void HttpConnection::end() {
 
 bool HttpConnection::idle() const {
   if (idle_) return true;
-  const bool half = waiting_ == Waiting::firstByte || waiting_ == Waiting::header;
-  return half && Loop::nowMs() - idleSince_ >= kHeaderGraceMs;
+  const std::int64_t waits = Loop::nowMs() - idleSince_;
+  if (waiting_ == Waiting::body) return waits >= kBodyGraceMs;
+  return (waiting_ == Waiting::firstByte || waiting_ == Waiting::header) && waits >= kHeaderGraceMs;
 }
 
 void HttpConnection::finish() {

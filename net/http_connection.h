@@ -32,8 +32,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void turnAway();  // 503, and the end
   void end();       // at once
   void finish();    // after what is under way
-  // It may make room for another connection: it is between requests, or does not come to the end of a header.
+  // It may make room for another connection: it is between requests, or does not come to the end of a request.
   bool idle() const;
+  bool ofUnixSocket() const { return remote_ == "unix"; }
   std::int64_t idleSince() const { return idleSince_; }
 
  private:

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <list>
@@ -60,7 +61,10 @@ struct HttpServer::Impl {
   Result<std::string> listenUnix(const std::string& text, const Address& address);
   void acceptNext(Listener& listener);
   void accepted(Socket socket);
-  bool evictIdle();
+  std::size_t connectionsOf(bool unixSockets) const;
+  // Whether one connection more has a place.
+  bool makeRoom(bool ofUnixSocket);
+  bool evictIdle(bool ofUnixSocket);
   void stopListening();
 
   asio::io_context& io;
@@ -116,9 +120,10 @@ void HttpServer::Impl::acceptNext(Listener& listener) {
 void HttpServer::Impl::accepted(Socket socket) {
   closeOnExec(socket.native_handle());
   withoutDelay(socket);
-  const bool fits = connections.size() < shared->options.maxConnections || evictIdle();
+  const bool ofUnixSocket = remoteAddress(socket) == "unix";
+  const bool fits = makeRoom(ofUnixSocket);
   // Those who are turned away are few at a time too; beyond that they are just closed.
-  if (!fits && connections.size() >= shared->options.maxConnections + 16) return;
+  if (!fits && connectionsOf(ofUnixSocket) >= shared->options.maxConnections + 16) return;
   const std::uint64_t id = ++lastId;
   const auto connection = std::make_shared<HttpConnection>(shared, id, std::move(socket));
   connections[id] = connection;
@@ -128,10 +133,25 @@ void HttpServer::Impl::accepted(Socket socket) {
     connection->turnAway();
 }
 
-bool HttpServer::Impl::evictIdle() {
+std::size_t HttpServer::Impl::connectionsOf(bool unixSockets) const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(connections, [&](const auto& one) { return one.second->ofUnixSocket() == unixSockets; }));
+}
+
+bool HttpServer::Impl::makeRoom(bool ofUnixSocket) {
+  const HttpServerOptions& options = shared->options;
+  const std::size_t mine = connectionsOf(ofUnixSocket);
+  const bool free = ofUnixSocket ? mine < options.keptForUnix || connections.size() < options.maxConnections
+                                 : mine < options.maxConnections - options.keptForUnix;
+  return free || evictIdle(ofUnixSocket);
+}
+
+// A place that is kept for Unix sockets is no other's.
+bool HttpServer::Impl::evictIdle(bool ofUnixSocket) {
   HttpConnection* longest = nullptr;
   for (const auto& [id, connection] : connections)
-    if (connection->idle() && (longest == nullptr || connection->idleSince() < longest->idleSince()))
+    if (connection->idle() && (ofUnixSocket || !connection->ofUnixSocket()) &&
+        (longest == nullptr || connection->idleSince() < longest->idleSince()))
       longest = connection.get();
   if (longest != nullptr) longest->end();
   return longest != nullptr;

@@ -67,6 +67,7 @@ struct HttpServerOptions {
   std::size_t maxHeaderBytes = 16 * 1024;
   std::size_t maxBodyBytes = 4 * 1024 * 1024;
   std::size_t maxConnections = 256;  // one more takes the place of the longest idle one, or gets 503
+  std::size_t keptForUnix = 0;       // of these, for connections of Unix sockets alone
   std::size_t maxStreamBytes = 1024 * 1024;
   std::int64_t headerTimeoutMs = 10'000;  // from the first byte of a request, and for the first byte of the first one
   std::int64_t bodyTimeoutMs = 30'000;

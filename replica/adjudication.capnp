@@ -27,6 +27,8 @@ struct Request {                # type 32, to the owner
   pendingDigest @14 :Data;      # the same; zeros: not said
   runKey @15 :Data;             # propose: the run that acts and the digest of its plan; zeros: neither (F3)
   planDigest @16 :Data;
+  signature @17 :Data;          # commit, reject: a counselor's key and signature (kernel/record/statement.h)
+  proof @18 :Data;              # that the device signed it (kernel/record/signed_leaves.h)
 }
 
 struct Answer {                 # type 33, to the proposer
@@ -41,6 +43,8 @@ struct Answer {                 # type 33, to the proposer
   invariant @8 :Text;
   message @9 :Text;
   asked @10 :UInt64;            # fingerprint of the request that it answers
+  entry @11 :Data;              # the bytes of entry `seq`
+  proof @12 :Data;              # that the owner signed that the log holds it
 }
 
 struct Claim {                  # who owns a partition, since when (replica/core/owner_proofs.h)
@@ -70,6 +74,7 @@ struct BatchSeal {
   root @7 :Data;
   path @8 :Data;                # hashes from the leaf to the root
   signature @9 :Data;           # over size and root, by the owner's device
+  format @10 :UInt16;           # of the epoch: 2, if its entries bear proofs; else 0
 }
 
 struct EpochMark {

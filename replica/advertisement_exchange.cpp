@@ -271,7 +271,7 @@ bool AdvertisementExchange::sealedHere(const PartitionHost& host, const LogPosit
   if (position.seal.empty() || !readMessage(asView(position.seal), seal, "seal").ok()) return false;
   const std::vector<PublicKey> mine = state_.config.heads->keysOf(state_.device());
   return seal.epoch() == host.epoch() && seal.batches == position.batches && seal.chain == position.chain &&
-         state_.seals.holds(state_.config.replication.cluster, host.id(), seal, mine);
+         holdsSeal(state_.config.replication.cluster, host.id(), seal, mine, state_.signatures);
 }
 
 // It says that there is another log of this device's own epoch, and cannot show that this device wrote it.
@@ -369,6 +369,7 @@ void AdvertisementExchange::stopDeciding(const PartitionHost& host) {
 }
 
 void AdvertisementExchange::truncate(const std::string& from, PartitionHost& host, std::uint64_t keep) {
+  if (mutated("truncateMore") && keep > 1) --keep;
   auto suffix = host.truncateDivergent(keep, state_.writes.pending());
   if (!suffix) {
     state_.local->note({"surplus", from, host.id() + ": " + suffix.error().message});

@@ -4,7 +4,9 @@
 
 #include "base/bytes.h"
 #include "base/mutant.h"
+#include "replica/core/entry_evidence.h"
 #include "replica/core/log_head.h"
+#include "replica/core/request_proofs.h"
 #include "replication/writer.h"
 
 namespace witan::node {
@@ -50,7 +52,7 @@ void EntryReplicator::onEntries(const std::string& from, Peer& peer, const Entri
     exchange_.tell(peer, *mine, link.asked);  // the peer says where they diverge
     return;
   }
-  kernel::Epoch sealed;
+  BatchSeal sealed;
   Status folded = checkSeal(*mine, link, entries, sealed);
   if (!folded.ok() && folded.error().code == ErrorCode::unavailable) {
     ++state_.counters.batchesUnsealed;
@@ -58,6 +60,12 @@ void EntryReplicator::onEntries(const std::string& from, Peer& peer, const Entri
   }
   const std::size_t epochs = mine->partition().epochs().size();
   const std::string_view value = asView(entries.value);
+  Offence offence{"unlawful"};
+  if (folded.ok()) folded = checkProposers(*mine, sealed.number > 0 ? sealed.epoch() : epoch, value, offence);
+  if (!folded.ok() && folded.error().code == ErrorCode::unavailable) {
+    if (!std::exchange(link.unproven, true)) state_.notice("proposerUnknown", mine->id(), folded.error().message);
+    return;
+  }
   if (folded.ok())
     folded = mine->follow(value, state_.writes.forFollowed(),
                           [&] { return checkEpochs(*mine, entries.batch, epochs, sealed); });
@@ -69,9 +77,10 @@ void EntryReplicator::onEntries(const std::string& from, Peer& peer, const Entri
   // Of the owner's own log nothing more is taken. Another device sent what it should have refused: a bad frame.
   if (!folded.ok() && folded.error().code == ErrorCode::unauthorised) {
     if (sealed.number > 0)
-      return state_.refuseLog(*mine, sealed, std::string(replication::deviceOf(sealed.owner)), value, folded.error());
+      return state_.refuseLog(*mine, sealed.epoch(), std::string(replication::deviceOf(sealed.owner)), value,
+                              folded.error(), offence.kind, evidenceOf(entries, sealed, offence));
     if (!state_.provesOwners() && replication::deviceOf(epoch.owner) == from)
-      return state_.refuseLog(*mine, epoch, from, value, folded.error());
+      return state_.refuseLog(*mine, epoch, from, value, folded.error(), offence.kind);
   }
   if (!folded.ok()) {
     state_.local->note({"badEntries", from, entries.partition + ": " + folded.error().message});
@@ -79,11 +88,37 @@ void EntryReplicator::onEntries(const std::string& from, Peer& peer, const Entri
     return state_.cutOff(from, peer, folded.error());
   }
   ++state_.counters.batchesFollowed;
+  link.unproven = false;
   if (!entries.seal.empty()) state_.seals.keep(mine->id(), entries.batch, entries.seal, state_.writes.forFollowed());
   link.follower.onBatchFrom(mine->ledger().batches());
   link.ackDue = true;
   ownership_->onEpochs(*mine, epochs);
   ownership_->onFollowed(*mine, now);
+}
+
+// Every entry is in the name of a device, and of a counselor, that asked for it.
+Status EntryReplicator::checkProposers(const PartitionHost& host, const kernel::Epoch& epoch, std::string_view batch,
+                                       Offence& offence) {
+  auto found = findOffence(state_, host, replication::deviceOf(epoch.owner), batch);
+  if (!found.ok()) return found.error();
+  if (!*found) return okStatus();
+  offence = *std::move(*found);
+  return Error{ErrorCode::unauthorised, offence.what, ""};
+}
+
+// Empty: there is none, since the rules alone show an unlawful entry, or since it is too large.
+std::string EntryReplicator::evidenceOf(const Entries& entries, const BatchSeal& sealed, const Offence& offence) const {
+  const std::string owner(replication::deviceOf(sealed.owner));
+  if (offence.seq == 0 || 2 * entries.value.size() > kMaxEntryEvidence) return {};
+  for (const PublicKey& key : state_.config.heads->keysOf(owner)) {
+    const auto verifier = kernel::makeNoteVerifier(keyNameOf(state_.config.replication.cluster, owner), key);
+    if (!verifier.ok()) continue;
+    std::string file =
+        toJson(EntryEvidence{offence.kind, kernel::verifierKeyText(*verifier), entries.partition, offence.seq,
+                             toBase64(asView(entries.seal)), toBase64(asView(entries.value))});
+    if (verifyEntryEvidence(file).ok()) return file;
+  }
+  return {};
 }
 
 // Whether the batch, which is the next by its number, was written on top of another log than this one.
@@ -106,7 +141,7 @@ bool EntryReplicator::vouched(const PartitionHost& host, std::uint64_t batch) co
 }
 
 Status EntryReplicator::checkSeal(const PartitionHost& host, const PeerPartition& link, const Entries& entries,
-                                  kernel::Epoch& epoch) {
+                                  BatchSeal& sealed) {
   if (!state_.provesOwners() || (vouched(host, entries.batch) && link.asked)) return okStatus();
   if (entries.seal.empty()) return Error{ErrorCode::unavailable, "the batch bears no seal", ""};
   BatchSeal seal;
@@ -120,14 +155,14 @@ Status EntryReplicator::checkSeal(const PartitionHost& host, const PeerPartition
                     seal.value == sha256(value) && seal.chain == chained(host.chain().last(), value);
   if (!fits) return invalid(concat("the seal of batch ", entries.batch, " is that of another one"));
   // By a key that this device does not know yet, too.
-  if (!state_.seals.holds(state_.config.replication.cluster, host.id(), seal, keys))
+  if (!holdsSeal(state_.config.replication.cluster, host.id(), seal, keys, state_.signatures))
     return Error{ErrorCode::unavailable, "no key that is known made the seal", ""};
-  epoch = seal.epoch();
+  sealed = std::move(seal);
   return okStatus();
 }
 
 Status EntryReplicator::checkEpochs(const PartitionHost& host, std::uint64_t batch, std::size_t known,
-                                    const kernel::Epoch& sealed) const {
+                                    const BatchSeal& sealed) const {
   if (!state_.provesOwners()) return okStatus();
   if (vouched(host, batch))  // for the log before the latest epoch, so for none that is later
     return host.epoch() < state_.owners.find(host.id())->epoch() ? okStatus()
@@ -140,7 +175,9 @@ Status EntryReplicator::checkEpochs(const PartitionHost& host, std::uint64_t bat
     if (!claim->signature.empty() && claimText(cluster, record) != claimText(cluster, *claim))
       return Error{ErrorCode::conflict, "its epoch is not the one that its owner claimed", ""};
   }
-  return sealed == host.epoch() ? okStatus() : invalid("the seal is of another epoch than the batch");
+  if (sealed.epoch() != host.epoch()) return invalid("the seal is of another epoch than the batch");
+  return sealed.format == host.partition().epochs().back().format ? okStatus()
+                                                                  : invalid("the seal is of another format");
 }
 
 void EntryReplicator::onFollowed(Peer& peer, const Followed& followed, Now now) {
@@ -166,6 +203,12 @@ void EntryReplicator::push(Now now) {
   sealAndSay();
 }
 
+std::uint16_t EntryReplicator::formatOf(const PartitionHost& host, const kernel::Epoch& epoch) {
+  const auto& epochs = host.partition().epochs();
+  const auto at = std::ranges::find(epochs, epoch, kernel::epochOf);
+  return at == epochs.end() ? std::uint16_t{0} : at->format;
+}
+
 // Of a batch that this device wrote, the owner's seal is made with the others of the round.
 void EntryReplicator::prove(Leaving& leaving, const PartitionHost& host, const EpochHistory& lineage) const {
   Entries& entries = leaving.entries;
@@ -175,6 +218,7 @@ void EntryReplicator::prove(Leaving& leaving, const PartitionHost& host, const E
   if (epoch.owner == state_.ownerName) {
     leaving.seal.emplace(
         BatchSeal{epoch.number, epoch.owner, entries.batch + 1, *chain, sha256(asView(entries.value))});
+    leaving.seal->format = formatOf(host, epoch);
     return;
   }
   BatchSeal kept;

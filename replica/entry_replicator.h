@@ -10,6 +10,7 @@
 
 #include "replica/advertisement_exchange.h"
 #include "replica/core/replica_state.h"
+#include "replica/core/request_proofs.h"
 #include "replica/ownership/ownership_engine.h"
 
 namespace witan::node {
@@ -38,12 +39,17 @@ class EntryReplicator {
   bool hasDiverged(const PartitionHost& host, const Entries& entries) const;
   // Whether a later claim vouches for the batch: it is of the log before that claim's epoch.
   bool vouched(const PartitionHost& host, std::uint64_t batch) const;
-  // `epoch`: whose owner sealed the batch. Errors: unavailable, what proves the batch is not here; invalid, it proves
+  // `sealed`: the seal, if it is asked for. Errors: unavailable, what proves the batch is not here; invalid, it proves
   // nothing.
-  Status checkSeal(const PartitionHost& host, const PeerPartition& link, const Entries& entries, kernel::Epoch& epoch);
+  Status checkSeal(const PartitionHost& host, const PeerPartition& link, const Entries& entries, BatchSeal& sealed);
   // Of a host that has folded the batch. Errors: unavailable; conflict, the log is another one than claimed.
-  Status checkEpochs(const PartitionHost& host, std::uint64_t batch, std::size_t known,
-                     const kernel::Epoch& sealed) const;
+  Status checkEpochs(const PartitionHost& host, std::uint64_t batch, std::size_t known, const BatchSeal& sealed) const;
+  // `offence`: what the error is about. Errors: unauthorised; unavailable, a key is not known yet.
+  Status checkProposers(const PartitionHost& host, const kernel::Epoch& epoch, std::string_view batch,
+                        Offence& offence);
+  std::string evidenceOf(const Entries& entries, const BatchSeal& sealed, const Offence& offence) const;
+  // Of the entries of an epoch of the log.
+  static std::uint16_t formatOf(const PartitionHost& host, const kernel::Epoch& epoch);
   void pushTo(Peer& peer, PartitionHost& host, FollowerProgress& follower, Now now);
   void prove(Leaving& leaving, const PartitionHost& host, const EpochHistory& lineage) const;
   void sealAndSay();

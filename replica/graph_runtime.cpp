@@ -285,7 +285,8 @@ Status GraphRuntime::onOutside(PartitionHost& host, Hosted& hosted, const Step& 
   return enter(host, hosted, now);
 }
 
-Request GraphRuntime::requestOf(const PartitionHost& host, const std::string& graph, const Step& step) const {
+Request GraphRuntime::requestOf(const PartitionHost& host, const std::string& graph, const Step& step,
+                                std::size_t ahead) const {
   Request request;
   request.domain = kGraphDomain;
   request.entity = graph;
@@ -299,9 +300,9 @@ Request GraphRuntime::requestOf(const PartitionHost& host, const std::string& gr
         request.action.assign(bytes.begin(), bytes.end());
       },
       step);
-  request.operationId = graph::identityOf(
-      concat("v1|graph-step|", graph, "|", host.partition().size(), "|", replica_.ownerName(), "|", request.actionType,
-             "|", std::string_view(reinterpret_cast<const char*>(request.action.data()), request.action.size())));
+  request.operationId = graph::identityOf(concat(
+      "v1|graph-step|", graph, "|", host.partition().size() + ahead, "|", replica_.ownerName(), "|", request.actionType,
+      "|", std::string_view(reinterpret_cast<const char*>(request.action.data()), request.action.size())));
   return request;
 }
 
@@ -320,8 +321,10 @@ Status GraphRuntime::enter(PartitionHost& host, Hosted& hosted, Now now) {
   }
   WITAN_DO(bodies_.keep(bodies));
   unflushed_ = unflushed_ || !bodies.empty();
-  for (const Step& step : steps) {
-    const Request request = requestOf(host, hosted.id, step);
+  std::vector<Request> requests;
+  for (const Step& step : steps) requests.push_back(requestOf(host, hosted.id, step, requests.size()));
+  replica_.sign(requests);
+  for (const Request& request : requests) {
     hosted.mine.insert(request.operationId);
     hosted.unconfirmed.emplace(request.operationId, ++hosted.entered);
     const kernel::Decision decision = host.decideAs(request, request, now.wall, "");
@@ -357,7 +360,8 @@ RequestRouter::Admission GraphRuntime::admit(PartitionHost& host, const Request&
   }
   Request step = requestOf(host, request.entity, steps.at(0));
   step.operationId = request.operationId;
-  step.device = request.device;
+  step.agent = request.device;  // the step is this device's, for the one who asked
+  replica_.sign({&step, 1});
   hosted->mine.insert(step.operationId);
   again_ = true;
   return {std::move(step), kernel::Outcome::approved, ""};
@@ -396,7 +400,8 @@ Status GraphRuntime::forget(PartitionHost& host, Hosted& hosted, Now now) {
   while (!hosted.ended.empty() && atMs - hosted.ended.front().first > hosted.runtime->horizonMs()) {
     const std::string run = hosted.ended.front().second;
     hosted.ended.pop_front();
-    const Request request = requestOf(host, hosted.id, domains::graph::Forget{run});
+    Request request = requestOf(host, hosted.id, domains::graph::Forget{run});
+    replica_.sign({&request, 1});
     hosted.mine.insert(request.operationId);
     hosted.unconfirmed.emplace(request.operationId, ++hosted.entered);
     (void)host.decideAs(request, request, now.wall, "");

@@ -31,6 +31,8 @@ class Replica;
 struct Effects;
 
 inline constexpr std::string_view kGraphDomain = "graph";
+// Before the capability, who the activations of market nodes are for.
+inline constexpr std::string_view kMarketNodes = "market:";
 
 // The bodies of messages and documents, as records of the agents' database.
 class GraphBodies {
@@ -121,7 +123,9 @@ class GraphRuntime {
   void wait(Hosted& hosted, std::string why);
   Status work(PartitionHost& host, Hosted& hosted, Now now);
   Status enter(PartitionHost& host, Hosted& hosted, Now now);
-  Request requestOf(const PartitionHost& host, const std::string& graph, const domains::graph::Step& step) const;
+  // `ahead`: how many entries are under way before it.
+  Request requestOf(const PartitionHost& host, const std::string& graph, const domains::graph::Step& step,
+                    std::size_t ahead = 0) const;
   Status forget(PartitionHost& host, Hosted& hosted, Now now);
   Status releaseDue(PartitionHost& host, Hosted& hosted, Now now);
 

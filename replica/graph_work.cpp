@@ -89,7 +89,8 @@ Status GraphRuntime::start(Hosted& hosted, graph::Work work, std::int64_t atMs, 
   activity = {std::move(work), atMs, std::nullopt, "", "", false};
   Status begun = okStatus();
   switch (node.kind) {
-    case NodeKind::agent: return startAgent(activity);
+    case NodeKind::agent:
+    case NodeKind::market: return startAgent(activity);
     case NodeKind::domain: begun = startDomain(activity.work, now); break;
     case NodeKind::egress: begun = startEffect(hosted, activity.work, now); break;
     case NodeKind::subgraph: begun = startNested(activity, now); break;
@@ -105,23 +106,27 @@ Status GraphRuntime::start(Hosted& hosted, graph::Work work, std::int64_t atMs, 
   return okStatus();
 }
 
+// A market node waits like one of an agent, whose part the node's desk plays (node/market/market_nodes.h).
 Status GraphRuntime::startAgent(Activity& activity) {
   const graph::Work& work = activity.work;
   const graph::Node& node = *work.document->node(work.node);
-  WITAN_TRY(key, graphRunKey(node.name, work.span, work.attempt));
+  const bool market = node.kind == NodeKind::market;
+  const std::string agent = concat(market ? kMarketNodes : "", node.name);
+  WITAN_TRY(key, graphRunKey(agent, work.span, work.attempt));
   activity.agentRun = key;
   recordsSeen_.reset();
-  const json::object input{{"graph",
-                            {{"graph", work.document->id},
-                             {"version", work.document->version},
-                             {"run", work.run},
-                             {"node", work.node},
-                             {"span", work.span},
-                             {"type", work.type},
-                             {"body", *work.body},
-                             {"grant", grantOf(*work.document, node)}}}};
-  const replication::ActivationBody body{node.name, work.document->id, work.span,
-                                         static_cast<std::uint64_t>(work.attempt), canonicalJson(input)};
+  json::object input{{"graph",
+                      {{"graph", work.document->id},
+                       {"version", work.document->version},
+                       {"run", work.run},
+                       {"node", work.node},
+                       {"span", work.span},
+                       {"type", work.type},
+                       {"body", *work.body},
+                       {"grant", grantOf(*work.document, node)}}}};
+  if (market) input["market"] = json::object{{"terms", node.args}, {"out", node.out[0]}};
+  const replication::ActivationBody body{agent, work.document->id, work.span, static_cast<std::uint64_t>(work.attempt),
+                                         canonicalJson(input)};
   WITAN_TRY(write, replication::recordWrite(key.hex(), body));
   WITAN_DO(replica_.commit(DatabaseName::agents, bodies_.scope(), {&write, 1}));
   return okStatus();
@@ -239,9 +244,10 @@ Status GraphRuntime::pollAgent(Hosted& hosted, const Activity& activity, std::in
   // The transcript comes with other records: its end may follow.
   if (completed && (!end.ok() || end->kind != agents::episode::EntryKind::end)) return okStatus();
   WITAN_TRY(acted, mayHaveActed(activity));
+  const bool market = work.document->node(work.node)->kind == NodeKind::market;
   drop(hosted, work.span);
   if (!completed) {
-    hosted.runtime->fail(work.span, work.attempt, "failed", acted, atMs);
+    hosted.runtime->fail(work.span, work.attempt, market ? view.run->body.cause : "failed", market || acted, atMs);
     return okStatus();
   }
   std::vector<graph::Output> outputs;

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/mutant.h"
 #include "replica/agent_runtime.h"
+#include "replica/core/request_proofs.h"
 #include "replica/entry_replicator.h"
 #include "replica/graph_runtime.h"
 #include "replica/head_exchange.h"
@@ -64,6 +65,7 @@ Status Replica::start(Now now) {
   WITAN_DO(loadOwnerName());
   WITAN_DO(state_.owners.load(state_.stores.ledgers));
   WITAN_DO(state_.outbox.load(state_.stores.ledgers));
+  WITAN_DO(state_.loadEvidence());
   state_.outbox.expedite(now.ms);
   WITAN_DO(state_.partitions.open(config, state_.stores.ledgers, state_.ownerName));
   if (config.etcd && config.ledgerReplica)
@@ -140,6 +142,15 @@ Status Replica::submit(Request request, Keep keep, Now now) {
 Status Replica::submit(Request request, Now now) { return submit(std::move(request), Keep::ifLate, now); }
 Status Replica::enqueue(Request request, Now now) { return parts_->router.enqueue(std::move(request), now); }
 void Replica::retainAcrossFreeze(std::string_view operationId) { parts_->router.retainAcrossFreeze(operationId); }
+void Replica::sign(std::span<Request> requests) {
+  std::vector<Request*> all;
+  for (Request& request : requests) all.push_back(&request);
+  signRequests(state_, all);
+}
+std::vector<PublicKey> Replica::keysOf(std::string_view device) const {
+  return state_.config.heads ? state_.config.heads->keysOf(device) : std::vector<PublicKey>();
+}
+const std::map<std::string, std::string, std::less<>>& Replica::evidence() const { return state_.evidence; }
 void Replica::rosterChanged() { parts_->exchange.retryClaims(); }
 void Replica::keepRequests() {
   state_.outbox.saveAll(state_.writes.pending());
@@ -275,6 +286,7 @@ void Replica::finishOwnership(Now now, Effects& out) {
   OwnershipEngine::Round round = parts_->ownership->finishRound(now);
   for (PartitionHost::Release& release : round.releases) parts_->router.give(std::move(release), out.answers);
   std::move(round.requests.begin(), round.requests.end(), std::back_inserter(out.etcd));
+  parts_->router.sendAnswers();
 }
 
 // Requires: durableBatches() of each copy is of this round, since entries and acknowledgements name it.

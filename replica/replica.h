@@ -36,6 +36,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/crypto.h"
 #include "base/result.h"
 #include "base/time.h"
 
@@ -114,6 +115,8 @@ class Replica {
   Status enqueue(Request request, Now now);
   // The caller waits no more, and was told that the request waits here: it outlasts a freeze from now on.
   void retainAcrossFreeze(std::string_view operationId);
+  // Signs requests that this device decides itself, if it has a key.
+  void sign(std::span<Request> requests);
   // This device stops: what it has accepted is durable after the next drain().
   void keepRequests();
 
@@ -152,6 +155,10 @@ class Replica {
   const replication::SyncSession* session(std::string_view peer) const;
   const ReplicaCounters& counters() const;
   const HeadExchange& heads() const;
+  // All that a device has had, as far as they are known here.
+  std::vector<PublicKey> keysOf(std::string_view device) const;
+  // Files that prove what an incident says (replica/core/entry_evidence.h), by that.
+  const std::map<std::string, std::string, std::less<>>& evidence() const;
   // Null: none work here.
   agents::AgentHost* agents();
   const agents::AgentHost* agents() const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/mutant.h"
+#include "replica/core/request_proofs.h"
 #include "replication/writer.h"
 
 namespace witan::node {
@@ -51,7 +52,10 @@ Status RequestRouter::submit(Request request, Keep keep, Now now) {
   const bool here = mine != nullptr && ownership_->owns(*mine) && state_.outbox.find(request.operationId) == nullptr;
   // What is decided with this round needs no outbox: before it is durable, nothing was accepted.
   if (here && ownership_->decidesAtOnce()) {
-    (void)decideHere(*mine, request, "", now);
+    if (state_.config.heads)
+      fresh_.push_back({std::move(request), keep});
+    else
+      (void)decideHere(*mine, request, "", now);
     return okStatus();
   }
   WITAN_TRY(waiting, state_.outbox.accept(request, keep, now.ms, state_.writes.pending()));
@@ -67,25 +71,59 @@ bool RequestRouter::admitHere(PartitionHost& host, const Request& request, const
   }
   Answer answer = answerTo(request, AnswerKind::decided, admission.why);
   answer.outcome = admission.outcome;
+  answerAtOnce(request, from, std::move(answer));
+  return true;
+}
+
+void RequestRouter::answerAtOnce(const Request& request, const std::string& from, Answer answer) {
   if (Peer* const peer = from.empty() ? nullptr : state_.member(from)) state_.say(*peer, answer);
-  if (!from.empty()) return true;
+  if (!from.empty()) return;
   if (state_.outbox.find(request.operationId) != nullptr)
     state_.outbox.settle(request.operationId, state_.writes.pending());
   answered_.push_back({request.kind, std::move(answer)});
-  return true;
 }
 
 // False: not now. Requires: this device owns the partition.
 bool RequestRouter::decideHere(PartitionHost& host, const Request& request, const std::string& from, Now now) {
   if (request.kind == RequestKind::ingress && admit_) return admitHere(host, request, from, now);
+  const Status person = checkPerson(state_, request);
+  if (!person.ok() && !host.partition().knows(request.operationId)) {  // what was decided is answered from the ledger
+    answerAtOnce(request, from, answerTo(request, AnswerKind::decided, person.error().message));
+    return true;
+  }
   if (!ownership_->decide(host, request, from, now)) return false;
   const bool waits = ownership_->decidesAtOnce() && host.partition().frozen(request.entity);
   if (!waits) expediteFrozen(state_.outbox, request, now.ms);
   return true;
 }
 
+// One signature for all that is decided or leaves with this round.
+void RequestRouter::signDue(Now now) {
+  if (!state_.config.heads) return;
+  std::vector<Request*> requests;
+  for (Fresh& fresh : fresh_) requests.push_back(&fresh.request);
+  for (const std::string& id : state_.outbox.due(now.ms)) requests.push_back(&state_.outbox.find(id)->request);
+  signRequests(state_, requests);
+}
+
+void RequestRouter::decideFresh(Now now) {
+  for (Fresh& fresh : std::exchange(fresh_, {})) {
+    PartitionHost* mine = state_.partitions.find(state_.partitionFor(fresh.request.domain, fresh.request.entity));
+    if (mine != nullptr && ownership_->owns(*mine)) {
+      (void)decideHere(*mine, fresh.request, "", now);
+    } else if (const auto waits = state_.outbox.accept(fresh.request, fresh.keep, now.ms, state_.writes.pending());
+               !waits.ok()) {
+      answered_.push_back(
+          {fresh.request.kind, answerTo(fresh.request, AnswerKind::unavailable, waits.error().message)});
+    }
+  }
+}
+
 void RequestRouter::routeDue(Now now) {
   if (std::exchange(state_.expedite, false)) state_.outbox.expedite(now.ms);
+  signDue(now);
+  decideFresh(now);
+  signDue(now);  // of what waited for a counselor
   state_.outbox.saveLate(now.ms, state_.writes.pending());
   for (const std::string& id : state_.outbox.due(now.ms))
     if (Outbox::Waiting* waiting = state_.outbox.find(id)) route(*waiting, now);
@@ -137,6 +175,10 @@ void RequestRouter::onRequest(const std::string& from, Request request, Now now)
   const std::string partition = state_.partitionFor(request.domain, request.entity);
   PartitionHost* mine = state_.partitions.find(partition);
   if (mine != nullptr && ownership_->owns(*mine)) {
+    if (const Status proven = checkProposer(state_, request); !proven.ok()) {
+      ++state_.counters.requestsUnproven;
+      return answer(AnswerKind::unavailable, proven.error().message);
+    }
     if (!decideHere(*mine, request, from, now))
       answer(AnswerKind::unavailable, "the owner is busy or does not reach etcd");
     return;
@@ -156,7 +198,7 @@ void RequestRouter::onAnswer(const std::string& from, Answer answer, Now now) {
   if (answer.asked != fingerprintOf(waiting->request) && !mutated("anyAct"))
     return;  // of another act that had the same id
   const auto& asked = waiting->asked;
-  if (std::find(asked.begin(), asked.end(), from) == asked.end()) {
+  if (std::find(asked.begin(), asked.end(), from) == asked.end() && !mutated("anyDevice")) {
     ++state_.counters.answersUnasked;
     return;
   }
@@ -165,6 +207,12 @@ void RequestRouter::onAnswer(const std::string& from, Answer answer, Now now) {
     if (answer.kind == AnswerKind::notOwner && waiting->tries < 3) state_.outbox.tryAt(*waiting, now.ms + 50);
     if (answer.kind == AnswerKind::frozen) onFrozen_(answer);
     return;
+  }
+  if (const Status proven = checkAnswer(state_, from, waiting->request, answer); !proven.ok()) {
+    ++state_.counters.answersUnproven;
+    const std::string what = concat("an answer to ", answer.operationId, " is not believed: ", proven.error().message);
+    if (accused_.insert(from).second) state_.local->note({"falseAnswer", from, what});
+    return state_.notice("falseAnswer", "", from + ": " + what);
   }
   const RequestKind kind = waiting->request.kind;
   expediteFrozen(state_.outbox, waiting->request, now.ms);
@@ -177,8 +225,8 @@ void RequestRouter::give(PartitionHost::Release release, std::vector<Answered>& 
   if (release.answer.kind == AnswerKind::frozen) ++state_.counters.frozen;
   if (release.boundElsewhere) ++state_.counters.boundElsewhere;
   if (!release.to.empty()) {
-    if (Peer* peer = state_.member(release.to)) state_.say(*peer, release.answer);
-    return;  // a device that is gone asks again
+    leaving_.push_back(std::move(release));
+    return;
   }
   const Outbox::Waiting* waiting = state_.outbox.find(release.answer.operationId);
   // Under its id another request may wait: this one was decided here, then the partition went to somebody else.
@@ -191,6 +239,15 @@ void RequestRouter::give(PartitionHost::Release release, std::vector<Answered>& 
   }
   if (waiting != nullptr) state_.outbox.settle(release.answer.operationId, state_.writes.pending());
   out.push_back({release.kind, std::move(release.answer)});
+}
+
+void RequestRouter::sendAnswers() {
+  std::vector<std::pair<std::string, Answer*>> proven;
+  for (PartitionHost::Release& release : leaving_)
+    if (!release.answer.entry.empty()) proven.emplace_back(release.partition, &release.answer);
+  signAnswers(state_, proven);
+  for (const PartitionHost::Release& release : std::exchange(leaving_, {}))
+    if (Peer* peer = state_.member(release.to)) state_.say(*peer, release.answer);  // one that is gone asks again
 }
 
 }  // namespace witan::node

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,8 @@ class RequestRouter {
   Status enqueue(Request request, Now now);
   void retainAcrossFreeze(std::string_view operationId);
 
-  // Tries every request that is due, and gives those that have waited for long their rows.
+  // Signs and decides what this device asked itself in this round, tries every request that is due, and gives those
+  // that have waited for long their rows.
   void routeDue(Now now);
   // A request from the device that made it.
   void onRequest(const std::string& from, Request request, Now now);
@@ -52,11 +54,23 @@ class RequestRouter {
   void onAnswer(const std::string& from, Answer answer, Now now);
   // Gives the answer of a decision that is there to stay. Requires: every copy is usable.
   void give(PartitionHost::Release release, std::vector<Answered>& out);
+  // Signs and sends the answers that were given.
+  void sendAnswers();
   // Answers of other devices: they need no durability of their own.
   std::vector<Answered> takeAnswered() { return std::exchange(answered_, {}); }
 
  private:
+  // A request of this device that it decides itself, with the round's signature.
+  struct Fresh {
+    Request request;
+    Keep keep;
+  };
+
   Status checkOwn(Request& request) const;
+  void signDue(Now now);
+  void decideFresh(Now now);
+  // An answer that rests on no decision. `from` is empty: to this device.
+  void answerAtOnce(const Request& request, const std::string& from, Answer answer);
   void route(Outbox::Waiting& waiting, Now now);
   bool admitHere(PartitionHost& host, const Request& request, const std::string& from, Now now);
   bool decideHere(PartitionHost& host, const Request& request, const std::string& from, Now now);
@@ -66,6 +80,9 @@ class RequestRouter {
   OnFrozen onFrozen_;
   Admit admit_;
   std::vector<Answered> answered_;
+  std::vector<Fresh> fresh_;
+  std::vector<PartitionHost::Release> leaving_;  // to other devices, with the round's signature
+  std::set<std::string> accused_;                // whose answers proved nothing
 };
 
 }  // namespace witan::node

@@ -70,8 +70,11 @@ class LocalReplica {
 
   // One atomic commit in one space. The dot may be told to anyone after flush().
   Result<Dot> commit(DatabaseName database, std::string_view scope, std::span<const Write> writes);
-  // Goes on as a new writer. Requires nothing; what was committed stays.
-  Status reincarnate(std::string_view why);
+  // Goes on as a new writer. Requires nothing; what was committed stays, or is committed anew since this store was
+  // opened, because another life of the writer has told others other commits under the same counters: all of it, or
+  // what has not left yet.
+  enum class Recommit { none, unsent, all };
+  Status reincarnate(std::string_view why, Recommit recommit = Recommit::none);
   // Both databases. Journal first: nothing in it refers to the agents' database.
   Status flush();
   // Grows with every flush that had something to do: the mark that durable() must reach.
@@ -88,6 +91,8 @@ class LocalReplica {
   Status stabilise();
   // From the statements in the cluster's space.
   Result<Membership> membership();
+  // From now on such proposals count alone.
+  void retireOnly(MayRetire mayRetire) { mayRetire_ = std::move(mayRetire); }
   Result<std::vector<Statement>> statements();
   Status addStatement(const Statement& statement);
   // Acknowledges the retirements that wait for this device (replication/membership.h). Returns how many. From then on
@@ -140,6 +145,7 @@ class LocalReplica {
 
   const RecordSchemas& schemas_;
   ReplicaOptions options_;
+  MayRetire mayRetire_;
   std::unique_ptr<FingerprintKey> key_;
   std::unique_ptr<Database> journal_, agents_;
   std::string writer_;

@@ -14,7 +14,7 @@ namespace {
 // copies what it keeps. The statements passed validateStatement.
 class StatementIndex {
  public:
-  explicit StatementIndex(std::span<const Statement> statements);
+  StatementIndex(std::span<const Statement> statements, const MayRetire& mayRetire);
 
   struct Entry {
     Statement statement;
@@ -43,7 +43,7 @@ class StatementIndex {
   static constexpr int kNone = -1;
 
   void order(std::vector<Statement> statements);
-  void nameMembers();
+  void nameMembers(const MayRetire& mayRetire);
   bool precedes(int entry, int horizon) const;
   // Among the statements in the past of the entry `horizon`, counting only acks that do not know the entry `unknown`.
   bool hasAcked(int member, int subject, int horizon, int unknown) const;
@@ -68,9 +68,9 @@ std::uint64_t weight(const VectorClock& clock) {
   return sum;
 }
 
-StatementIndex::StatementIndex(std::span<const Statement> statements) {
+StatementIndex::StatementIndex(std::span<const Statement> statements, const MayRetire& mayRetire) {
   order(joinStatements(statements, {}));
-  nameMembers();
+  nameMembers(mayRetire);
 }
 
 // The statements in the past of another have a strictly smaller weight, so one pass in the order of the weights finds
@@ -107,7 +107,7 @@ void StatementIndex::order(std::vector<Statement> statements) {
   }
 }
 
-void StatementIndex::nameMembers() {
+void StatementIndex::nameMembers(const MayRetire& mayRetire) {
   std::map<Member, int> numbers;
   for (const Entry& entry : entries_)
     if (entry.statement.kind == StatementKind::admit) numbers[{entry.statement.device, entry.statement.admission}] = 0;
@@ -130,7 +130,7 @@ void StatementIndex::nameMembers() {
     if (entry.subject < 0) continue;
     About& about = members_[static_cast<std::size_t>(entry.subject)];
     if (s.kind == StatementKind::admit) about.admits.push_back(static_cast<int>(i));
-    if (s.kind == StatementKind::proposeRetire) about.proposed = true;
+    if (s.kind == StatementKind::proposeRetire && (!mayRetire || mayRetire(s.device))) about.proposed = true;
     if (s.kind == StatementKind::retireAck) about.acks.push_back(static_cast<int>(i));
   }
 }
@@ -292,8 +292,8 @@ Hash statementsHash(const StatementIndex& index) {
 
 }  // namespace
 
-Membership membershipOf(std::span<const Statement> statements) {
-  const StatementIndex index(statements);
+Membership membershipOf(std::span<const Statement> statements, const MayRetire& mayRetire) {
+  const StatementIndex index(statements, mayRetire);
   const Flags leaving = mayLeave(index);
   const Flags retired = retiredMembers(index, leaving);
   Membership m;

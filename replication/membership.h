@@ -2,7 +2,8 @@
 // with the same statements have the same membership, whatever the order in which they came.
 //
 // A device joins under an admission (1, 2, ...). It leaves when others state so:
-//   propose   any device says that it shall leave; from then on nobody opens a session with it;
+//   propose   any device says that it shall leave; from then on nobody opens a session with it. In a cluster with a
+//             roster it counts once the roster says so too (MayRetire);
 //   ack       every other member says once how much it has of it and of all others that are leaving: what came from
 //             one through the other must be in one of the two acks. What a member's sponsor had acked when it admitted
 //             the member counts for the member too: it starts with the sponsor's copy and knows the proposal.
@@ -20,6 +21,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -100,7 +102,10 @@ struct Membership {
 std::vector<Member> acksDue(const Membership& membership, std::string_view device);
 std::vector<AckedCounter> countersToAck(const Membership& membership, const ClocksBySpace& committed);
 
+// Whether a proposal that a device shall leave counts; empty: each does. It may never change from yes to no.
+using MayRetire = std::function<bool(std::string_view device)>;
+
 // O(n log n) for n statements, plus retirements times members times the depth of admissions.
-Membership membershipOf(std::span<const Statement> statements);
+Membership membershipOf(std::span<const Statement> statements, const MayRetire& mayRetire = {});
 
 }  // namespace witan::replication

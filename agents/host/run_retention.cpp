@@ -18,7 +18,7 @@ using namespace replication;
 namespace {
 
 constexpr std::size_t kMostOfARun = 20'000;  // records that go in one step
-constexpr std::string_view kMarks = "retention/";
+constexpr std::string_view kMarks = "retention/", kBoundary = "retention-boundary/";
 
 }  // namespace
 
@@ -54,18 +54,17 @@ Status RunRetention::step(bool first, Now now) {
     if (now.ms < nextPassMs_) return okStatus();
     nextPassMs_ = now.ms + options_.everyMs;
     WITAN_DO(forgetBatches(now.wallMs()));
-    if (first) WITAN_DO(beginPass());
+    if (first) WITAN_DO(beginPass(now.wallMs()));
   }
-  const std::int64_t before = now.wallMs() - options_.horizonMs;
   for (std::size_t n = 0; n < options_.runsAtOnce && !waiting_.empty(); ++n) {
     const auto run = RunKey::parse(waiting_.back());
     waiting_.pop_back();
-    if (run.ok()) WITAN_DO(pruneRun(*run, before));
+    if (run.ok()) WITAN_DO(pruneRun(*run));
   }
   return okStatus();
 }
 
-Status RunRetention::beginPass() {
+Status RunRetention::beginPass(std::int64_t wallMs) {
   const std::string agents = LocalReplica::spaceId(DatabaseName::agents, options_.scope);
   const std::string journal = LocalReplica::spaceId(DatabaseName::journal, options_.scope);
   Space* records = replica_.findSpace(agents);
@@ -88,14 +87,41 @@ Status RunRetention::beginPass() {
   WITAN_DO(sagas.visitHeld(note));
   waiting_ = records->keys(Kind::wakeRun);
   std::ranges::reverse(waiting_);
+  WITAN_SET(before_, boundary(wallMs));
   return okStatus();
 }
 
-Status RunRetention::pruneRun(const RunKey& run, std::int64_t before) {
+// The clock alone does not say how far a pass may go: it may have jumped. The first pass begins at the oldest run.
+Result<std::int64_t> RunRetention::boundary(std::int64_t wallMs) {
+  const std::int64_t asked = wallMs - options_.horizonMs;
+  if (options_.furtherMs <= 0) return asked;
+  Database& rows = replica_.database(DatabaseName::agents);
+  const std::string name = concat(kBoundary, options_.scope);
+  std::int64_t last = asked;
+  bool kept = false;
+  WITAN_DO(rows.scanMeta(name, [&](std::string_view row, std::string_view value) {
+    if (row == name) last = std::strtoll(std::string(value).c_str(), nullptr, 10), kept = true;
+    return true;
+  }));
+  if (!kept) {
+    WITAN_TRY(records, rows.space(options_.scope));
+    for (const std::string& key : waiting_) {
+      const auto run = RunKey::parse(key);
+      if (!run.ok()) continue;
+      WITAN_TRY(view, runView(*records, *run));
+      if (view.run && isTerminal(view.run->body.status)) last = std::min(last, view.run->body.finishedAtMs);
+    }
+  }
+  const std::int64_t next = std::min(asked, last + options_.furtherMs);
+  if (next != last || !kept) rows.putMeta(name, std::to_string(next));
+  return next;
+}
+
+Status RunRetention::pruneRun(const RunKey& run) {
   WITAN_TRY(records, replica_.database(DatabaseName::agents).space(options_.scope));
   WITAN_TRY(journal, replica_.database(DatabaseName::journal).space(options_.scope));
   WITAN_TRY(view, runView(*records, run));
-  if (!view.run || !isTerminal(view.run->body.status) || view.run->body.finishedAtMs >= before || busy_.contains(run))
+  if (!view.run || !isTerminal(view.run->body.status) || view.run->body.finishedAtMs >= before_ || busy_.contains(run))
     return okStatus();
   Removal own{*records, agents_, {}}, effects{*journal, journal_, {}};
   std::set<std::string> devices{replica_.device(), std::string(deviceOf(view.run->dot.host))};

@@ -5,6 +5,7 @@
 //   nothing goes that some active device has not acknowledged, or while this device lacks what another one had;
 //   the record of a run stays where the same cause may come again: a fact of a ledger, a graph, an agent that this
 //   build does not know; so no such run is ever repeated;
+//   a pass goes at most two days further than the one before it: a clock that jumps does not empty the records at once;
 //   batches go before the runs that they woke, so no device that joins later is woken by them;
 //   operations are not undone any more, and a repeated turn of a user is a new run.
 // Removals are tombstones and replicate, newest entry first, so what is left of a transcript is its beginning. Batches
@@ -31,7 +32,8 @@ struct RetentionOptions {
   std::string scope = "main";  // of the agents' database
   std::int64_t horizonMs = 0;  // 0: everything stays
   std::int64_t everyMs = 3'600'000;
-  std::size_t runsAtOnce = 200;  // looked at in one step
+  std::int64_t furtherMs = 2 * 86'400'000;  // most that one pass goes further than the last; 0: no limit, a person asks
+  std::size_t runsAtOnce = 200;             // looked at in one step
 };
 
 // What went, in numbers.
@@ -61,14 +63,16 @@ class RunRetention {
 
  private:
   struct Removal;
-  Status beginPass();
-  Status pruneRun(const RunKey& run, std::int64_t before);
+  Status beginPass(std::int64_t wallMs);
+  Result<std::int64_t> boundary(std::int64_t wallMs);
+  Status pruneRun(const RunKey& run);
   Status forgetBatches(std::int64_t wallMs);
 
   replication::LocalReplica& replica_;
   const RetentionOptions options_;
   const ComesAgain comesAgain_;
   std::int64_t nextPassMs_ = 0;
+  std::int64_t before_ = 0;           // of this pass: runs that ended earlier go
   std::vector<std::string> waiting_;  // keys of runs of this pass, the next one last
   std::set<RunKey> busy_;             // that have work left on this device: a wake or a saga
   replication::VectorClock agents_, journal_;

@@ -34,7 +34,7 @@ const json::array& rowsOf(const json::value& object, const char* member) {
 }
 
 int print(const json::value& answer, bool asJson, const std::function<std::string(const json::value&)>& words) {
-  asJson ? putOut(canonicalJson(answer) + "\n") : putWords(words(answer));
+  putWords(asJson ? canonicalJson(answer) + "\n" : words(answer));
   return kExitOk;
 }
 
@@ -89,8 +89,8 @@ void addScopeOption(Command* command, ReplicaArguments& arguments) {
       ->check(readBy(checkScope));
 }
 
-int printed(const Printed& answer, bool asJson) {
-  asJson ? putOut(answer.text) : putWords(answer.text);
+int printed(const Printed& answer) {
+  putWords(answer.text);
   return answer.exitCode;
 }
 

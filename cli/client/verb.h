@@ -88,7 +88,7 @@ struct Printed {
 };
 
 // Prints the answer, words in a form that is safe for a terminal. Returns its exit code.
-int printed(const Printed& answer, bool asJson);
+int printed(const Printed& answer);
 
 // What a verb does where there is no replica yet.
 enum class Missing { refuse, create };
@@ -142,7 +142,7 @@ Verb<Arguments> addOperationVerb(Command& noun, const char* name, const char* wh
     Result<Printed> answer = format(response, a);
     if (!answer.ok()) return answer.error();
     if (a.json) answer->text = toJson(response) + "\n";
-    return printed(*answer, a.json);
+    return printed(*answer);
   });
 }
 
@@ -158,7 +158,7 @@ Verb<Arguments> addReplicaVerb(Command& noun, const char* name, const char* what
       WITAN_SET(answer, work(open, a));
       return okStatus();
     }));
-    return printed(answer, a.json);
+    return printed(answer);
   });
 }
 

@@ -163,7 +163,7 @@ class AgentRun {
   void say(Now now, const Notice& notice) const {
     const std::string at = formatTime(now.wall);
     if (arguments_.json)
-      putOut(canonicalJson(json::object{{"at", at}, {"kind", notice.kind}, {"what", notice.what}}) + "\n");
+      putWords(canonicalJson(json::object{{"at", at}, {"kind", notice.kind}, {"what", notice.what}}) + "\n");
     else
       putWords(at + "  " + notice.kind + "  " + notice.what + "\n");
   }
@@ -287,8 +287,8 @@ Result<int> check(const RunArguments& a) {
   WITAN_TRY(path, replicaDirPath(a.dir));
   const auto node = runningNode(path);
   WITAN_TRY(report, node ? send(*node, operations::kAgentCheck, {}) : checkDirectory(path));
-  return printed({a.json ? toJson(report) + "\n" : checkWords(report), report.problems.empty() ? kExitOk : kExitFailed},
-                 a.json);
+  return printed(
+      {a.json ? toJson(report) + "\n" : checkWords(report), report.problems.empty() ? kExitOk : kExitFailed});
 }
 
 }  // namespace

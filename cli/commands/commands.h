@@ -19,6 +19,7 @@ void addRunCommand(Command& app);
 void addLedgerCommand(Command& app);
 void addIncidentCommand(Command& app);
 void addQueueCommand(Command& app);
+void addPersonCommand(Command& app);
 void addInboxCommand(Command& app);
 void addWhyCommand(Command& app);
 void addDomainCommand(Command& app);
@@ -52,6 +53,9 @@ void addIdCommand(Command& app);
 void addCoordinateCommand(Command& app);
 void addGraphCommand(Command& app);
 void addMarketCommand(Command& app);
+void addWitnessCommand(Command& app);
+// add, list, revoke: of programs, on a running node
+void addTokenCommand(Command& app);
 void addCompletionCommand(Command& app);
 
 }  // namespace witan::node

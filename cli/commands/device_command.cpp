@@ -42,7 +42,7 @@ Result<int> init(const DeviceArguments& a) {
     WITAN_SET(answer, whoAmI(dir, a));
     return okStatus();
   }));
-  return printed(answer, a.json);
+  return printed(answer);
 }
 
 // `latest`: of the device's admissions.

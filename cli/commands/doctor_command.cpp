@@ -32,7 +32,7 @@ Result<int> doctor(const DoctorArguments& a) {
   }();
   const CheckLevel level = worst(checks);
   if (a.json)
-    putOut(concat("{\"checks\":", toJson(checks), ",\"level\":\"", enumName(level), "\"}\n"));
+    putWords(concat("{\"checks\":", toJson(checks), ",\"level\":\"", enumName(level), "\"}\n"));
   else
     putWords(words(checks));
   return level == CheckLevel::fail ? kExitFailed : kExitOk;

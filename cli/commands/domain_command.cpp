@@ -62,18 +62,18 @@ Result<int> list(const DomainArguments& a) {
     else
       std::printf("%-14s %s\n", s.domain.c_str(), s.title.c_str());
   }
-  if (a.json) putOut(json::serialize(json::object{{"domains", std::move(all)}}) + "\n");
+  if (a.json) putWords(json::serialize(json::object{{"domains", std::move(all)}}) + "\n");
   return kExitOk;
 }
 
 Result<int> show(const DomainArguments& a) {
   WITAN_TRY(module, moduleOf(a));
   if (a.capnp && a.json)
-    putOut(json::serialize(json::object{{"capnp", module->actionSchema()}}) + "\n");
+    putWords(json::serialize(json::object{{"capnp", module->actionSchema()}}) + "\n");
   else if (a.capnp)
     putOut(module->actionSchema());
   else
-    a.json ? putOut(showDomainJson(*module) + "\n") : putWords(showDomain(*module));
+    putWords(a.json ? showDomainJson(*module) + "\n" : showDomain(*module));
   return kExitOk;
 }
 
@@ -86,13 +86,13 @@ Result<int> check(const DomainArguments& a) {
   std::vector<PropertyResult> checks;
   if (!module->scenarios().empty()) checks = checkScenarios(*module);
   if (a.json) {
-    putOut(canonicalJson(json::object{{"domain", s.domain},
-                                      {"digest", toHex(module->digest())},
-                                      {"fields", s.fields.size()},
-                                      {"processes", s.processes.size()},
-                                      {"invariants", s.invariants.size()},
-                                      {"checks", parseJson(checksJson(s.domain, checks), kOwnJson).value()}}) +
-           "\n");
+    putWords(canonicalJson(json::object{{"domain", s.domain},
+                                        {"digest", toHex(module->digest())},
+                                        {"fields", s.fields.size()},
+                                        {"processes", s.processes.size()},
+                                        {"invariants", s.invariants.size()},
+                                        {"checks", parseJson(checksJson(s.domain, checks), kOwnJson).value()}}) +
+             "\n");
   } else {
     putWords(checksText(checks));
     putWords(concat(s.domain, ": ", s.fields.size(), " fields, ", s.processes.size(), " processes, ",
@@ -126,7 +126,7 @@ Result<int> install(const DomainArguments& a) {
   WITAN_DO(makeFolder(path.parent_path()));
   WITAN_DO(replaceFile(path, module->ruleText(), 0644));
   const json::object done{{"domain", name}, {"digest", toHex(module->digest())}, {"path", path.string()}};
-  a.json ? putOut(canonicalJson(done) + "\n")
+  a.json ? putWords(canonicalJson(done) + "\n")
          : putWords(concat(name, " is installed; the node knows it from its next start on, and so must its peers\n"));
   return kExitOk;
 }
@@ -142,7 +142,7 @@ Result<int> lint(const DomainArguments& a) {
   WITAN_TRY(module, moduleOf(a));
   const SignatureLint found = lintSignature(module->signature());
   const SkewReport skew = findWriteSkew(*module, a.skew);
-  a.json ? putOut(lintJson(module->signature(), found, skew) + "\n")
+  a.json ? putWords(lintJson(module->signature(), found, skew) + "\n")
          : putWords(lintText(module->signature(), found) + skewText(skew));
   return found.problems.empty() ? kExitOk : kExitFailed;
 }
@@ -157,7 +157,7 @@ Result<int> testFile(DomainArguments a, const std::filesystem::path& path) {
                     "name the domain with --domain; see: witan domain list");
   WITAN_TRY(module, moduleOf(a));
   const std::vector<PropertyResult> checks = checkScenarios(*module, lines, path.filename().string());
-  a.json ? putOut(checksJson(a.name, checks) + "\n") : putWords(checksText(checks));
+  putWords(a.json ? checksJson(a.name, checks) + "\n" : checksText(checks));
   return allHeld(checks) && checks.front().checked > 0 ? kExitOk : kExitFailed;
 }
 
@@ -168,7 +168,7 @@ Result<int> test(const DomainArguments& a) {
   WITAN_TRY(module, moduleOf(a));
   std::vector<PropertyResult> checks = checkScenarios(*module);
   for (PropertyResult& check : checkHistories(*module, a.histories)) checks.push_back(std::move(check));
-  a.json ? putOut(checksJson(a.name, checks) + "\n") : putWords(checksText(checks));
+  putWords(a.json ? checksJson(a.name, checks) + "\n" : checksText(checks));
   return allHeld(checks) ? kExitOk : kExitFailed;
 }
 
@@ -197,7 +197,7 @@ Result<int> attack(const DomainArguments& a) {
     return a.attackSeconds == 0 || clock.now() < end;
   };
   WITAN_TRY(report, rules::attack(*module, *gates, options, more));
-  a.json ? putOut(canonicalJson(rules::attackJson(*module, report)) + "\n")
+  a.json ? putWords(canonicalJson(rules::attackJson(*module, report)) + "\n")
          : putWords(rules::attackText(*module, report));
   return report.findings.empty() ? kExitOk : kExitFailed;
 }
@@ -209,7 +209,7 @@ Result<int> control(const DomainArguments& a) {
   WITAN_TRY(lines, readInput(a.eventsFile, kScenariosMax));
   WITAN_TRY(module, domains::makeDomain(a.domain));
   WITAN_TRY(report, controlExperiment(*module, lines));
-  a.json ? putOut(canonicalJson(controlJson(*module, report)) + "\n") : putWords(controlText(*module, report));
+  putWords(a.json ? canonicalJson(controlJson(*module, report)) + "\n" : controlText(*module, report));
   return report.kernelViolations == 0 ? kExitOk : kExitFailed;
 }
 
@@ -229,7 +229,7 @@ Result<int> fingerprint(const DomainArguments& a) {
     else
       putWords(fingerprintText(*module, a.fingerprint, found));
   }
-  if (a.json) putOut(json::serialize(json::object{{"fingerprints", std::move(all)}}) + "\n");
+  if (a.json) putWords(json::serialize(json::object{{"fingerprints", std::move(all)}}) + "\n");
   return sound ? kExitOk : kExitFailed;
 }
 

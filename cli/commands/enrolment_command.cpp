@@ -1,4 +1,5 @@
-// `witan device invite|pending|approve|deny|revoke|roles|roster` on a running node: who belongs to the cluster.
+// `witan device invite|pending|approve|deny|accept-key|revoke|roles|roster` on a running node: who belongs to the
+// cluster.
 #include <charconv>
 
 #include "base/quote.h"
@@ -16,6 +17,7 @@ struct EnrolArguments : LiveArguments {
   std::string device, reason, ttl = "15m";
   std::vector<std::string> roles, scopes, addresses;
   std::uint64_t uses = 1;
+  bool deny = false;
 };
 
 json::array listOf(const std::vector<std::string>& items) {
@@ -62,6 +64,9 @@ std::string pendingWords(const json::value& answer) {
   for (const json::value& device : rowsOf(answer, "pending"))
     rows.push_back({shown(device, "name"), shown(device, "device"), "from " + shown(device, "from"),
                     "since " + shown(device, "since"), shown(device, "fingerprint")});
+  for (const json::value& asked : rowsOf(answer, "keys"))
+    rows.push_back({shown(asked, "name"), shown(asked, "device"), "asks for another key",
+                    "since " + shown(asked, "since"), shown(asked, "fingerprint")});
   return rows.empty() ? "nobody waits to be approved\n" : columns(rows);
 }
 
@@ -129,10 +134,23 @@ void addEnrolmentCommands(Command& device) {
        [](const ControlClient& client, const EnrolArguments& a) -> Result<int> {
          WITAN_TRY(answer, client.post("/v1/devices/rotate-key", {}));
          return print(answer, a.json, [](const json::value& done) {
-           return std::string(isTrue(done, "pending") ? "asked for; it counts once the roster has it\n"
-                                                      : "the new key counts\n");
+           return isTrue(done, "pending")
+                      ? concat("asked for; where the cluster was begun: witan device accept-key ",
+                               shown(done, "device"), "\nfingerprint  ", shown(done, "fingerprint"), "\n")
+                      : std::string("the new key counts\n");
          });
        });
+  const auto [accepting, accepted] =
+      verb("accept-key", "Give a member the key for which it asked", "witan device accept-key phone",
+           [](const ControlClient& client, const EnrolArguments& a) -> Result<int> {
+             WITAN_TRY(answer, client.post("/v1/devices/accept-key", {{"device", a.device}, {"deny", a.deny}}));
+             return print(answer, a.json, [&](const json::value& done) {
+               return concat(isTrue(done, "accepted") ? "accepted" : "denied", " for ", a.device, ": fingerprint ",
+                             shown(done, "fingerprint"), "\n");
+             });
+           });
+  accepting->option("DEVICE", accepted->device, "Its name or id")->required();
+  accepting->flag("--deny", accepted->deny, "Forget that it asked");
   const auto one = [&](const char* name, const char* what, const char* example) {
     const auto [command, a] =
         verb(name, what, example, [name](const ControlClient& client, const EnrolArguments& args) -> Result<int> {

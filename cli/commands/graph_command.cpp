@@ -70,10 +70,11 @@ Result<int> lint(const GraphArguments& a) {
   const Checked checked = checkGraph(document, environment);
   const int exitCode = checked.errors.empty() ? kExitOk : kExitFailed;
   if (a.json) {
-    putOut(canonicalJson(json::object{{"errors", findingsJson(checked.errors)},
-                                      {"warnings", findingsJson(checked.warnings)},
-                                      {"bound", checked.bound ? json::value(*checked.bound) : json::value(nullptr)}}) +
-           "\n");
+    putWords(
+        canonicalJson(json::object{{"errors", findingsJson(checked.errors)},
+                                   {"warnings", findingsJson(checked.warnings)},
+                                   {"bound", checked.bound ? json::value(*checked.bound) : json::value(nullptr)}}) +
+        "\n");
     return exitCode;
   }
   putWords(findingWords(checked.errors) + findingWords(checked.warnings));
@@ -130,12 +131,10 @@ Result<int> run(const GraphArguments& a) {
   if (!from.ok()) return named(from.error());
   const auto scripted = readCase(*from);
   if (!scripted.ok()) return named(scripted.error());
-  const auto print = [&](const json::object& line) {
-    a.json ? putOut(canonicalJson(line) + "\n") : putWords(lineWords(line));
-  };
+  const auto print = [&](const json::object& line) { putWords(a.json ? canonicalJson(line) + "\n" : lineWords(line)); };
   const auto result = runScript(*scripted, {.line = print});
   if (!result.ok()) return named(result.error());
-  a.json ? putOut(canonicalJson(*result) + "\n") : putWords(endWords(*result));
+  putWords(a.json ? canonicalJson(*result) + "\n" : endWords(*result));
   return kExitOk;
 }
 
@@ -231,9 +230,9 @@ Result<int> runHosted(const ControlClient& node, const HostedArguments& a) {
     const json::value& row = run.at("run");
     clean = clean && shown(row, "status") == "completed";
     if (a.json) {
-      putOut(canonicalJson(
-                 json::object{{"id", one.id}, {"status", shown(row, "status")}, {"outputs", run.at("outputs")}}) +
-             "\n");
+      putWords(canonicalJson(
+                   json::object{{"id", one.id}, {"status", shown(row, "status")}, {"outputs", run.at("outputs")}}) +
+               "\n");
       continue;
     }
     putWords(runWords(row));

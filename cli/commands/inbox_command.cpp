@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/quote.h"
+#include "cli/client/answer_signature.h"
 #include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "program/option_checks.h"
@@ -12,7 +13,7 @@ namespace witan::node {
 namespace {
 
 struct InboxArguments : LiveArguments {
-  std::string id, choice, kind, by, reason, after;
+  std::string id, choice, kind, by, reason, after, sign;
   std::uint64_t limit = 0;
   bool unsafe = false;
 };
@@ -69,6 +70,15 @@ Result<json::object> requestOf(const json::value& choice, const InboxArguments& 
   return request;
 }
 
+Status sign(const ControlClient& client, const std::string& keyFile, const json::value& choice, json::object& request) {
+  if (shown(choice, "path") != "/v1/queue/decide") return invalid("this answer takes no signature", "leave --sign out");
+  api::DecideRequest answer;
+  WITAN_DO(readJson(request, answer, "the answer"));
+  WITAN_TRY(signature, signAnswer(client, answer, keyFile));
+  request["signature"] = signature;
+  return okStatus();
+}
+
 std::string answerWords(const json::value& answer) {
   const std::string outcome = shown(answer, "outcome");
   if (outcome == "-") return "done\n";
@@ -88,6 +98,7 @@ Result<int> inbox(const ControlClient& client, const InboxArguments& a) {
   if (a.choice.empty()) return print(item, a.json, itemWords);
   WITAN_TRY(choice, choiceNamed(item, a.choice));
   WITAN_TRY(request, requestOf(choice, a));
+  if (!a.sign.empty()) WITAN_DO(sign(client, a.sign, choice, request));
   WITAN_TRY(answer, client.post(shown(choice, "path"), request));
   if (shown(answer, "outcome") == "refused")
     return conflict("refused: " + shown(answer, "message"), "see: witan inbox " + a.id);
@@ -108,6 +119,7 @@ void addInboxCommand(Command& app) {
   command->option("--limit", a->limit, "List so many items; default 100")->check(wholeNumber(1, 1'000));
   command->option("--after", a->after, "List items behind this place: the last page names it");
   command->option("--by", a->by, "Who answers");
+  command->option("--sign", a->sign, "Key file of the counselor (`witan person add`); asks for its passphrase");
   command->option("--reason", a->reason, "Kept with the answer");
   command->flag("--unsafe", a->unsafe, "Also an answer that records what an invariant forbids");
 }

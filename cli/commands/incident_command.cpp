@@ -3,10 +3,10 @@
 
 #include "cli/client/verb.h"
 #include "cli/commands/commands.h"
-#include "kernel/record/fork_proof.h"
 #include "node/data_dir/store_dir.h"
 #include "program/durable_file.h"
 #include "program/option_checks.h"
+#include "replica/core/entry_evidence.h"
 
 namespace witan::node {
 
@@ -66,10 +66,10 @@ Result<int> exportAll(const ControlClient& client, const IncidentArguments& a) {
 }
 
 Result<int> verify(const ProofArguments& a) {
-  WITAN_TRY(text, readSmallFile(a.file, kernel::kMaxForkProofBytes));
+  WITAN_TRY(text, readSmallFile(a.file, kMaxEntryEvidence));
   if (!text) return Error{ErrorCode::notFound, "no file " + a.file, "witan incident export writes such files"};
   WITAN_TRY(keys, readVerifierKeys(a.vkeys));
-  auto proven = kernel::verifyForkProof(chomped(*text));
+  auto proven = verifyEvidence(chomped(*text));
   const bool known = proven.ok() && (keys.empty() || std::ranges::find(keys, proven->signer) != keys.end());
   if (proven.ok() && !known)
     proven = invalid("evidence: signed with " + kernel::verifierKeyText(proven->signer) +

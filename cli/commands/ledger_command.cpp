@@ -1,4 +1,7 @@
 // `witan ledger tail|show|verify|export|checkpoint|proof`.
+#include <filesystem>
+#include <functional>
+
 #include "base/bytes.h"
 #include "base/string_util.h"
 #include "cli/client/verb.h"
@@ -7,6 +10,8 @@
 #include "cli/ledgers/node_ledgers.h"
 #include "node/data_dir/store_dir.h"
 #include "node/ledgers/ledger_reader.h"
+#include "node/ledgers/ledger_tiles.h"
+#include "program/durable_file.h"
 #include "program/option_checks.h"
 
 namespace witan::node {
@@ -20,6 +25,7 @@ constexpr std::size_t kMostNewest = 10'000;
 struct LedgerArguments : LedgerChoice {
   VerifyChoice how;
   std::string exported;  // file
+  std::string tiles;     // folder
   bool follow = false, json = false, signedOnly = false;
   std::size_t count = 20;
   std::uint64_t seq = 0, from = 1, to = 0, consistencyFrom = 0;
@@ -40,7 +46,7 @@ Result<int> tail(const LedgerArguments& a) {
   if (a.store.empty() && a.count > kMostNewest)
     return reportUsage(invalid(concat("-n ", a.count, ": the newest ", kMostNewest, " at most"), "0 for all"), a.json);
   const auto put = [&](const LedgerLine& line) {
-    a.json ? putOut(line.json + "\n")
+    a.json ? putWords(line.json + "\n")
            : putWords((line.partition.empty() ? "" : line.partition + " ") + line.story + "\n");
   };
   return onSource(a, [&](LedgerSource& source) -> Result<int> {
@@ -81,7 +87,7 @@ Result<int> show(const LedgerArguments& a) {
       return conflict("several ledgers have an entry " + seq + ": " + joined(several), "choose one with --partition");
     }
     const LedgerLine& line = found.front();
-    a.json ? putOut(line.json + "\n")
+    a.json ? putWords(line.json + "\n")
            : putWords((line.partition.empty() ? "" : line.partition + " ") + line.story + "\n" + detailsOf(line));
     return kExitOk;
   });
@@ -137,6 +143,74 @@ std::string exportLine(std::uint64_t seq, std::string_view leaf, std::string_vie
   return concat("{\"seq\":", seq, ",\"leafHash\":\"", leaf, "\",\"bytes\":\"", bytes, "\",\"entry\":", entry, "}\n");
 }
 
+// Signs what there is if the key is at hand; else shows the newest.
+Result<std::string> currentCheckpoint(const LedgerArguments& a) {
+  {
+    WITAN_TRY(opened, openStoreDir({.dir = a.store}));
+    WITAN_DO(signHead(opened, SystemClock().now()));
+  }
+  WITAN_TRY(store, openStoreOnly(a.store));
+  WITAN_TRY(note, newestCheckpoint(*store));
+  if (!note) return notFound("the ledger has no signed checkpoint and its key file is gone", "restore ledger.key");
+  return *note;
+}
+
+// Writes files; those of whole tiles never change.
+TileWriter tilesInto(const std::filesystem::path& folder) {
+  return TileWriter([folder](const std::string& path, std::string_view content) -> Status {
+    const std::filesystem::path file = folder / path;
+    std::error_code ec;
+    std::filesystem::create_directories(file.parent_path(), ec);
+    return replaceFile(file, content, 0644);
+  });
+}
+
+// The tree ends where its checkpoint does, whatever came since.
+Status writeTiles(const std::filesystem::path& folder, const std::string& note,
+                  const std::function<Status(std::uint64_t size, TileWriter& tiles)>& entries) {
+  WITAN_TRY(head, parseCheckpointText(note.substr(0, note.find("\n\n") + 1)));
+  TileWriter tiles = tilesInto(folder);
+  WITAN_DO(entries(head.size, tiles));
+  WITAN_DO(tiles.finish());
+  WITAN_DO(replaceFile(folder / "checkpoint", note, 0644));
+  putErr(concat("witan: ", head.size, " entries of ", head.origin, " in ", folder.string(), "\n"));
+  return okStatus();
+}
+
+Result<int> tilesOfNode(const LedgerArguments& a) {
+  return onNode(a, [&](NodeLedgers& source, const std::string& partition) -> Result<int> {
+    WITAN_TRY(head, source.head(partition, false));
+    const auto entries = [&](std::uint64_t size, TileWriter& tiles) -> Status {
+      Status added = okStatus();
+      WITAN_DO(source.exported(partition, 1, size, [&](const json::value& row) {
+        const auto bytes = fromBase64(shown(row, "bytes"));
+        if (added.ok()) added = bytes.ok() ? tiles.append(*bytes) : Status(bytes.error());
+      }));
+      return added;
+    };
+    WITAN_DO(writeTiles(a.tiles, head.note, entries));
+    return kExitOk;
+  });
+}
+
+Result<int> exportTiles(const LedgerArguments& a) {
+  if (a.from != 1 || a.to != 0)
+    return reportUsage(invalid("tiles are of a whole ledger: --from and --to do not go with --tiles"), a.json);
+  if (a.store.empty()) return tilesOfNode(a);
+  WITAN_TRY(note, currentCheckpoint(a));
+  WITAN_TRY(store, openStoreOnly(a.store));
+  const auto entries = [&](std::uint64_t size, TileWriter& tiles) -> Status {
+    Status added = okStatus();
+    WITAN_DO(forEachEntry(*store, [&](const StoredEntry& e) {
+      if (e.seq <= size) added = tiles.append(e.bytes);
+      return e.seq < size && added.ok();
+    }));
+    return added;
+  };
+  WITAN_DO(writeTiles(a.tiles, note, entries));
+  return kExitOk;
+}
+
 Result<int> exportOfNode(const LedgerArguments& a) {
   return onNode(a, [&](NodeLedgers& source, const std::string& partition) -> Result<int> {
     WITAN_DO(source.exported(partition, a.from, a.to, [](const json::value& row) {
@@ -148,6 +222,7 @@ Result<int> exportOfNode(const LedgerArguments& a) {
 }
 
 Result<int> exportEntries(const LedgerArguments& a) {
+  if (!a.tiles.empty()) return exportTiles(a);
   if (a.to != 0 && a.to < a.from)
     return reportUsage(invalid(concat("--to ", a.to, " is before --from ", a.from)), a.json);
   if (a.store.empty()) return exportOfNode(a);
@@ -168,24 +243,13 @@ Result<int> exportEntries(const LedgerArguments& a) {
   return kExitOk;
 }
 
-// Signs what there is if the key is at hand; else shows the newest.
-Result<std::string> currentCheckpoint(const LedgerArguments& a) {
-  {
-    WITAN_TRY(opened, openStoreDir({.dir = a.store}));
-    WITAN_DO(signHead(opened, SystemClock().now()));
-  }
-  WITAN_TRY(store, openStoreOnly(a.store));
-  WITAN_TRY(note, newestCheckpoint(*store));
-  if (!note) return notFound("the ledger has no signed checkpoint and its key file is gone", "restore ledger.key");
-  return *note;
-}
-
 Result<int> checkpoint(const LedgerArguments& a) {
   if (a.store.empty())
     return onNode(a, [&](NodeLedgers& source, const std::string& partition) -> Result<int> {
       WITAN_TRY(head, source.head(partition, a.signedOnly));
       WITAN_TRY(shownHead, parseJson(toJson(head), kOwnJson));
-      if (head.cosigners.empty()) putErr("witan: no other device has cosigned this head\n");
+      if (head.cosigners.empty() && head.witnesses.empty())
+        putErr("witan: no other device and no witness has cosigned this head\n");
       return print(shownHead, a.json, [&](const json::value&) { return head.note; });
     });
   WITAN_TRY(note, currentCheckpoint(a));
@@ -347,6 +411,8 @@ void addLedgerCommand(Command& app) {
                                "witan ledger export --store DIR > ledger.jsonl", exportEntries);
   exporting->option("--from", a->from, "First number")->showDefault()->check(wholeNumber(1));
   exporting->option("--to", a->to, "Last number; 0 for the end")->showDefault()->check(wholeNumber());
+  exporting->option("--tiles", a->tiles, "Write C2SP tlog-tiles, with the checkpoint, into this folder instead")
+      ->typeName("DIR");
   oneVerb("checkpoint", "Print the signed checkpoint (C2SP tlog-checkpoint), of a node with its cosignatures",
           "witan ledger checkpoint --store DIR", checkpoint)
       ->flag("--signed-only", a->signedOnly, "Of a node: the newest, though no other device has cosigned it");

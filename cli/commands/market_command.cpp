@@ -1,16 +1,19 @@
-// `witan market`: what can be checked of the market's documents and ledgers from files alone (docs/market.md).
+// `witan market`: what can be checked of the market's documents and ledgers from files alone (docs/market.md); the
+// verbs of a running node stand in market_live_command.cpp.
 #include <cstdio>
 
 #include "base/bytes.h"
 #include "base/quote.h"
+#include "cli/client/verb.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/market_verbs.h"
 #include "domains/escrow/escrow.h"
 #include "kernel/market/equivocation.h"
 #include "kernel/market/evidence.h"
 #include "node/cluster/device_key.h"
 #include "node/data_dir/replica_dir.h"
 #include "node/data_dir/store_dir.h"
-#include "program/durable_file.h"
+#include "node/market/market_identity.h"
 #include "program/error_report.h"
 #include "program/line_reader.h"
 #include "program/output.h"
@@ -19,12 +22,9 @@ namespace witan::node {
 
 namespace {
 
-constexpr std::size_t kMostRootsBytes = 1 << 20;
-
-struct MarketArguments {
-  std::string file, other, store, dir;
+struct MarketArguments : LiveArguments {
+  std::string file, other, store;
   std::vector<std::string> roots, keys;
-  bool json = false;
 };
 
 Result<market::Roots> rootsOf(const std::vector<std::string>& words) {
@@ -41,36 +41,9 @@ Result<market::Roots> rootsOf(const std::vector<std::string>& words) {
   return roots;
 }
 
-// Keys that somebody has compared with their organisations: DIR/market.roots, an object of organisation and hex.
-using RootTexts = std::map<std::string, std::string>;
-
-Result<std::filesystem::path> rootsFile(const MarketArguments& a) {
-  WITAN_TRY(dir, replicaDirPath(a.dir));
-  return dir / "market.roots";
-}
-
-Result<RootTexts> trustedRoots(const MarketArguments& a) {
-  RootTexts roots;
-  WITAN_TRY(path, rootsFile(a));
-  WITAN_TRY(text, readSmallFile(path, kMostRootsBytes));
-  if (!text) return roots;
-  const auto parsed = parseJson(*text);
-  Status read = parsed.ok() ? readJson(*parsed, roots, path.string()) : Status(parsed.error());
-  for (const auto& [org, key] : roots)
-    if (read.ok() && !hashFromHex(key).ok()) read = invalid("the root of " + inQuotes(org) + " is no key");
-  if (!read.ok()) return corrupt(path.string() + ": " + read.error().message, "remove it, and trust the roots again");
-  return roots;
-}
-
-Status storeRoots(const MarketArguments& a, const RootTexts& roots) {
-  WITAN_TRY(path, rootsFile(a));
-  std::error_code failed;
-  std::filesystem::create_directories(path.parent_path(), failed);
-  return replaceFile(path, toJson(roots) + "\n", 0600);
-}
-
 Result<int> trust(const MarketArguments& a) {
-  WITAN_TRY(roots, trustedRoots(a));
+  WITAN_TRY(dir, replicaDirPath(a.dir));
+  WITAN_TRY(roots, readMarketRoots(dir));
   if (!a.file.empty()) {
     const auto key = hashFromHex(a.other);
     if (!key.ok())
@@ -79,7 +52,7 @@ Result<int> trust(const MarketArguments& a) {
     if (!isNew && at->second != a.other)
       return conflict(inQuotes(a.file) + " is trusted with another root, " + fingerprintOf(*hashFromHex(at->second)),
                       "ask the organisation which one is its own; then: witan market untrust " + a.file);
-    WITAN_DO(storeRoots(a, roots));
+    WITAN_DO(writeMarketRoots(dir, roots));
   }
   json::array rows;
   std::string words;
@@ -89,24 +62,25 @@ Result<int> trust(const MarketArguments& a) {
     rows.push_back({{"org", org}, {"root", root}, {"fingerprint", fingerprint}});
     words += org + " " + fingerprint + "\n";
   }
-  a.json ? putOut(canonicalJson(json::object{{"roots", std::move(rows)}}) + "\n") : putWords(words);
+  putWords(a.json ? canonicalJson(json::object{{"roots", std::move(rows)}}) + "\n" : words);
   return kExitOk;
 }
 
 Result<int> untrust(const MarketArguments& a) {
-  WITAN_TRY(roots, trustedRoots(a));
+  WITAN_TRY(dir, replicaDirPath(a.dir));
+  WITAN_TRY(roots, readMarketRoots(dir));
   if (roots.erase(a.file) == 0) return notFound(inQuotes(a.file) + " is not trusted", "see: witan market trust");
-  WITAN_DO(storeRoots(a, roots));
-  if (a.json) putOut(canonicalJson(json::object{{"org", a.file}}) + "\n");
+  WITAN_DO(writeMarketRoots(dir, roots));
+  if (a.json) putWords(canonicalJson(json::object{{"org", a.file}}) + "\n");
   return kExitOk;
 }
 
 // Those that are given, else those of the data directory.
 Result<market::Roots> rootsFor(const MarketArguments& a) {
   if (!a.roots.empty()) return rootsOf(a.roots);
-  WITAN_TRY(trusted, trustedRoots(a));
-  market::Roots roots;
-  for (const auto& [org, key] : trusted) roots.emplace(org, *hashFromHex(key));
+  WITAN_TRY(dir, replicaDirPath(a.dir));
+  WITAN_TRY(trusted, readMarketRoots(dir));
+  market::Roots roots = marketRootsOf(trusted);
   if (roots.empty()) return notFound("no root is trusted", "give --root ORG=HEX, or: witan market trust ORG ROOT");
   return roots;
 }
@@ -117,9 +91,9 @@ Result<int> verify(const MarketArguments& a) {
   WITAN_TRY(text, readInput(a.file, market::kBundleLimits.bytes));
   const market::Verification found = market::verifyBundleText(text, *roots);
   if (a.json)
-    putOut(canonicalJson(found.ok() ? json::object{{"result", "ok"}}
-                                    : json::object{{"result", found.id}, {"message", found.message}}) +
-           "\n");
+    putWords(canonicalJson(found.ok() ? json::object{{"result", "ok"}}
+                                      : json::object{{"result", found.id}, {"message", found.message}}) +
+             "\n");
   else
     putWords(found.ok() ? "ok: all checks EB01 to EB17 hold\n" : found.id + ": " + found.message + "\n");
   std::fflush(stdout);  // what is not proven comes after the verdict
@@ -155,15 +129,25 @@ std::string viewWords(const json::object& view) {
   return words;
 }
 
+int printView(const json::object& view, bool asJson) {
+  asJson ? putWords(canonicalJson(view) + "\n") : putWords(viewWords(view));
+  return kExitOk;
+}
+
 Result<int> show(const MarketArguments& a) {
+  if (a.store.empty())
+    return onLiveNode(a, [&](const ControlClient& node) -> Result<int> {
+      WITAN_TRY(view, liveEscrow(node, a.file));
+      if (!view.is_object() || !view.get_object().contains("calls"))
+        return conflict("the holder says: " + canonicalJson(view), "see: witan market contract show " + a.file);
+      return printView(view.get_object(), a.json);
+    });
   WITAN_TRY(opened, openStoreDir({.dir = a.store, .domain = "escrow"}));
   const kernel::EntityState* entity = opened.ledger->partition().state(a.file);
   if (entity == nullptr)
     return notFound(concat("no contract \"", clip(a.file), "\" in ", a.store),
                     "see: witan ledger tail --store " + a.store);
-  const json::object view = domains::escrow::viewOf(*entity);
-  a.json ? putOut(canonicalJson(view) + "\n") : putWords(viewWords(view));
-  return kExitOk;
+  return printView(domains::escrow::viewOf(*entity), a.json);
 }
 
 void addDir(Command& command, const std::shared_ptr<MarketArguments>& arguments) {
@@ -183,7 +167,8 @@ Command* addVerb(Command& noun, const char* verb, const char* about, const std::
 }  // namespace
 
 void addMarketCommand(Command& app) {
-  Command* noun = app.command("market", "Contracts between organisations: verify evidence, show escrows, prove lies");
+  Command* noun =
+      app.command("market", "Contracts between organisations: sell, buy, verify evidence, show escrows, prove lies");
   noun->requireCommand();
   noun->footer(
       "Example: witan market equivocation docs/examples/market/contract-a.json docs/examples/market/contract-b.json");
@@ -220,8 +205,10 @@ void addMarketCommand(Command& app) {
 
   const auto shown = std::make_shared<MarketArguments>();
   command = addVerb(*noun, "show", "Show the money and the calls of a contract in escrow", shown, show);
-  command->option("ENTITY", shown->file, "The contract's entity")->required();
-  command->option("--store", shown->store, "Ledger of witan run --domain escrow")->required()->typeName("DIR");
+  command->option("ENTITY", shown->file, "The contract's entity; of a node also its id")->required();
+  command->option("--store", shown->store, "Ledger of witan run --domain escrow; without it a running node is asked")
+      ->typeName("DIR");
+  addDir(*command, shown);
   command->footer("Example: witan market show K1 --store DIR");
 
   const auto lied = std::make_shared<MarketArguments>();
@@ -234,6 +221,7 @@ void addMarketCommand(Command& app) {
       "Two contracts of one id, two statements of one order, two checkpoints of one size. Exit code 1: nothing is "
       "proven.\n"
       "Example: witan market equivocation docs/examples/market/contract-a.json docs/examples/market/contract-b.json");
+  addMarketVerbs(*noun);
 }
 
 }  // namespace witan::node

@@ -4,6 +4,7 @@
 #include "base/json_codec.h"
 #include "base/quote.h"
 #include "base/string_util.h"
+#include "cli/client/answer_signature.h"
 #include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "node/api/counselor_queue.h"
@@ -23,7 +24,7 @@ namespace {
 struct QueueArguments : LiveArguments {
   std::string store, which, digest, base = "candidate", edit = "{}", at;
   DecideRequest decision;
-  std::string reason, operationId;
+  std::string reason, operationId, sign;
   bool dryRun = false;
 };
 
@@ -138,7 +139,7 @@ Result<QueueRow> find(Queue& queue, const std::string& which) {
 }
 
 int answer(const std::string& json, bool asJson, const std::string& words) {
-  asJson ? putOut(json + "\n") : putWords(words);
+  putWords(asJson ? json + "\n" : words);
   return kExitOk;
 }
 
@@ -187,6 +188,8 @@ std::string decisionWords(const json::value& made) {
 Result<int> decide(const QueueArguments& a, api::CounselorDecision decision) {
   if (a.store.empty() && !a.at.empty())
     return reportUsage(invalid("--at without --store", "a node decides at the time of its own clock"), a.json);
+  if (!a.store.empty() && !a.sign.empty())
+    return reportUsage(invalid("--sign with --store", "persons are those of a cluster"), a.json);
   WITAN_TRY(queue, openQueue(a));
   WITAN_TRY(row, find(*queue, a.which));
   DecideRequest request = a.decision;
@@ -205,6 +208,11 @@ Result<int> decide(const QueueArguments& a, api::CounselorDecision decision) {
   if (a.dryRun) {
     WITAN_TRY(preview, queue->preview(request, at));
     return answer(toJson(preview), a.json, previewWords(preview));
+  }
+  if (!a.sign.empty()) {
+    WITAN_TRY(dir, replicaDirPath(a.dir));
+    WITAN_TRY(client, ControlClient::open(dir));
+    WITAN_SET(request.signature, signAnswer(client, request, a.sign));
   }
   WITAN_TRY(made, queue->decide(row, request, at));
   if (shown(made, "outcome") == "refused")
@@ -242,6 +250,7 @@ void addQueueCommand(Command& app) {
         command->option("--digest", a->digest, "Digest that `queue show` printed: the decision is on exactly that")
             ->check(readBy(hashFromHex));
     if (what == api::CounselorDecision::commit) digest->required();
+    command->option("--sign", a->sign, "Key file of the counselor (`witan person add`); asks for its passphrase");
     command->option("--reason", a->reason, "Reason, for the ledger");
     command->option("--at", a->at, "With --store: time of the decision; default: now")->check(readBy(parseTime));
     command->option("--operation-id", a->operationId, "Id of this decision; default: derived from the proposal")

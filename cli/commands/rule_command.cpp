@@ -26,7 +26,7 @@ Result<int> evaluate(const RuleArguments& a) {
       putErr(concat("witan: line ", line.number, ": ", answer.error().message, "\n"));
       return okStatus();
     }
-    putOut(canonicalJson(*answer) + "\n");
+    putWords(canonicalJson(*answer) + "\n");
     return okStatus();
   };
   WITAN_DO(forEachLine(a.cases, kCaseMax, one));

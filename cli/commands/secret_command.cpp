@@ -1,7 +1,6 @@
 // `witan secret set|list|rm`: the device's encrypted secrets (agents/policy/secure_store.h), in DIR/secrets.witan.
 #include <fcntl.h>
 #include <sys/file.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +11,7 @@
 #include "agents/policy/secure_store.h"
 #include "base/quote.h"
 #include "base/seams.h"
+#include "cli/client/secret_input.h"
 #include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "program/durable_file.h"
@@ -32,95 +32,10 @@ struct SecretArguments : LiveArguments {
   std::string keyFile, name;
 };
 
-// --- input: files, standard input, the terminal without echo; never the command line, which every process of the
-// machine can read
-
-constexpr std::size_t kMostInput = agents::kMaxSecretBytes + 3;  // a line end, and one too many
-constexpr std::uint8_t kInterrupt = 3;                           // Ctrl-C
-
-// A file that is open for as long as this lives; its bytes pass through wiped memory only.
-class Input {
- public:
-  explicit Input(int fd) : fd_(fd) {}
-  Input(const Input&) = delete;
-  ~Input() {
-    if (fd_ > STDERR_FILENO) ::close(fd_);
-  }
-  int fd() const { return fd_; }
-
-  // Up to its end, or to the end of the line. Errors: cannot be read; more than kMostInput bytes.
-  Result<Secret> read(const std::string& what, bool oneLine) const {
-    Secret buffer(kMostInput);
-    std::size_t size = 0;
-    for (;;) {
-      if (size == kMostInput) return invalid(concat(what, " has more than ", agents::kMaxSecretBytes, " bytes"));
-      // A line byte by byte: what follows it is somebody else's.
-      const ssize_t got = ::read(fd_, buffer.bytes().data() + size, oneLine ? 1 : kMostInput - size);
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return ioFailed("cannot read " + what + " (" + std::strerror(errno) + ")");
-      size += static_cast<std::size_t>(got);
-      if (got == 0 || (oneLine && buffer.bytes()[size - 1] == '\n')) break;
-      if (oneLine && buffer.bytes()[size - 1] == kInterrupt) return invalid("interrupted", "nothing was changed");
-    }
-    std::string_view text = buffer.reveal().substr(0, size);
-    if (text.ends_with('\n')) text.remove_suffix(1);
-    if (text.ends_with('\r')) text.remove_suffix(1);
-    return Secret::copyOf(text);
-  }
-
- private:
-  int fd_;
-};
-
-// A terminal that shows nothing of what is typed, until this goes. Ctrl-C ends the line instead of the process, which
-// would leave the terminal as it is now.
-class NoEcho {
- public:
-  explicit NoEcho(int fd) : fd_(fd), known_(::tcgetattr(fd, &before_) == 0) {
-    if (!known_) return;
-    termios quiet = before_;
-    quiet.c_lflag &= ~static_cast<tcflag_t>(ECHO | ISIG);
-    quiet.c_cc[VEOL2] = kInterrupt;
-    quiet.c_lflag |= ECHONL;
-    ::tcsetattr(fd_, TCSAFLUSH, &quiet);
-  }
-  NoEcho(const NoEcho&) = delete;
-  ~NoEcho() {
-    if (known_) ::tcsetattr(fd_, TCSAFLUSH, &before_);
-  }
-  bool ok() const { return known_; }
-
- private:
-  int fd_;
-  termios before_{};
-  bool known_;
-};
-
-Result<Secret> ask(const Input& terminal, const std::string& prompt) {
-  const NoEcho quiet(terminal.fd());
-  if (!quiet.ok()) return ioFailed("the terminal can't be made to show nothing");
-  const std::string words = prompt + ": ";
-  if (::write(terminal.fd(), words.data(), words.size()) < 0)
-    return ioFailed(concat("cannot write to the terminal (", std::strerror(errno), ")"));
-  return terminal.read("what was typed", true);
-}
-
-// `what`: how messages call it.
-Result<int> opened(const std::string& path, const std::string& what) {
-  WITAN_TRY(fd, openToRead(path));
-  if (!fd) return ioFailed("cannot open " + what + " " + path + " (" + std::strerror(ENOENT) + ")");
-  return *fd;
-}
-
-Result<Secret> fromFile(const std::string& path, const std::string& what, bool oneLine) {
-  WITAN_TRY(fd, opened(path, what));
-  return Input(fd).read(what + " " + path, oneLine);
-}
-
 // Errors: cannot be read, no regular file (program/durable_file.h), not a key; none quotes the content.
 Result<StoreKey> readKeyFile(const std::string& path) {
-  WITAN_TRY(fd, opened(path, "the key file"));
-  const Input file(fd);
+  WITAN_TRY(fd, openSecretFile(path, "the key file"));
+  const SecretInput file(fd);
   std::string content(2 * kCipherKeyBytes + 3, '\0');  // hex digits, a line end, and one byte too many
   std::size_t size = 0;
   ssize_t got = 0;
@@ -133,28 +48,6 @@ Result<StoreKey> readKeyFile(const std::string& path) {
   auto key = agents::keyFromFile(content);
   if (!key.ok()) return invalid(path + ": " + key.error().message, key.error().hint);
   return key;
-}
-
-// The first line of the file that $WITAN_PASSPHRASE_FILE names, else from the terminal, twice if `fresh`. Errors:
-// neither is there; the two differ; empty.
-Result<Secret> readPassphrase(bool fresh) {
-  if (const char* path = std::getenv("WITAN_PASSPHRASE_FILE"); path != nullptr && *path != '\0')
-    return fromFile(path, "the passphrase file", true);
-  const Input terminal(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
-  if (terminal.fd() < 0)
-    return invalid("there is no terminal to ask for the passphrase on",
-                   "name a file that has it in WITAN_PASSPHRASE_FILE, or give --key-file FILE");
-  WITAN_TRY(passphrase, ask(terminal, fresh ? "New passphrase of the secrets" : "Passphrase of the secrets"));
-  if (!fresh) return std::move(passphrase);
-  WITAN_TRY(again, ask(terminal, "The same again"));
-  if (!passphrase.sameAs(again.reveal())) return invalid("the two passphrases differ", "nothing was changed");
-  return std::move(passphrase);
-}
-
-// All of standard input without the line end at its end; if that is a terminal, one line typed there.
-Result<Secret> readSecretValue(const std::string& name) {
-  const Input input(STDIN_FILENO);
-  return ::isatty(STDIN_FILENO) != 0 ? ask(input, "Value of " + name) : input.read("standard input", false);
 }
 
 // --- the file of secrets
@@ -228,7 +121,7 @@ class Secrets {
         return at(invalid("the file of secrets is for a key file", "give it: --key-file FILE"));
     }
     if (!a.keyFile.empty()) return readKeyFile(a.keyFile);
-    WITAN_TRY(passphrase, readPassphrase(!file));
+    WITAN_TRY(passphrase, readPassphrase("the secrets", !file, ", or give --key-file FILE"));
     return agents::keyFromPassphrase(std::move(passphrase));
   }
 
@@ -248,7 +141,7 @@ Result<int> set(const SecretArguments& a) {
   fs::create_directories(dir, failure);
   if (failure) return ioFailed("cannot make " + dir.string() + " (" + failure.message() + ")");
   WITAN_TRY(secrets, Secrets::open(a, true));
-  WITAN_TRY(value, readSecretValue(a.name));
+  WITAN_TRY(value, readSecretFromInput("Value of " + a.name));
   WITAN_DO(secrets.store().set(a.name, std::move(value)));
   WITAN_DO(secrets.keep());
   return print(json::object{{"set", a.name}}, a.json, [&](const json::value&) { return "keeps " + a.name + "\n"; });

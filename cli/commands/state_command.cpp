@@ -106,7 +106,7 @@ Result<int> merge(const MergeArguments& arguments) {
   WITAN_TRY(view, viewOf(antichain, nullptr));
   WITAN_CHECK(view.has_value(), "a snapshot from a file is no tombstone");
   const operations::AgentShown merged = operations::agentPicture(agentId, antichain, *view);
-  arguments.json ? putOut(toJson(merged) + "\n") : putWords(pictureWords(merged));
+  putWords(arguments.json ? toJson(merged) + "\n" : pictureWords(merged));
   return exitCode;
 }
 

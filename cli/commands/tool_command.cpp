@@ -153,7 +153,7 @@ Result<int> record(const ToolArguments& a) {
   if (!arguments.is_object()) return invalid("the arguments are no JSON object", "'{\"path\": \"/tmp\"}'");
   WITAN_TRY(tools, Tools::open(a, a.file));
   WITAN_TRY(content, tools->call(a.operation, arguments.get_object()));
-  putOut(canonicalJson(content) + "\n");
+  putWords(canonicalJson(content) + "\n");
   return kExitOk;
 }
 

@@ -136,7 +136,8 @@ class Up {
     WITAN_SET(daemon_, Daemon::open(loop_, log_, dir_, config_));
     WITAN_TRY(tokens, ControlTokens::open(dir_));
     daemon_->onFailure = [this] { end(); };
-    api_ = std::make_unique<ControlApi>(loop_, *daemon_, std::move(tokens));
+    WITAN_TRY(programs, ProgramTokens::open(dir_));
+    api_ = std::make_unique<ControlApi>(loop_, *daemon_, std::move(tokens), std::move(programs));
     WITAN_TRY(control, api_->listen(controlAddress(config_, dir_)));
     log_.info("control", "listening", {{"address", control}});
     if (!config_.metrics.empty()) {

@@ -28,7 +28,7 @@ Result<Why> whyIn(const std::filesystem::path& path, const WhyRequest& request) 
 Result<int> explain(const WhyArguments& a) {
   WITAN_TRY(path, replicaDirPath(a.dir));
   WITAN_TRY(answer, whyIn(path, {a.subject, given(a.scope)}));
-  return printed({a.json ? toJson(answer) + "\n" : a.svg ? whySvg(answer) : whyText(answer)}, a.json || a.svg);
+  return printed({a.json ? toJson(answer) + "\n" : a.svg ? whySvg(answer) : whyText(answer)});
 }
 
 }  // namespace

@@ -133,10 +133,26 @@ Result<std::string> TarGz::finish() {
   return out;
 }
 
+namespace {
+
+// What an address has before an @, as a password of etcd: http://user:password@host.
+void strikeOutUserInfo(std::string& text) {
+  constexpr std::string_view kSlashes = "://";
+  for (std::size_t at = text.find(kSlashes); at != std::string::npos; at = text.find(kSlashes, at)) {
+    at += kSlashes.size();
+    const std::size_t end = std::min(text.find_first_of("/?#\"' \t\r\n", at), text.size());
+    const std::size_t sign = std::string_view(text).substr(at, end - at).rfind('@');
+    if (sign != std::string_view::npos) text.replace(at, sign, kStruckOut);
+  }
+}
+
+}  // namespace
+
 std::string strikeOut(std::string text, const std::vector<std::string>& secrets) {
   for (const std::string& secret : secrets)
     for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at))
       text.replace(at, secret.size(), kStruckOut);
+  strikeOutUserInfo(text);
   for (std::size_t at = text.find(kInvitation); at != std::string::npos; at = text.find(kInvitation, at)) {
     std::size_t end = at + kInvitation.size();
     while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 ||

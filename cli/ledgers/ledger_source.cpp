@@ -34,6 +34,7 @@ json::value reportOf(VerifyReport report, bool requireSigned) {
                      {"signaturesChecked", report.signaturesChecked},
                      {"signedEntries", report.signedEntries},
                      {"replayed", report.replayed},
+                     {"provenEntries", report.provenEntries},
                      {"badEntry", report.badEntry == 0 ? none : json::value(report.badEntry)},
                      {"problem", report.ok() ? none : json::value(report.problem)}};
 }
@@ -126,6 +127,12 @@ Result<json::value> verifyExportFile(const std::string& file, const VerifyChoice
     WITAN_TRY(head, readSignedHead(checkpoint, keys, how.require));
     options.kept.push_back(std::move(head));
   }
+  options.keysOf = [&keys](std::string_view device) {
+    std::vector<PublicKey> known;
+    for (const NoteVerifier& key : keys)
+      if (key.name.starts_with("witan/") && key.name.ends_with(concat('/', device))) known.push_back(key.publicKey);
+    return known;
+  };
   std::ifstream in(file);
   if (!in) return Error{ErrorCode::notFound, "no file " + file, "make one with: witan ledger export"};
   Progress progress("verifying", "entries");

@@ -2,6 +2,20 @@
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
+export interface ActRequest {
+  /** What is said */
+  act: "accept" | "dispute" | "reclaim" | "claim";
+  /** C1, or CONTRACT/C1 */
+  call: string;
+  /** Of a dispute */
+  reason?: string;
+}
+
+export interface ActTaken {
+  /** Always true */
+  entered: boolean;
+}
+
 export interface AgentFailure {
   /** Id of the agent */
   agent: string;
@@ -345,6 +359,23 @@ export interface BodyShown {
   digest: string;
 }
 
+export interface CallRow {
+  /** Name of the call */
+  call: string;
+  /** Digest of the contract */
+  contract: string;
+  /** How it ended; empty: it goes on */
+  end: string;
+  /** Whether evidence is here that verifies */
+  evidence: boolean;
+  /** What failed */
+  reason: string;
+  /** Whether it was bought or sold here */
+  side: "bought" | "sold";
+  /** What is done next */
+  step: string;
+}
+
 export interface ClaimRequest {
   /** Name of the person */
   by: string;
@@ -412,6 +443,64 @@ export interface ConsoleSession {
 export interface ConsoleSessionRequest {
   /** Code from makeConsoleCode */
   code: string;
+}
+
+export interface ContractNamed {
+  /** Id or digest of a contract */
+  contract: string;
+}
+
+export interface ContractProposed {
+  /** Id of the contract */
+  id: string;
+}
+
+export interface ContractRequest {
+  /** Calls, at most; default: the offer's */
+  calls?: number;
+  /** For which the contract is valid; default: 30 */
+  days?: number;
+  /** Who holds the money */
+  escrow: string;
+  /** Id of the contract; the same again goes on; default: a new one */
+  id?: string;
+  /** Digest of an offer, or the graph */
+  offer: string;
+  /** Who sells */
+  seller: string;
+  /** Money, at most; default: of all calls */
+  total?: number;
+}
+
+export interface ContractRow {
+  /** Who buys */
+  buyer: string;
+  /** Calls, at most */
+  calls: number;
+  /** Digest of the contract, and its entity at the holder */
+  contract: string;
+  /** Unit of the money */
+  currency: string;
+  /** Who holds the money */
+  escrow: string;
+  /** End of the contract */
+  expiry: string;
+  /** Id of the graph */
+  graph: string;
+  /** Its id */
+  id: string;
+  /** Price of a call */
+  perCall: number;
+  /** Why it was declined or refused */
+  reason: string;
+  /** Who sells */
+  seller: string;
+  /** Whether it was bought or sold here */
+  side: "bought" | "sold";
+  /** propose, open, agreed, declined or refused */
+  step: string;
+  /** Money, at most */
+  total: number;
 }
 
 export interface DecideRequest {
@@ -612,6 +701,11 @@ export interface ErrorBody {
   message: string;
 }
 
+export interface EscrowAnswer {
+  /** What the holder of the money says */
+  answer: Json;
+}
+
 export interface Evidence {
   /** Proofs of misbehaviour that this device holds */
   evidence: Array<EvidenceRow>;
@@ -626,6 +720,11 @@ export interface EvidenceRow {
   log: string;
   /** What is proven */
   what: string;
+}
+
+export interface EvidenceShown {
+  /** The evidence bundle */
+  bundle: Json;
 }
 
 export interface Fed {
@@ -1051,6 +1150,34 @@ export interface LogSetting {
   level: "debug" | "info" | "warn" | "error";
 }
 
+export interface MarketPartnerRow {
+  /** Where it is dialled; empty: it dials */
+  address: string;
+  /** Whether letters can go to it now */
+  connected: boolean;
+  /** The organisation */
+  org: string;
+  /** Its trusted root; or empty */
+  root: string;
+}
+
+export interface MarketShown {
+  /** Where partners are heard */
+  address: string;
+  /** Their calls */
+  calls: Array<CallRow>;
+  /** Contracts of this organisation */
+  contracts: Array<ContractRow>;
+  /** What is sold here */
+  offers: Array<OfferRow>;
+  /** This organisation */
+  org: string;
+  /** Organisations whose roots are trusted, or that are dialled */
+  partners: Array<MarketPartnerRow>;
+  /** Its root key, hex */
+  root: string;
+}
+
 export interface MoveRequest {
   /** Id or name of the new owner */
   device: string;
@@ -1123,6 +1250,56 @@ export interface NodeStatus {
   waitingForCounselor: number;
   /** Id under which this device writes replicated data */
   writer: string;
+}
+
+export interface OfferPublished {
+  /** Digest of the offer */
+  offer: string;
+}
+
+export interface OfferRow {
+  /** Unit of the money */
+  currency: string;
+  /** From the order to the delivery, at most */
+  deliverWithinSeconds: number;
+  /** For a dispute after the delivery */
+  disputeWindowSeconds: number;
+  /** Id of the graph */
+  graph: string;
+  /** Where data gets to */
+  locales: Array<string>;
+  /** Calls of a contract, at most */
+  maxCalls: number;
+  /** Digest of the offer */
+  offer: string;
+  /** Price of a call */
+  perCall: number;
+  /** Who sells */
+  seller: string;
+  /** End of the offer */
+  validUntil: string;
+  /** Its version */
+  version: number;
+}
+
+export interface OffersFound {
+  /** Its card in the directory (A2A), verified */
+  card: Json;
+  /** What the organisation sells */
+  offers: Array<OfferRow>;
+}
+
+export interface OrderRequest {
+  /** Money that is held; default: the price */
+  amount?: number;
+  /** Name of the call; the same again changes nothing; default: the next one */
+  call?: string;
+  /** Id or digest of the contract */
+  contract: string;
+  /** The input; only its salted digest leaves, and the seller gets the members */
+  input: Record<string, Json>;
+  /** true: a person accepts or disputes what comes */
+  review?: boolean;
 }
 
 export interface OutboxRow {
@@ -1360,6 +1537,23 @@ export interface ProposeRequest {
   role: string;
   /** Milliseconds to wait for the decision, at most 120000; default: 10000 */
   waitMs?: number;
+}
+
+export interface PublishRequest {
+  /** Calls of a contract, at most; default: 1000 */
+  calls?: number;
+  /** As EUR.cent */
+  currency: string;
+  /** For which the offer is valid; default: 30 */
+  days?: number;
+  /** From the order to the delivery; default: 3600 */
+  deliverSeconds?: number;
+  /** Id of a deployed graph */
+  graph: string;
+  /** Of a call, in the unit of the currency */
+  price: number;
+  /** For a dispute; default: 3600 */
+  windowSeconds?: number;
 }
 
 export interface QuestionRow {

@@ -27,6 +27,12 @@ struct DisclosureDomain {
                     DisclosureTimelineConsistency, ReceivingOrgConfinement, EmbargoEnforcement, PatchBeforeDisclosure,
                     CveAttributionConsistency, CveAttributionUniqueness, DisclosureCompleteness>;
   static const Extension& extension();
+  // A row belongs to the receiving organisations of its vulnerability; a report to that which it went to.
+  static Texts keysOf(const State&, std::string_view v, const VulnRow&);
+  static Texts keysOf(const State&, std::string_view r, const ReportRow&);
+  static Texts keysOf(const State&, std::string_view g, const GroupRow&);
+  static Texts keysOf(const State&, std::string_view fact, const CommitRow&);
+  static Texts keysOf(const State&, std::string_view fact, const ResolveRow&);
 
   static std::vector<std::string> counselors() { return {"psirt.lead"}; }
 

@@ -273,7 +273,7 @@ void readOwnMembers(Table& table, Node& node) {
       break;
     case NodeKind::market:
       table.id("capability", node.name, true);
-      table.object("terms");
+      if (auto terms = table.object("terms")) node.args = std::move(*terms);
       break;
   }
 }

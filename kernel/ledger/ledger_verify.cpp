@@ -12,6 +12,7 @@
 #include "kernel/record/checkpoint.h"
 #include "kernel/record/log_batch.h"
 #include "kernel/record/merkle.h"
+#include "kernel/record/statement.h"
 #include "kernel/run_bindings.h"
 
 namespace witan::kernel {
@@ -20,12 +21,33 @@ namespace {
 
 constexpr std::size_t kMaxExportLine = 64 * 1024 * 1024;
 
+// Whose log it is; empty: not known.
+struct LogOf {
+  std::string cluster, domain;
+};
+
+// Of the names that a cluster gives its logs, {cluster}/{domain}/{number}, with "witan/" before it and more behind it
+// in heads.
+LogOf logOf(std::string_view name) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= name.size();) {
+    const std::size_t end = std::min(name.find('/', at), name.size());
+    parts.emplace_back(name.substr(at, end - at));
+    at = end + 1;
+  }
+  if (parts.size() == 3) return {parts[0], parts[1]};
+  return parts.size() == 6 && parts[0] == "witan" ? LogOf{parts[1], parts[2]} : LogOf{};
+}
+
 // Checks entries one after the other; the state it keeps is what the next entry is held against.
 class EntryChecker {
  public:
-  EntryChecker(const LedgerFormat& format, const DomainModule* module) : format_(format) {
-    if (module != nullptr) replay_.emplace(*module);
+  EntryChecker(const LedgerFormat& format, const VerifyOptions& options, LogOf log)
+      : format_(format), options_(options), log_(std::move(log)) {
+    if (options.replay != nullptr) replay_.emplace(*options.replay);
   }
+
+  std::uint64_t proven() const { return proven_; }
 
   Status genesis(std::string_view payload) {
     GenesisView record;
@@ -41,19 +63,31 @@ class EntryChecker {
   Status entryOfExport(std::string_view payload, std::uint64_t seq) {
     WITAN_TRY(e, readEntryView(payload));
     Entity& entity = entities_[std::string(e.entity)];
+    ofStore_ = false;
     if (!std::exchange(entity.begun, true)) entity.genesis = e.genesis;
     return entry(payload, seq);
   }
 
-  // An epoch begins: later than the last, on exactly the entries before it.
-  Status epoch(std::string_view payload, const MerkleFrontier& before) {
+  // An epoch begins: later than the last and named after it, on exactly the entries before it, first in its batch. An
+  // owner that named a successor had nothing more to say.
+  Status epoch(std::string_view payload, const MerkleFrontier& before, bool opensBatch) {
     EpochView record;
     WITAN_DO(withMessage(payload, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, record, "epoch"); }));
     const std::string name = concat("epoch ", record.number, " of ", record.owner);
-    if (record.number <= lastEpoch_) return corrupt(concat(name, " follows epoch ", lastEpoch_));
+    if (record.number <= last_.number) return corrupt(concat(name, " follows epoch ", last_.number));
+    if (!opensBatch) return corrupt(name + " does not open its batch");
+    if (record.previousNumber != last_.number || record.previousOwner != last_.owner)
+      return corrupt(concat(name, " says it follows epoch ", record.previousNumber, ", not epoch ", last_.number));
+    if (!successor_.empty() && record.owner != successor_ && record.cause != EpochCause::seizure)
+      return corrupt(concat(name, " is not of ", successor_, ", whom the owner before named"));
     if (record.entries != before.size() || record.root != before.root())
       return corrupt(name + " says it began after other entries than those before it");
-    lastEpoch_ = record.number;
+    if (isSigned_ && record.format < kSignedFormat)
+      return corrupt(name + " begins without proofs, after some with them");
+    last_ = {record.number, std::string(record.owner)};
+    successor_ = record.successor;
+    isSigned_ = record.format >= kSignedFormat;
+    begins_ = last_;
     return okStatus();
   }
 
@@ -68,6 +102,8 @@ class EntryChecker {
     if (found == entities_.end()) return corrupt(concat("its entity \"", e.entity, "\" has no beginning"));
     WITAN_DO(chain(found->second, e));
     WITAN_DO(shape(e));
+    WITAN_DO(epochOf(e));
+    if (isSigned_ && hasProposer(e)) WITAN_DO(proposer(e));
     return replay_ ? replay_->check(e) : okStatus();
   }
 
@@ -83,6 +119,39 @@ class EntryChecker {
     std::optional<Time> until;  // when it expires
     Time clock{std::numeric_limits<std::int64_t>::min()};
   };
+
+  // The first entry of an epoch of format 2 names it, no other. In a store the epoch's record says so, too.
+  Status epochOf(const EntryView& e) {
+    const auto begins = std::exchange(begins_, std::nullopt);
+    if (!successor_.empty()) return corrupt("is of an epoch that only names a successor");
+    if (begins && isSigned_ && (e.epoch != begins->number || e.owner != begins->owner))
+      return corrupt("does not name the epoch that it begins");
+    if (e.epoch == 0) return okStatus();
+    if (ofStore_ && !(begins && isSigned_)) return corrupt("names an epoch that it does not begin");
+    if (e.epoch <= named_) return corrupt(concat("begins epoch ", e.epoch, " after epoch ", named_));
+    named_ = e.epoch;
+    isSigned_ = true;
+    return okStatus();
+  }
+
+  // Its device signed the request, and the counselor the answer, if that is signed.
+  Status proposer(const EntryView& e) {
+    if (e.proof.empty()) return corrupt(concat("bears no signature of its proposer ", e.device));
+    if (log_.cluster.empty()) return okStatus();
+    const Statement statement = statementOf(log_.cluster, log_.domain, e);
+    WITAN_TRY(proof, readProof(e.proof));
+    if (!memo_.holds(log_.cluster, requestLeaf(statement), proof))
+      return corrupt(concat("the signature of its proposer ", e.device, " does not hold"));
+    const auto keys = options_.keysOf ? options_.keysOf(e.device) : std::vector<PublicKey>();
+    const bool known = deviceOfKey(proof.key) == e.device || std::ranges::find(keys, proof.key) != keys.end();
+    if (!known && !keys.empty()) return corrupt(concat("no key of its proposer ", e.device, " signed it"));
+    if (known) ++proven_;
+    if (e.signature.empty()) return okStatus();
+    PublicKey person{};
+    std::copy_n(e.signature.begin(), person.size(), person.begin());
+    if (memo_.holds(person, answerText(statement), e.signature.subspan(person.size()))) return okStatus();
+    return corrupt(concat("the signature of the counselor ", e.counselor, " does not hold"));
+  }
 
   // One plan per run, one decision per operation id. An operation of two plans may have been turned away under the one
   // before it was decided under the other.
@@ -146,8 +215,17 @@ class EntryChecker {
     return okStatus();
   }
 
-  // Which members an entry of its tag has (Def. A.29, A.63).
+  static bool isCanonical(std::string_view text) {
+    if (text.empty() || surelyCanonicalJson(text, {.bytes = kRecordTextMax, .depth = 64})) return true;
+    const auto parsed = parseJson(text, {.bytes = kRecordTextMax, .depth = 64});
+    return parsed.ok() && canonicalJson(*parsed) == text;
+  }
+
+  // Which members an entry of its tag has (Def. A.29, A.63), and their form.
   Status shape(const EntryView& e) const {
+    if (e.entity.empty() || e.operationId.empty()) return corrupt("names no entity or no operation");
+    for (const std::string_view text : {e.action, e.writes, e.decision, e.genesis})
+      if (!isCanonical(text)) return corrupt("its JSON is not canonical");
     const bool witness = e.tag == Tag::rejected || e.tag == Tag::escalated;
     if (witness != !e.invariant.empty())
       return corrupt(witness ? "names no failure witness" : "names a failure witness though it has none");
@@ -155,9 +233,12 @@ class EntryChecker {
     if (writes != !e.writes.empty())
       return corrupt(writes ? "holds no write set" : "holds a write set though it changed nothing");
     const bool counselor = e.tag == Tag::cCommitted || e.tag == Tag::cRejected;
+    if (counselor && !e.role.empty()) return corrupt("names a role though a counselor decided");
+    if (e.tag == Tag::cRejected && !e.verdicts.empty()) return corrupt("has verdicts though nothing was tried");
     if (counselor != !e.counselor.empty())
       return corrupt(counselor ? "names no counselor" : "names a counselor though none decided");
     if (counselor && !e.runKey.empty()) return corrupt("names a run though a counselor decided");
+    if (!counselor && !e.shown.empty()) return corrupt("shows a counselor something though none decided");
     if (e.tag == Tag::cCommitted ? e.decision.empty() : e.tag != Tag::escalated && !e.decision.empty())
       return corrupt("a decision belongs to a counselor's commit or to an escalation");
     return findings(e);
@@ -189,7 +270,16 @@ class EntryChecker {
   boost::unordered_flat_map<std::string, Entity, TextHash, std::equal_to<>> entities_;
   boost::unordered_flat_map<OperationKey, bool, OperationHash> operations_;  // whether it was turned away
   RunBindings bindings_;
-  std::uint64_t lastEpoch_ = 0;
+  Epoch last_;             // that has a record
+  std::string successor_;  // whom its owner named
+  const VerifyOptions& options_;
+  const LogOf log_;
+  bool ofStore_ = true;  // epochs have records
+  bool isSigned_ = false;
+  std::uint64_t named_ = 0;      // the last epoch that an entry names
+  std::optional<Epoch> begins_;  // that has no entry yet
+  SignatureMemo memo_;
+  std::uint64_t proven_ = 0;
 };
 
 // By size.
@@ -242,7 +332,7 @@ class Verification {
       report_.signedEntries = heads_.rbegin()->first;
     report_.signaturesChecked = options_.checkpointKey || !options_.kept.empty();
     report_.replayed = options_.replay != nullptr;
-    EntryChecker checker(*format, options_.replay);
+    EntryChecker checker(*format, options_, logOf(format->origin));
     std::uint64_t number = 0;
     WITAN_DO(store_->scan("l", {}, [&](std::string_view key, std::string_view value) {
       if (key != batchKey(number))
@@ -253,8 +343,7 @@ class Verification {
       if (options_.progress) options_.progress(frontier_.size());
       return report_.ok();
     }));
-    report_.entries = frontier_.size();
-    report_.root = frontier_.root();
+    count(checker);
     if (report_.ok()) finish(*format);
     return report_;
   }
@@ -268,7 +357,10 @@ class Verification {
     }
     report_.signaturesChecked = !heads_.empty();
     if (!heads_.empty()) report_.signedEntries = heads_.rbegin()->first;
-    EntryChecker checker(format, nullptr);
+    VerifyOptions withoutReplay = options_;
+    withoutReplay.replay = nullptr;
+    const LogOf log = heads_.empty() ? LogOf{} : logOf(heads_.begin()->second.checkpoint.origin);
+    EntryChecker checker(format, withoutReplay, log);
     while (report_.ok()) {
       WITAN_TRY(line, next());
       if (!line) break;
@@ -276,14 +368,19 @@ class Verification {
       if (!good.ok()) bad(frontier_.size() + (rootWrong_ ? 0 : 1), good.error().message);
       if (options_.progress) options_.progress(frontier_.size());
     }
-    report_.entries = frontier_.size();
-    report_.root = frontier_.root();
+    count(checker);
     if (report_.ok()) finishExport();
     return report_;
   }
 
  private:
   static constexpr std::string_view kInvariantsLine = "invariants ";
+
+  void count(const EntryChecker& checker) {
+    report_.entries = frontier_.size();
+    report_.root = frontier_.root();
+    report_.provenEntries = checker.proven();
+  }
 
   static std::vector<std::string> split(std::string_view words) {
     std::vector<std::string> list;
@@ -341,14 +438,15 @@ class Verification {
     }
     bool first = true;
     auto info = readLogBatch(value, [&](const LogRecord& record) -> Status {
-      if (std::exchange(first, false)) {
+      const bool opens = std::exchange(first, false);
+      if (opens) {
         std::uint64_t firstSeq = 0;
         std::memcpy(&firstSeq, value.data() + 8, 8);
         if (firstSeq != frontier_.size() + 1) return corrupt(concat("its batch says it starts at entry ", firstSeq));
       }
       if (record.kind == RecordKind::genesis) return checker.genesis(record.payload);
       if (record.kind == RecordKind::note) return okStatus();
-      if (record.kind == RecordKind::epoch) return checker.epoch(record.payload, frontier_);
+      if (record.kind == RecordKind::epoch) return checker.epoch(record.payload, frontier_, opens);
       WITAN_DO(checker.entry(record.payload, frontier_.size() + 1));
       frontier_.append(record.leaf);
       return checkRoot();

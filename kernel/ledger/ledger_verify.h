@@ -2,7 +2,7 @@
 //
 // Always: framing and checks, canonical bytes, gap-free numbers, the RFC 6962 tree against every stored checkpoint and
 // its signature, the chain of state digests, freezes and resolutions (Theorem 4 viii), one entry per operation id,
-// one plan per run (kernel/run_bindings.h).
+// one plan per run (kernel/run_bindings.h), epochs, and in epochs of format 2 the proof of each entry's proposer.
 // With a module also: every decision is made again from the entities' beginnings and must come out the same (replay).
 //
 // Pure but for reading; memory is a few hundred bytes per entity and 24 per entry, 40 per run. Used by `witan ledger
@@ -29,6 +29,8 @@ struct VerifyOptions {
   std::vector<SignedHead> kept;               // verified heads from outside that the log must extend
   bool ofCluster = false;  // the heads name the log as a cluster does (replica/core/log_head.h), not as its format does
   std::function<void(std::uint64_t entries)> progress = {};  // called after each batch with the entries so far
+  // All keys of a device, none if they are not known: then its first key counts, from which its id derives.
+  std::function<std::vector<PublicKey>(std::string_view device)> keysOf = {};
 };
 
 struct VerifyReport {
@@ -38,6 +40,7 @@ struct VerifyReport {
   bool signaturesChecked = false;
   std::uint64_t signedEntries = 0;  // the first so many are covered by a checkpoint whose signature was checked
   bool replayed = false;
+  std::uint64_t provenEntries = 0;  // whose proposer signed them, by a key that is the proposer's
   // The first thing that is wrong; empty when all is well. badEntry is 0 when it is not about one entry.
   std::string problem;
   std::uint64_t badEntry = 0;

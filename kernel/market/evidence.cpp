@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/base64url.h"
 #include "kernel/market/record.h"
 #include "kernel/record/checkpoint.h"
 #include "kernel/record/entry.h"
@@ -15,23 +16,6 @@ using kernel::leafHash;
 namespace {
 
 constexpr std::size_t kMostPath = 64;
-
-// base64url without padding, in its one form.
-std::string toBase64Url(std::string_view bytes) {
-  std::string text = toBase64(bytes);
-  std::ranges::replace(text, '+', '-');
-  std::ranges::replace(text, '/', '_');
-  while (text.ends_with('=')) text.pop_back();
-  return text;
-}
-
-Result<std::string> fromBase64Url(std::string text) {
-  if (text.find_first_of("+/=") != text.npos) return invalid("no base64url");
-  std::ranges::replace(text, '-', '+');
-  std::ranges::replace(text, '_', '/');
-  text.append((4 - text.size() % 4) % 4, '=');
-  return fromBase64(text);
-}
 
 struct Receipt {
   Word entry;  // base64
@@ -114,6 +98,13 @@ std::optional<std::string> inputProblem(const json::value& input, const Commitme
   return std::nullopt;
 }
 
+bool covers(const Opened<Grant>& grant, const PublicKey& root, const Word& org, const Hex& key, GrantUse use,
+            Moment at) {
+  const Grant& g = grant.document;
+  return g.org == org && g.key == key && g.use == use && g.notBefore <= at && at < g.notAfter &&
+         isSignedBy(grant.text, root);
+}
+
 // The documents of a bundle, each of its form (EB01).
 struct Documents {
   Opened<Offer> offer;
@@ -178,9 +169,7 @@ class DocumentChecks {
   bool granted(const Word& org, const Hex& key, GrantUse use, Moment at) const {
     const auto root = roots_.find(org);
     return root != roots_.end() && std::ranges::any_of(all_.grants, [&](const Opened<Grant>& each) {
-             const Grant& g = each.document;
-             return g.org == org && g.key == key && g.use == use && g.notBefore <= at && at < g.notAfter &&
-                    isSignedBy(each.text, root->second);
+             return covers(each, root->second, org, key, use, at);
            });
   }
 
@@ -236,6 +225,17 @@ class DocumentChecks {
 };
 
 }  // namespace
+
+bool isGranted(const json::value& grants, const Roots& roots, const Word& org, const Hex& key, GrantUse use,
+               Moment at) {
+  const auto root = roots.find(org);
+  const json::array* list = grants.if_array();
+  return root != roots.end() && list != nullptr && list->size() <= kMostGrants &&
+         std::ranges::any_of(*list, [&](const json::value& each) {
+           const auto grant = openEnvelope<Grant>(each);
+           return grant.ok() && covers(*grant, root->second, org, key, use, at);
+         });
+}
 
 Hex jsonDigest(const json::value& value) { return toHex(sha256(canonicalJson(value))); }
 

@@ -69,6 +69,10 @@ inline constexpr std::size_t kMostGrants = 64;
 
 using Roots = std::map<std::string, PublicKey>;  // by organisation; from the verifier and from nowhere else
 
+// Whether a grant of the organisation's trusted root is for this key and use at that moment. What is no grant does not
+// count, and a list of more than kMostGrants is none.
+bool isGranted(const json::value& grants, const Roots& roots, const Word& org, const Hex& key, GrantUse use, Moment at);
+
 // The first check that fails. Total. 1,000 records take some milliseconds.
 Verification verifyBundle(const json::value& bundle, const Roots& roots);
 Verification verifyBundleText(std::string_view bundle, const Roots& roots);

@@ -1,16 +1,28 @@
 #include "kernel/record/entry.h"
 
 #include "base/bytes.h"
+#include "kernel/record/signed_leaves.h"
 #include "kernel/record/verdict.h"
 
 namespace witan::kernel {
 
 namespace {
 
-Status checkRun(std::span<const std::uint8_t> runKey, std::span<const std::uint8_t> planDigest) {
-  if (runKey.size() != planDigest.size()) return invalid("entry: a run key without a plan digest, or the reverse");
-  if (runKey.empty() || runKey.size() == sizeof(Hash)) return okStatus();
-  return invalid(concat("entry.runKey: expected 32 bytes, found ", runKey.size()));
+Status checkSize(std::string_view name, std::size_t size, std::size_t expected) {
+  if (size == 0 || size == expected) return okStatus();
+  return invalid(concat("entry.", name, ": expected ", expected, " bytes, found ", size));
+}
+
+// Members that go together, and sizes.
+template <class Entry>
+Status checkMembers(const Entry& e) {
+  if (e.runKey.size() != e.planDigest.size()) return invalid("entry: a run key without a plan digest, or the reverse");
+  WITAN_DO(checkSize("runKey", e.runKey.size(), sizeof(Hash)));
+  if ((e.epoch == 0) != e.owner.empty()) return invalid("entry: an epoch without an owner, or the reverse");
+  WITAN_DO(checkSize("shown", e.shown.size(), sizeof(Hash)));
+  WITAN_DO(checkSize("signature", e.signature.size(), kPersonSignature));
+  if (!e.signature.empty() && e.shown.empty()) return invalid("entry: an answer is signed, but not what was shown");
+  return e.proof.empty() ? okStatus() : checkProof(e.proof);
 }
 
 }  // namespace
@@ -18,14 +30,14 @@ Status checkRun(std::span<const std::uint8_t> runKey, std::span<const std::uint8
 Result<EntryView> readEntryView(std::string_view alignedBytes) {
   EntryView view;
   WITAN_DO(withMessage(alignedBytes, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, view, "entry"); }));
-  WITAN_DO(checkRun(view.runKey, view.planDigest));
+  WITAN_DO(checkMembers(view));
   return view;
 }
 
 Result<Entry> readEntry(std::string_view bytes) {
   Entry entry;
   WITAN_DO(readMessage(bytes, entry, "entry"));
-  WITAN_DO(checkRun(entry.runKey, entry.planDigest));
+  WITAN_DO(checkMembers(entry));
   return entry;
 }
 
@@ -118,6 +130,11 @@ std::string entryJson(const EntryView& e, const std::vector<std::string>& invari
   appendJsonMember(out, "decision", e.decision);
   out += ",\"stateDigest\":\"" + toHex(e.stateDigest) + "\"";
   appendJsonMember(out, "genesis", e.genesis);
+  if (e.epoch != 0) out += concat(",\"epoch\":", e.epoch);
+  appendMember(out, "owner", e.owner);
+  appendMember(out, "shown", toHex(e.shown));
+  appendMember(out, "signature", toHex(e.signature));
+  appendMember(out, "proof", toHex(e.proof));
   return out + "}";
 }
 

@@ -19,6 +19,9 @@ namespace witan::kernel {
 
 WITAN_ENUM(Tag, approved, rejected, escalated, cCommitted, cRejected)
 
+// A person's key and signature, one behind the other.
+inline constexpr std::size_t kPersonSignature = 32 + 64;
+
 // Texts of stored records hold whole states and write sets.
 inline constexpr std::size_t kRecordTextMax = 4 << 20;
 
@@ -56,9 +59,14 @@ struct BasicEntry {
   Text genesis{};
   Bytes runKey{};  // 32 bytes, or none; then no plan either
   Bytes planDigest{};
+  std::uint64_t epoch = 0;  // format 2: of the first entry of an epoch, the epoch's number and owner
+  Text owner{};
+  Bytes shown{};      // 32 bytes: the digest of what a counselor was shown, or none
+  Bytes signature{};  // a counselor's key and signature of the answer (kernel/record/statement.h), or none
+  Bytes proof{};      // format 2: of the proposer's device (kernel/record/signed_leaves.h)
   WITAN_MEMBERS(BasicEntry, seq, time, tag, escalation, entity, role, device, agent, operationId, action, invariant,
                 message, writes, verdicts, findings, counselor, reason, decision, stateDigest, genesis, runKey,
-                planDigest)
+                planDigest, epoch, owner, shown, signature, proof)
 };
 
 using Entry = BasicEntry<std::string, std::vector<std::uint8_t>>;
@@ -89,7 +97,7 @@ WITAN_ENUM(Outcome, initialised, approved, rejected, escalated, cCommitted, cRej
 inline Outcome outcomeOf(Tag tag) { return static_cast<Outcome>(static_cast<std::uint8_t>(tag) + 1); }
 
 // Reads an entry from 8-aligned bytes; the view borrows them. Errors name the member. A run key and a plan digest have
-// 32 bytes each, or there are none.
+// 32 bytes each, or there are none; a proof has its form.
 Result<EntryView> readEntryView(std::string_view alignedBytes);
 // Reads and copies from bytes of any alignment.
 Result<Entry> readEntry(std::string_view bytes);

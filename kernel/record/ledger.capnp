@@ -70,6 +70,18 @@ struct Entry {
   planDigest @21 :Data;
   # The run that proposed it and the plan that the run acts by, 32 bytes each, or neither. The first entry that names a
   # run binds it to its plan; one of the run with another plan is rejected by KERNEL_INTEGRITY. Never of a counselor.
+
+  epoch @22 :UInt64;
+  owner @23 :Text;
+  # Format 2: on the first entry of an epoch, its number and owner.
+
+  shown @24 :Data;
+  signature @25 :Data;
+  # Of a counselor: the leaf hash of the escalated entry as the counselor was shown it, 32 bytes; and the counselor's
+  # key and signature of the answer, 32 and 64 bytes.
+
+  proof @26 :Data;
+  # Format 2: the proposer's device signed the request (kernel/record/signed_leaves.h).
 }
 
 struct Finding {
@@ -98,6 +110,7 @@ struct Epoch {
   root @7 :Data;             # of the tree over them
   reason @8 :Text;
   successor @9 :Text;        # handover: nothing is decided in this epoch, and this owner begins the next; else empty
+  format @10 :UInt16;        # 2: its entries bear proofs, and the first one names the epoch; else 0
 }
 
 struct Note {

@@ -205,14 +205,13 @@ Result<std::vector<Hash>> consistencyProof(std::uint64_t first, std::uint64_t se
   return path;
 }
 
-bool verifyInclusion(const Hash& leaf, std::uint64_t index, std::uint64_t size, std::span<const Hash> path,
-                     const Hash& root) {
-  if (index >= size) return false;
+std::optional<Hash> pathRoot(const Hash& leaf, std::uint64_t index, std::uint64_t size, std::span<const Hash> path) {
+  if (index >= size) return std::nullopt;
   std::uint64_t node = index;     // fn of the RFC
   std::uint64_t last = size - 1;  // sn
   Hash reached = leaf;
   for (const Hash& sibling : path) {
-    if (last == 0) return false;
+    if (last == 0) return std::nullopt;
     if (odd(node) || node == last) {
       reached = nodeHash(sibling, reached);
       skipUnpaired(node, last);
@@ -222,7 +221,12 @@ bool verifyInclusion(const Hash& leaf, std::uint64_t index, std::uint64_t size, 
     node >>= 1;
     last >>= 1;
   }
-  return last == 0 && reached == root;
+  return last == 0 ? std::optional(reached) : std::nullopt;
+}
+
+bool verifyInclusion(const Hash& leaf, std::uint64_t index, std::uint64_t size, std::span<const Hash> path,
+                     const Hash& root) {
+  return pathRoot(leaf, index, size, path) == root;
 }
 
 bool verifyConsistency(std::uint64_t first, std::uint64_t second, const Hash& firstRoot, const Hash& secondRoot,

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -99,7 +100,10 @@ Result<std::vector<Hash>> inclusionProof(std::uint64_t index, std::uint64_t size
 // every tree extends the empty one.
 Result<std::vector<Hash>> consistencyProof(std::uint64_t first, std::uint64_t second, const HashReader& reader);
 
-// RFC 9162 section 2.1.3.2. True iff `path` leads from the leaf at `index` of a tree of `size` leaves to `root`.
+// RFC 9162 section 2.1.3.2: the root to which `path` leads from the leaf. None: no path of a leaf at `index` of `size`.
+[[nodiscard]] std::optional<Hash> pathRoot(const Hash& leaf, std::uint64_t index, std::uint64_t size,
+                                           std::span<const Hash> path);
+// True iff `path` leads from the leaf at `index` of a tree of `size` leaves to `root`.
 [[nodiscard]] bool verifyInclusion(const Hash& leaf, std::uint64_t index, std::uint64_t size,
                                    std::span<const Hash> path, const Hash& root);
 

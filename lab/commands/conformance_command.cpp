@@ -52,8 +52,7 @@ constexpr std::array kSuites{
     Suite{"decision", "seed 002, the verified agent: its theorems, by Z3 for all inputs", runDecisionSuite},
     Suite{"ix2", "seed 001, coordination under deadlock: its ten conditions, each run twice", runIx2Suite},
     Suite{"kernels",
-          "seed 004, typed-effect kernels: K for single episodes, E its experiments, G for graphs, M for "
-          "the market",
+          "seeds 003 and 004: F the obligations of agents, K single episodes, E experiments, G graphs, M the market",
           runKernelsSuite},
 };
 

@@ -8,6 +8,7 @@
 #include "lab/conformance/graph_checks.h"
 #include "lab/conformance/laws.h"
 #include "lab/conformance/market_checks.h"
+#include "lab/conformance/running_checks.h"
 
 namespace witan::agents::conformance {
 
@@ -18,8 +19,6 @@ using episode::Grant;
 namespace {
 
 constexpr std::uint64_t kRuns = 200;
-
-using Law = Status (*)(const ToyDisk&);
 
 Finding failed(std::string detail) { return {false, std::move(detail)}; }
 
@@ -68,7 +67,9 @@ Finding holds(Law law, const std::function<Status(const Lived&)>& extra = {}) {
     entries += lived.disk.transcripts.at("d1").size();
   }
   if (effects == 0) return failed("the toys did nothing");
-  return {true, words(kRuns, "runs, ") + words(effects, "effects, ") + words(entries, "entries")};
+  Finding running = holdsOnHosts(law);
+  if (!running.pass) return running;
+  return {true, words(kRuns, "runs, ") + words(effects, "effects, ") + words(entries, "entries; ") + running.detail};
 }
 
 // Breaks a lawful history and asks the law. The first run in which there was something to break decides.
@@ -186,7 +187,9 @@ Finding replayIsEqual() {
       restarts += at < boundaries ? 1 : 0;
     }
   }
-  return {true, words(entries, "entries byte for byte, ") + words(restarts, "restarts")};
+  Finding running = replayOfHosts();
+  running.detail = words(entries, "entries byte for byte, ") + words(restarts, "restarts; ") + running.detail;
+  return running;
 }
 
 Finding impurityShows() {
@@ -308,7 +311,9 @@ Finding onceThroughEveryDeath() {
     }
   }
   if (mutations == 0) return failed("the toys changed nothing");
-  return {true, words(deaths, "deaths, ") + words(mutations, "mutations, each once")};
+  Finding running = onceOnHosts();
+  running.detail = words(deaths, "deaths, ") + words(mutations, "mutations, each once; ") + running.detail;
+  return running;
 }
 
 // A host that does not look for the operation's record does things twice.
@@ -317,7 +322,7 @@ Finding doublesShow() {
     const std::uint64_t boundaries = live(seed).boundaries;
     for (std::uint64_t at = 0; at < boundaries; ++at)
       if (const Status status = appliedExactlyOnce(live(seed, {at}, false).disk); !status.ok())
-        return {true, status.error().message};
+        return doublesOnHostsShow();
   }
   return failed("a host that ignores operation records was not noticed");
 }
@@ -327,13 +332,31 @@ constexpr KernelCheck kChecks[] = {
     {"K-02", "audit before mutation", "an effect before its announcement", auditBeforeMutation, effectFirst},
     {"K-03", "budget monotonicity", "a cost that gives something back", budgetMonotone, budgetGivenBack},
     {"K-04", "locale narrowing", "a call beyond the locale that is let pass", localeNarrowing, localeWidened},
+    {"K-05", "least privilege, also of forks", "an episode whose capabilities do not cover its calls", leastPrivilege,
+     widePrivilegeShows},
     {"E-1", "replay determinism", "an agent with a memory of its own", replayIsEqual, impurityShows},
     {"E-2", "budget monotonicity under fuzzed spends", "a spend beyond the limit", fuzzedSpends, overspendShows},
     {"E-3", "locale narrowing under random branching", "a fork wider than its parent", branchedForks, wideForkShows},
+    {"E-4", "completeness of the ledger", "each announcement left out, each denied call done", attemptsAreInTheLedger,
+     unseenAttemptShows},
     {"E-5", "exactly once through deaths at every commit", "a host that ignores operation records",
      onceThroughEveryDeath, doublesShow},
+    {"E-6s", "sagas: latency of compensations", "devices that stop after they met", losersAreUndone, lostUndoShows},
     {"E-6", "market: latency of compensations", "a buyer that compensates nothing", compensationsAreFast,
      passiveBuyerShows},
+    {"F-1", "obligation 1: change keys are canonical", "keys joined as they came", changeKeysAreCanonical,
+     unsortedKeysShow},
+    {"F-2", "obligation 2: coalescing keeps keys", "a queue that merges what is merely near", coalescingKeepsKeys,
+     merelyNearShows},
+    {"F-3", "obligation 3: tokens are typed", "a parser that takes any text with a bar", tokensAreTyped,
+     looseParserShows},
+    {"F-4", "obligation 4: slots merge alike in any order", "the last writer wins", slotsMergeAlike, lastWriterShows},
+    {"F-5", "obligation 5: a repeated run key or operation does nothing", "a device without its records",
+     replayedKeysDoNothing, forgottenRunShows},
+    {"F-6", "obligation 6: both databases agree after a death between their commits", "a saga that nobody takes up",
+     databasesAgree, halfASagaShows},
+    {"F-7", "obligation 7: each gate fails closed", "a monitor that asks without a secret", gatesFailClosed,
+     openGateShows},
     {"G-01", "graphs: every run ends within the static bound", "a pass beyond a bound; no end; one guard a component",
      cyclesAreBounded, unboundedCycleShows},
     {"G-01b", "graphs: no deadlock under back-pressure", "a scheduler that waits for room on the edge back",

@@ -1,8 +1,8 @@
-// The conformance suite of seed 004: K-01 to K-04 of its appendix for single episodes, of the experiments of its
-// section 8 those that concern one episode (1, 2, 3, 5), and G-01 to G-03 with theorem 2 for graphs
-// (lab/conformance/graph_checks.h), M-01 to M-04 for the market (lab/conformance/market_checks.h). Each check runs the
-// real kernel on toys; its twin gives the same judge a history, a value or a kernel that breaks the law, and must be
-// found out. Deterministic; a second or so in all.
+// The conformance suite of seeds 003 and 004: K-01 to K-04 of the appendix and law 5 for single episodes, the
+// experiments of section 8, G-01 to G-03 with theorem 2 for graphs (lab/conformance/graph_checks.h), M-01 to M-04 for
+// the market (lab/conformance/market_checks.h); F-1 to F-7 are the test obligations of seed 003, section 11. The checks
+// of episodes run on toys and on AgentHost (lab/conformance/running_checks.h); each twin gives the same judge a
+// history, a value or a kernel that breaks the law, and must be found out. Deterministic; some seconds in all.
 #pragma once
 
 #include <span>

@@ -24,8 +24,6 @@ constexpr const char* kEntity = "K";
 
 struct Died {};
 
-json::value valueOf(const std::string& text) { return parseJson(text, kBundleLimits).value(); }
-
 // The documents of the toy with short times.
 MarketToy shortToy() {
   MarketToy toy;

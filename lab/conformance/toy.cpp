@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "agents/entry_agent.h"
+
 namespace witan::agents::conformance {
 
 using episode::Effect;
@@ -60,6 +62,7 @@ ToyAgent::ToyAgent(std::uint64_t seed, ToyTraits traits) : seed_(seed), traits_(
   spec_.version = std::to_string(seed);
   spec_.what = "does anything";
   spec_.category = "toys";
+  spec_.subscriptions = {onEntries("toy")};
   spec_.capabilities = {{"look.*", 12, {}, {}}, {"act.put", 5, {"a", "b/"}, {}}, {"act.*", 3, {}, {"us"}}};
   spec_.locale = {"us"};
   spec_.budget = {static_cast<std::int64_t>(2 + draw(seed, 1, 6)), static_cast<std::int64_t>(5 + draw(seed, 2, 60)),

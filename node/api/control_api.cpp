@@ -12,6 +12,8 @@ namespace {
 
 constexpr const char* kMcpPath = "/mcp";
 constexpr JsonLimits kBodyLimits{.bytes = 4 << 20, .depth = 32};
+// Of the Unix socket, which the command line uses: whoever fills the others cannot shut the operator out.
+constexpr std::size_t kOperatorsConnections = 32;
 
 // Matches a path with a route's; segments {name} are taken into `words`.
 bool pathMatches(std::string_view pattern, std::string_view path, std::map<std::string, std::string>& words) {
@@ -92,15 +94,19 @@ Result<json::value> valueOf(const net::HttpResponse& response) {
 
 }  // namespace
 
-ControlApi::ControlApi(net::Loop& loop, Daemon& daemon, ControlTokens tokens)
+ControlApi::ControlApi(net::Loop& loop, Daemon& daemon, ControlTokens tokens, ProgramTokens programs)
     : daemon_(daemon),
       tokens_(std::move(tokens)),
-      mcp_(loop, daemon,
+      programs_(std::move(programs)),
+      mcp_(loop, daemon, streams_,
            [this](ControlRole role, const mcp::ApiRequest& request, McpApi::Done done) {
              perform(role, request, std::move(done));
            }),
+      tiles_(daemon),
       console_{{}, [this] { return consoleAddress(); }},
-      server_(loop, {.refuseBody = [this](const net::HttpRequest& head) { return refuseBody(head); }},
+      server_(loop,
+              {.keptForUnix = kOperatorsConnections,
+               .refuseBody = [this](const net::HttpRequest& head) { return refuseBody(head); }},
               [this](const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {
                 serve(request, std::move(reply), false);
               }),
@@ -123,21 +129,54 @@ Result<std::string> ControlApi::consoleAddress() {
   return tcp_;
 }
 
-Result<std::string> ControlApi::listenPublic(const std::string& address) { return public_.listen(address); }
+Result<std::string> ControlApi::listenPublic(const std::string& address) {
+  WITAN_TRY(bound, public_.listen(address));
+  publicIsLocal_ = isLoopbackHost(std::string_view(bound).substr(0, bound.rfind(':')));
+  return bound;
+}
 
 void ControlApi::close() {
   server_.close();
   public_.close();
 }
 
-// A body costs up to 4 MiB and half a minute: it is for those who may ask anything at all.
+namespace {
+
+std::string_view authorizationOf(const net::HttpRequest& request) {
+  const auto header = request.headers.find("authorization");
+  return header == request.headers.end() ? std::string_view() : std::string_view(header->second);
+}
+
+net::HttpResponse withoutRole(ControlRole held, ControlRole needed) {
+  return errorResponse({ErrorCode::unauthorised,
+                        std::string("this needs the role ") + wordOf(needed) + ", the token is of " + wordOf(held), ""},
+                       403);
+}
+
+}  // namespace
+
+std::optional<ControlRole> ControlApi::roleOf(const net::HttpRequest& request,
+                                              std::optional<ConsoleSessions::Held>& session) {
+  const std::string_view authorization = authorizationOf(request);
+  if (const auto held = tokens_.roleOf(authorization)) return held;
+  session = console_.sessions.find(authorization, daemon_.now().wall);
+  return session ? std::optional(session->role) : std::nullopt;
+}
+
+// A body costs up to 4 MiB and half a minute: it is for those who may ask for what it is to do.
 std::optional<net::HttpResponse> ControlApi::refuseBody(const net::HttpRequest& head) {
-  const auto header = head.headers.find("authorization");
-  const std::string_view authorization = header == head.headers.end() ? std::string_view() : header->second;
-  if (tokens_.roleOf(authorization) || tokens_.participantOf(authorization)) return std::nullopt;
-  if (console_.sessions.find(authorization, daemon_.now().wall)) return std::nullopt;
+  std::optional<ConsoleSessions::Held> session;
+  const auto held = roleOf(head, session);
   const Match match = matchOf(head.method, head.path);
-  if (match.route != nullptr && !match.route->info.role) return std::nullopt;  // a one-time link becomes a session
+  const bool known = match.route != nullptr;
+  if (held && known && match.route->info.role && !includes(*held, *match.route->info.role))
+    return withoutRole(*held, *match.route->info.role);
+  if (const ProgramToken* program = programs_.find(authorizationOf(head), daemon_.now().wall)) {
+    const Status may = mayUse(*program, head.path);
+    return may.ok() ? std::nullopt : std::optional(errorResponse(may.error(), 403));
+  }
+  if (held || tokens_.participantOf(authorizationOf(head))) return std::nullopt;
+  if (known && !match.route->info.role) return std::nullopt;  // a one-time link becomes a session
   return withoutToken(head);
 }
 
@@ -149,9 +188,10 @@ net::HttpResponse ControlApi::withoutToken(const net::HttpRequest& request) {
 
 void ControlApi::serve(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply, bool publicOnly) {
   const auto refuse = [&](const Error& error, int status) { reply->answer(errorResponse(error, status)); };
-  if (!publicOnly && !isLocalHost(request))
+  if ((!publicOnly || publicIsLocal_) && !isLocalHost(request))
     return refuse(Error{ErrorCode::unauthorised, "this API answers to 127.x.y.z, [::1] and localhost alone", ""}, 421);
   if (request.path == kMcpPath && !publicOnly) return serveMcp(request, std::move(reply));
+  if (!publicOnly && request.path.starts_with(kTilesPath)) return serveTile(request, std::move(reply));
   if (!publicOnly && isConsolePath(request.path)) return reply->answer(consoleAnswer(request));
   Match match = matchOf(request.method, request.path);
   if (match.route == nullptr || (publicOnly && !isPublic(match.route->info))) {
@@ -161,32 +201,40 @@ void ControlApi::serve(const net::HttpRequest& request, std::shared_ptr<net::Htt
   const RouteInfo& info = match.route->info;
   ControlRole role = ControlRole::observer;
   std::optional<ConsoleSessions::Held> session;
+  const ProgramToken* program = nullptr;
   if (info.role && !publicOnly) {
-    const auto header = request.headers.find("authorization");
-    auto held = header == request.headers.end() ? std::nullopt : tokens_.roleOf(header->second);
-    if (!held && header != request.headers.end()) {
-      session = console_.sessions.find(header->second, daemon_.now().wall);
-      if (session) held = session->role;
-    }
-    if (!held) return reply->answer(withoutToken(request));
-    if (!includes(*held, *info.role))
-      return refuse(
-          {ErrorCode::unauthorised,
-           std::string("this needs the role ") + wordOf(*info.role) + ", the token is of " + wordOf(*held), ""},
-          403);
-    role = *held;
+    const auto held = roleOf(request, session);
+    program = held ? nullptr : programs_.find(authorizationOf(request), daemon_.now().wall);
+    if (!held && program == nullptr) return reply->answer(withoutToken(request));
+    if (held && !includes(*held, *info.role)) return reply->answer(withoutRole(*held, *info.role));
+    if (program != nullptr)
+      if (const Status may = mayUse(*program, request.path); !may.ok()) return refuse(may.error(), 403);
+    role = held.value_or(ControlRole::operator_);
   }
   auto input = inputOf(*match.route, request, std::move(match.words));
   if (!input.ok()) return refuse(input.error(), 400);
+  if (program != nullptr) {
+    json::object asked = input->body;
+    for (const auto& [name, word] : input->words) asked[name] = word;
+    if (const Status may = mayAsk(*program, asked); !may.ok()) return refuse(may.error(), 403);
+  }
   if (!match.route->reads())
     daemon_.log().debug("control", request.path, {{"role", wordOf(role)}, {"from", request.remote}});
-  match.route->serve(ApiContext{daemon_, request, role, {daemon_, std::move(reply)}, console_, session},
-                     std::move(*input));
+  match.route->serve(
+      ApiContext{daemon_, request, role, {daemon_, std::move(reply)}, console_, streams_, programs_, session},
+      std::move(*input));
+}
+
+void ControlApi::serveTile(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {
+  std::optional<ConsoleSessions::Held> session;
+  if (!roleOf(request, session)) return reply->answer(withoutToken(request));
+  if (request.method != "GET" && request.method != "HEAD")
+    return reply->answer(errorResponse(invalid(request.method + " is not for " + request.path), 405));
+  reply->answer(tiles_.answer(request.path));
 }
 
 void ControlApi::serveMcp(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {
-  const auto header = request.headers.find("authorization");
-  const std::string_view authorization = header == request.headers.end() ? std::string_view() : header->second;
+  const std::string_view authorization = authorizationOf(request);
   const auto held = tokens_.roleOf(authorization);
   const auto participant = tokens_.participantOf(authorization);
   if (!held && !participant) return reply->answer(withoutToken(request));
@@ -215,6 +263,8 @@ void ControlApi::perform(ControlRole role, const mcp::ApiRequest& request, McpAp
                                    if (!std::exchange(*answered, true)) done(valueOf(response));
                                  }},
                                 console_,
+                                streams_,
+                                programs_,
                                 std::nullopt},
                      std::move(input));
 }

@@ -30,7 +30,18 @@ WITAN_STRUCT(PendingRow, (std::string, device, "Id of the device"), (std::string
              (std::string, from, "Address from which the request came"), (Time, since, "When the request came"),
              (Omittable<std::string>, fingerprint, "Fingerprint of the key"))
 
-WITAN_STRUCT(PendingDevices, (std::vector<PendingRow>, pending, "Devices that wait to be approved"))
+WITAN_STRUCT(AskedKeyRow, (std::string, device, "Id of the member"), (std::string, name, "Name of the member"),
+             (std::string, key, "Public key in hex, for which the member asks"), (Time, since, "When it first asked"),
+             (std::string, fingerprint, "Fingerprint of that key"))
+
+WITAN_STRUCT(PendingDevices, (std::vector<PendingRow>, pending, "Devices that wait to be approved"),
+             (std::vector<AskedKeyRow>, keys, "Members that ask for another key"))
+
+WITAN_STRUCT(AcceptKeyRequest, (std::string, device, "Id or name of the member", 1),
+             (Omittable<bool>, deny, "Forget that it asked; default: false"))
+
+WITAN_STRUCT(KeyAccepted, (std::uint64_t, version, "Version of the roster"), (std::string, device, "Id of the member"),
+             (bool, accepted, "Whether the key is in force"), (std::string, fingerprint, "Fingerprint of the key"))
 
 WITAN_STRUCT(InviteRequest, (std::vector<std::string>, roles, "Roles of the devices that join"),
              (Omittable<std::vector<std::string>>, scopes, "Scopes of the devices that join; default: all"),
@@ -67,7 +78,8 @@ WITAN_STRUCT(Denied, (std::string, denied, "Id or name as given"), (std::string,
              (Omittable<std::string>, fingerprint, "Fingerprint of the device's key"))
 
 WITAN_STRUCT(KeyRotated, (std::string, device, "Id of this device"),
-             (bool, pending, "Whether the new key waits for the roster to contain it"))
+             (bool, pending, "Whether the new key waits for the roster to contain it"),
+             (Omittable<std::string>, fingerprint, "Fingerprint of the key that waits"))
 
 WITAN_STRUCT(PeerRow, (std::string, device, "Id of the peer"), (std::string, name, "Name of the peer"),
              (std::string, address, "Address of the link"), (bool, connected, "Whether the link is up"),
@@ -128,7 +140,21 @@ Result<PendingDevices> pendingDevices(const ApiContext& context, const Nothing&)
   PendingDevices answer;
   for (const PendingDevice& d : context.daemon.enrolment().pending())
     answer.pending.push_back({d.device, d.key, d.name, d.addresses, d.from, d.since, fingerprintOfKey(d.key)});
+  for (const AskedKey& asked : context.daemon.enrolment().askedKeys())
+    if (const RosterDevice* member = context.daemon.roster().current().member(asked.device))
+      answer.keys.push_back({asked.device, member->name, asked.key, asked.since, *fingerprintOfKey(asked.key)});
   return answer;
+}
+
+Result<KeyAccepted> acceptKey(const ApiContext& context, const AcceptKeyRequest& request) {
+  const bool accepts = !request.deny.value_or(false);
+  EnrolmentService& enrolment = context.daemon.enrolment();
+  WITAN_TRY(asked, accepts ? enrolment.acceptKey(request.device) : enrolment.denyKey(request.device));
+  const std::string fingerprint = *fingerprintOfKey(asked.key);
+  if (!accepts) return KeyAccepted{context.daemon.roster().current().version, asked.device, false, fingerprint};
+  context.daemon.log().warn("enrolment", "a member has another key",
+                            {{"id", asked.device}, {"fingerprint", fingerprint}});
+  return KeyAccepted{published(context).version, asked.device, true, fingerprint};
 }
 
 Result<Invitation> invite(const ApiContext& context, const InviteRequest& request) {
@@ -182,7 +208,11 @@ Result<RosterChanged> setRoles(const ApiContext& context, const RolesRequest& re
 Result<KeyRotated> rotateKey(const ApiContext& context, const Nothing&) {
   WITAN_DO(context.daemon.rotateKey());
   context.daemon.scheduleTick();
-  return KeyRotated{context.daemon.replica().device(), hasKey(context.daemon.path(), KeyName::nextDevice)};
+  KeyRotated done{context.daemon.replica().device(), hasKey(context.daemon.path(), KeyName::nextDevice)};
+  if (!done.pending) return done;
+  WITAN_TRY(next, readKey(context.daemon.path(), KeyName::nextDevice));
+  done.fingerprint = fingerprintOf(next.publicKey());
+  return done;
 }
 
 Result<Peers> peers(const ApiContext& context, const Nothing&) {
@@ -223,7 +253,7 @@ std::vector<ControlRoute> clusterRoutes() {
   using enum ControlRole;
   return {
       get("/v1/devices", "listDevices", "devices", observer, "The roster: every device of the cluster", devices),
-      get("/v1/devices/pending", "listPendingDevices", "devices", observer, "Devices that wait to be approved",
+      get("/v1/devices/pending", "listPendingDevices", "devices", observer, "Devices and keys that wait to be approved",
           pendingDevices),
       post("/v1/devices/invite", "inviteDevice", "devices", admin, "Makes a token with which a device may join", invite,
            {409, 500, 503}),
@@ -235,8 +265,10 @@ std::vector<ControlRoute> clusterRoutes() {
            {404, 409, 500}),
       post("/v1/devices/roles", "setDeviceRoles", "devices", admin, "Replaces a member's roles", setRoles,
            {404, 409, 500}),
-      post("/v1/devices/rotate-key", "rotateDeviceKey", "devices", admin, "Gives this device a new key; its id stays",
-           rotateKey, {409, 500, 503}),
+      post("/v1/devices/accept-key", "acceptDeviceKey", "devices", admin,
+           "Gives a member the key for which it asked, or denies it", acceptKey, {404, 409, 500}),
+      post("/v1/devices/rotate-key", "rotateDeviceKey", "devices", admin,
+           "Gives this device a new key, once the admin accepts it; its id stays", rotateKey, {409, 500, 503}),
       get("/v1/peers", "listPeers", "peers", observer, "Links to the other members", peers),
       post("/v1/peers/cut", "cutPeer", "peers", operator_, "Drops the link to a peer and keeps it down, for drills",
            cutPeer, {404, 409}),

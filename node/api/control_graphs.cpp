@@ -90,6 +90,7 @@ graph::Environment environmentOf(Daemon& daemon) {
   for (const ToolConfig& outside : daemon.tools() != nullptr ? daemon.tools()->tools() : daemon.config().tools)
     for (const agents::episode::ToolInfo& tool : toolInfos(outside))
       environment.tools[tool.name] = {tool.boundary, outside.locales};
+  if (daemon.market() != nullptr) environment.tools["market.invoke"] = {"market", {}};  // of market nodes
   if (policy != nullptr)
     for (const agents::Boundary& boundary : policy->boundary) {
       for (const agents::OperationRule& rule : boundary.operation)

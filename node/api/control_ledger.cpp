@@ -7,6 +7,7 @@
 #include "kernel/record/entry.h"
 #include "node/api/control_routes.h"
 #include "node/ledgers/ledger_rows.h"
+#include "node/witness/witness_rounds.h"
 
 namespace witan::node::api {
 
@@ -20,27 +21,31 @@ WITAN_STRUCT(LedgerRequest, (Omittable<std::string>, domain, "Entries of this do
              (Omittable<bool>, bytes, "true: with the bytes of each entry; with `after` only"),
              (Omittable<std::uint64_t>, limit, "Most entries to give, at most 10000; default: 20"))
 
-WITAN_STRUCT(LedgerEntry, (std::uint64_t, seq, "Number of the entry in its partition"),
-             (Time, time, "When it was decided"), (kernel::Tag, tag, "Kind of the entry"),
-             (Omittable<std::string>, entity, "Id of the entity"),
-             (Omittable<std::string>, role, "Role of the proposer"),
-             (Omittable<std::string>, device, "Id of the proposer's device"),
-             (Omittable<std::string>, agent, "Id of the proposing agent"),
-             (Omittable<std::string>, operationId, "Id of the operation"),
-             (Omittable<std::string>, runKey, "Key of the agent's run"),
-             (Omittable<std::string>, planDigest, "Digest of the agent's plan"),
-             (Omittable<json::value>, action, "The action"),
-             (Omittable<std::string>, invariant, "Invariant that did not pass"),
-             (Omittable<std::string>, message, "Message of that invariant"),
-             (Omittable<json::value>, writes, "Fields that the entry writes"),
-             (ByName<kernel::InvResult>, verdicts, "Result by invariant, of those that were evaluated"),
-             (Omittable<std::vector<FindingRow>>, findings, "Every invariant that did not pass"),
-             (Omittable<std::string>, counselor, "Name of the counselor"),
-             (Omittable<std::uint64_t>, escalation, "Number of the escalation that is decided"),
-             (Omittable<std::string>, reason, "Reason that was given"),
-             (Omittable<json::value>, decision, "Base and edit of a commit"),
-             (std::string, stateDigest, "Digest of the entity's states up to this entry"),
-             (Omittable<json::value>, genesis, "Domain, policy and partition of a first entry"))
+WITAN_STRUCT(
+    LedgerEntry, (std::uint64_t, seq, "Number of the entry in its partition"), (Time, time, "When it was decided"),
+    (kernel::Tag, tag, "Kind of the entry"), (Omittable<std::string>, entity, "Id of the entity"),
+    (Omittable<std::string>, role, "Role of the proposer"),
+    (Omittable<std::string>, device, "Id of the proposer's device"),
+    (Omittable<std::string>, agent, "Id of the proposing agent"),
+    (Omittable<std::string>, operationId, "Id of the operation"),
+    (Omittable<std::string>, runKey, "Key of the agent's run"),
+    (Omittable<std::string>, planDigest, "Digest of the agent's plan"), (Omittable<json::value>, action, "The action"),
+    (Omittable<std::string>, invariant, "Invariant that did not pass"),
+    (Omittable<std::string>, message, "Message of that invariant"),
+    (Omittable<json::value>, writes, "Fields that the entry writes"),
+    (ByName<kernel::InvResult>, verdicts, "Result by invariant, of those that were evaluated"),
+    (Omittable<std::vector<FindingRow>>, findings, "Every invariant that did not pass"),
+    (Omittable<std::string>, counselor, "Name of the counselor"),
+    (Omittable<std::uint64_t>, escalation, "Number of the escalation that is decided"),
+    (Omittable<std::string>, reason, "Reason that was given"),
+    (Omittable<json::value>, decision, "Base and edit of a commit"),
+    (std::string, stateDigest, "Digest of the entity's states up to this entry"),
+    (Omittable<json::value>, genesis, "Domain, policy and partition of a first entry"),
+    (Omittable<std::uint64_t>, epoch, "Of the first entry of an epoch: its number"),
+    (Omittable<std::string>, owner, "Of the same: the epoch's owner"),
+    (Omittable<std::string>, shown, "Digest of what the counselor was shown"),
+    (Omittable<std::string>, signature, "The counselor's key and signature of the answer, in hex"),
+    (Omittable<std::string>, proof, "That the device asked for this, in hex (docs/ledger-format.md, section 10)"))
 
 WITAN_STRUCT(LedgerRow, (std::string, partition, "DOMAIN/NUMBER"),
              (std::uint64_t, seq, "Number of the entry in its partition"),
@@ -60,7 +65,8 @@ WITAN_STRUCT(VerifyRequest, (Omittable<bool>, replay, "true: decides every entry
 WITAN_STRUCT(LedgerVerdict, (std::string, partition, "DOMAIN/NUMBER"), (std::uint64_t, entries, "Number of entries"),
              (std::string, root, "Root of the Merkle tree"),
              (std::uint64_t, signedEntries, "Entries that the newest head of its owner covers"),
-             (std::uint64_t, cosignedEntries, "Entries that the newest head covers that another device signed, too"),
+             (std::uint64_t, cosignedEntries,
+              "Entries under the newest head that another device or a witness signed, too"),
              (std::optional<std::string>, problem, "The first problem; null: none"))
 
 WITAN_STRUCT(VerifyReport, (bool, ok, "Whether no ledger has a problem"),
@@ -177,7 +183,10 @@ void stream(const ApiContext& context, const StreamRequest& request) {
     return okStatus();
   }();
   if (!begun.ok()) return context.responder.refuse(begun.error());
+  const StreamPlaces::Place place = context.streams.take(context.role);
+  if (!place) return context.responder.refuse(noStreamPlace());
   reader->stream = context.responder.reply->stream({});
+  reader->stream->onGone([place] {});
   if (resumes) {
     const auto whole = reader->catchUp(daemon.replica());
     if (!whole.ok() || !*whole) return reader->stream->close();  // with what was sent the reader comes again
@@ -190,6 +199,12 @@ void stream(const ApiContext& context, const StreamRequest& request) {
 Result<JsonAs<VerifyReport>> verify(const ApiContext& context, const VerifyRequest& request) {
   WITAN_DO(needsLedgers(context.daemon));
   WITAN_TRY(report, verifyHosts(context.daemon.replica(), request.replay.value_or(false)));
+  if (const WitnessRounds* witnesses = context.daemon.witnesses())
+    for (json::value& ledger : report.at("ledgers").as_array()) {
+      const auto* head = witnesses->published(ledger.at("partition").as_string());
+      json::value& covered = ledger.at("cosignedEntries");
+      if (head != nullptr && covered.to_number<std::uint64_t>() < head->size) covered = head->size;
+    }
   return JsonAs<VerifyReport>{std::move(report)};
 }
 

@@ -15,6 +15,7 @@
 #include "kernel/record/checkpoint.h"
 #include "node/api/control_routes.h"
 #include "node/ledgers/ledger_heads.h"
+#include "node/witness/witness_rounds.h"
 
 namespace witan::node::api {
 
@@ -80,7 +81,17 @@ Result<LedgerProof> prove(const ApiContext& context, const ProofRequest& request
 
 Result<LedgerHead> head(const ApiContext& context, const HeadRequest& request) {
   WITAN_DO(needsLedgers(context.daemon));
-  return headOf(context.daemon.replica(), request.partition, request.signedOnly.value_or(false));
+  const bool signedOnly = request.signedOnly.value_or(false);
+  WITAN_TRY(head, headOf(context.daemon.replica(), request.partition, signedOnly));
+  const WitnessRounds* witnesses = context.daemon.witnesses();
+  const auto* published = witnesses == nullptr ? nullptr : witnesses->published(request.partition);
+  if (published == nullptr || signedOnly) return head;
+  WITAN_TRY(checkpoint, kernel::parseCheckpointText(published->text));
+  head.size = checkpoint.size, head.root = toHex(checkpoint.root), head.note = published->note;
+  for (const kernel::NoteVerifier& key : witnesses->verifiers())
+    if (published->witnesses.contains(key.name)) head.keys.push_back(kernel::verifierKeyText(key));
+  head.witnesses = {published->witnesses.begin(), published->witnesses.end()};
+  return head;
 }
 
 }  // namespace

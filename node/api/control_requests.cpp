@@ -176,6 +176,10 @@ Result<Request> requestOf(const ApiContext& context, const DecideRequest& asked)
   request.reason = asked.reason.value_or("");
   request.pendingDigest = *shown;
   request.operationId = asked.operationId.value_or("queue:" + asked.digest.substr(0, 32));
+  if (asked.signature) {
+    WITAN_TRY(bytes, fromHex(*asked.signature));
+    request.signature.assign(bytes.begin(), bytes.end());
+  }
   if (request.kind == RequestKind::reject) return request;
   request.base = asked.base.value_or(kernel::CommitBase::candidate);
   request.text = asked.edit ? canonicalJson(*asked.edit) : "{}";

@@ -40,9 +40,12 @@ std::vector<ControlRoute> inboxRoutes();      // control_inbox.cpp
 std::vector<ControlRoute> ledgerRoutes();     // control_ledger.cpp
 std::vector<ControlRoute> graphRoutes();      // control_graphs.cpp
 std::vector<ControlRoute> servedRoutes();     // control_served.cpp
+std::vector<ControlRoute> marketRoutes();     // control_market.cpp
 std::vector<ControlRoute> backupRoutes();     // control_backup.cpp
 std::vector<ControlRoute> proofRoutes();      // control_proof.cpp
+std::vector<ControlRoute> personRoutes();     // control_persons.cpp
 std::vector<ControlRoute> consoleRoutes();    // control_console.cpp
+std::vector<ControlRoute> programRoutes();    // control_programs.cpp
 std::vector<ControlRoute> operationRoutes();  // control_routes.cpp
 
 // Of operations on the running node.

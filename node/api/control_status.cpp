@@ -2,10 +2,11 @@
 #include "agents/host/agent_host.h"
 #include "base/string_util.h"
 #include "base/time.h"
-#include "kernel/record/fork_proof.h"
 #include "node/api/control_routes.h"
 #include "node/data_dir/disk_space.h"
 #include "node/operations/sync.h"
+#include "node/witness/witness_rounds.h"
+#include "replica/core/entry_evidence.h"
 #include "replica/head_exchange.h"
 #include "replication/writer.h"
 
@@ -135,9 +136,23 @@ Check ownersCheck(Daemon& daemon) {
           away.empty() ? "all reachable" : std::to_string(away.size()) + " partitions' owners are not connected"};
 }
 
+// With witnesses outside of the cluster: what they have cosigned.
+Check publishedCheck(Daemon& daemon, const WitnessRounds& witnesses) {
+  std::vector<std::string> none;
+  for (const auto& [id, host] : daemon.replica().hosts()) {
+    const WitnessRounds::Published* head = witnesses.published(id);
+    if (daemon.replica().owns(*host) && host->entries() > (head == nullptr ? 0 : head->size)) none.push_back(id);
+  }
+  const std::string words =
+      concat(witnesses.required(), " of ", witnesses.verifiers().size(), " witnesses have not cosigned all of ");
+  if (!none.empty()) return {"witnesses", true, words + countOf(none), "are they reachable? [witness] url"};
+  return {"witnesses", true, "witnesses have cosigned the ledgers that are decided here"};
+}
+
 // A ledger whose disk goes back unnoticed, since no other device has signed what it held.
 Check witnessesCheck(Daemon& daemon) {
   const Replica& replica = daemon.replica();
+  if (const WitnessRounds* witnesses = daemon.witnesses()) return publishedCheck(daemon, *witnesses);
   std::vector<std::string> alone;
   for (const auto& [id, host] : replica.hosts()) {
     const HeadExchange::Heads* known = replica.heads().find(id);
@@ -290,11 +305,14 @@ Result<Incidents> incidents(const ApiContext& context, const Nothing&) {
 Result<Evidence> evidence(const ApiContext& context, const Nothing&) {
   const Replica& replica = context.daemon.replica();
   Evidence answer;
-  for (const auto& [origin, file] : replica.heads().proofs())
-    if (const auto proven = kernel::verifyForkProof(file); proven.ok())
-      answer.evidence.push_back({origin,
-                                 deviceOfKeyName(context.daemon.roster().current().cluster, proven->signer.name),
-                                 proven->what, file});
+  const auto add = [&](const std::string& file, const std::string& what) {
+    const auto proven = verifyEvidence(file);
+    if (!proven.ok()) return;
+    const std::string device = deviceOfKeyName(context.daemon.roster().current().cluster, proven->signer.name);
+    answer.evidence.push_back({proven->log, device, what.empty() ? proven->what : what, file});
+  };
+  for (const auto& [origin, file] : replica.heads().proofs()) add(file, "");
+  for (const auto& [what, file] : replica.evidence()) add(file, what);
   return answer;
 }
 

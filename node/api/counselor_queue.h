@@ -47,6 +47,8 @@ WITAN_STRUCT(
     (Omittable<std::string>, reason, "Reason, for the ledger"),
     (Omittable<std::string>, operationId, "A repeated id is answered from the ledger; default: derived from the digest",
      1),
+    (Omittable<std::string>, signature,
+     "The counselor's key and signature of this answer, in hex (docs/ledger-format.md, section 10)", 1),
     (Omittable<std::uint64_t>, waitMs, "Milliseconds to wait for the decision, at most 120000; default: 10000"))
 
 WITAN_STRUCT(CommitPreview, (bool, safe, "Whether every invariant would pass"),

@@ -20,17 +20,19 @@ constexpr std::size_t kMostTouched = 10'000;  // beyond that all are read again
 
 // What the holders of one authority share.
 struct McpApi::Seat {
-  Seat(mcp::Catalogue made, ControlRole held, const Perform& work)
+  Seat(mcp::Catalogue made, ControlRole held, StreamPlaces& streams, const Perform& work)
       : catalogue(std::move(made)),
         offer(catalogue.offer()),
         role(held),
         perform(work),
         seals(random),
         calls(kBurst, kPerSecond),
-        door(offer, calls, random, [this](const mcp::Call& call, const McpDoor::Progress& progress) {
-          const auto act = std::make_shared<mcp::Act>(catalogue, seals, call);
-          go(act, act->begin(net::Loop::nowMs()), progress.done);
-        }) {}
+        door(
+            offer, calls, random, [this, &streams] { return streams.take(role); },
+            [this](const mcp::Call& call, const McpDoor::Progress& progress) {
+              const auto act = std::make_shared<mcp::Act>(catalogue, seals, call);
+              go(act, act->begin(net::Loop::nowMs()), progress.done);
+            }) {}
 
   void go(const std::shared_ptr<mcp::Act>& act, mcp::Step step, const std::function<void(mcp::Outcome)>& done) {
     if (auto* outcome = std::get_if<mcp::Outcome>(&step)) return done(std::move(*outcome));
@@ -68,8 +70,8 @@ struct McpApi::Seat {
   const std::shared_ptr<bool> alive = std::make_shared<bool>(true);
 };
 
-McpApi::McpApi(net::Loop& loop, Daemon& daemon, Perform perform)
-    : loop_(loop), daemon_(daemon), perform_(std::move(perform)) {}
+McpApi::McpApi(net::Loop& loop, Daemon& daemon, StreamPlaces& streams, Perform perform)
+    : loop_(loop), daemon_(daemon), streams_(streams), perform_(std::move(perform)) {}
 
 McpApi::~McpApi() {
   if (following_ != 0) daemon_.unfollow(following_);
@@ -87,7 +89,7 @@ Result<McpApi::Seat*> McpApi::seatOf(ControlRole role, const std::string& partic
     domains.push_back(std::move(domain));
   }
   WITAN_TRY(catalogue, mcp::Catalogue::make(openApi(), domains, authority));
-  return (seats_[key] = std::make_unique<Seat>(std::move(catalogue), role, perform_)).get();
+  return (seats_[key] = std::make_unique<Seat>(std::move(catalogue), role, streams_, perform_)).get();
 }
 
 Status McpApi::serve(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply, ControlRole role,

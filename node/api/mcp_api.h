@@ -1,8 +1,8 @@
 // McpApi: /mcp of the control API: what a token's holder may do, for programs that speak the Model Context Protocol.
 //
-// Each authority has a catalogue, a limit of rate and sessions of its own. Subscribed resources are read again twice a
-// second if an entry touched their entity, and each second on a device without ledgers. Main thread only. Daemon and
-// the function that performs requests outlive it.
+// Each authority has a catalogue, a limit of rate and sessions of its own; streams share the places of the API.
+// Subscribed resources are read again twice a second if an entry touched their entity, and each second on a device
+// without ledgers. Main thread only. Daemon and the function that performs requests outlive it.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 #include "mcp/catalogue.h"
 #include "net/http_server.h"
-#include "node/api/control_tokens.h"
+#include "node/api/stream_places.h"
 #include "node/daemon/daemon.h"
 
 namespace witan::node {
@@ -24,7 +24,7 @@ class McpApi {
   // Carries out one request of the control API with the rights of a role.
   using Perform = std::function<void(ControlRole role, const mcp::ApiRequest& request, Done done)>;
 
-  McpApi(net::Loop& loop, Daemon& daemon, Perform perform);
+  McpApi(net::Loop& loop, Daemon& daemon, StreamPlaces& streams, Perform perform);
   ~McpApi();
 
   // `participant`: as ControlTokens::participantOf gives it, or empty. Errors: notFound, no domain has this role or
@@ -42,6 +42,7 @@ class McpApi {
 
   net::Loop& loop_;
   Daemon& daemon_;
+  StreamPlaces& streams_;
   const Perform perform_;
   std::map<std::string, std::unique_ptr<Seat>> seats_;
   Touched touched_;               // since the last look

@@ -1,6 +1,7 @@
 #include "node/api/mcp_door.h"
 
 #include "net/loop.h"
+#include "node/api/typed_route.h"
 
 namespace witan::node {
 
@@ -30,15 +31,23 @@ void McpDoor::apply(mcp::HttpEffect& effect) {
       open.reply->answer(std::move(response));
       open_.erase(at);
       break;
-    case Kind::open:
+    case Kind::open: {
+      const StreamPlaces::Place place = takePlace_();
+      if (!place) {
+        open.reply->answer(errorResponse(noStreamPlace(), 503));
+        endpoint_.gone(effect.exchange);
+        open_.erase(at);
+        break;
+      }
       response.headers["x-accel-buffering"] = "no";
       open.stream = open.reply->stream(std::move(response));
-      open.stream->onGone([this, alive = std::weak_ptr(alive_), exchange = effect.exchange] {
+      open.stream->onGone([this, place, alive = std::weak_ptr(alive_), exchange = effect.exchange] {
         if (alive.expired()) return;
         endpoint_.gone(exchange);
         open_.erase(exchange);
       });
       break;
+    }
     case Kind::send:
       if (open.stream) open.stream->send("message", effect.text);
       break;

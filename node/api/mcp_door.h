@@ -9,6 +9,7 @@
 
 #include "mcp/http_endpoint.h"
 #include "net/http_server.h"
+#include "node/api/stream_places.h"
 
 namespace witan::node {
 
@@ -21,8 +22,10 @@ class McpDoor {
   };
   using CarryOut = std::function<void(const mcp::Call&, Progress)>;
 
-  McpDoor(const mcp::Offer& offer, mcp::RateLimit& calls, Random& random, CarryOut carryOut)
-      : endpoint_(offer, calls, random), carryOut_(std::move(carryOut)) {}
+  using TakePlace = std::function<StreamPlaces::Place()>;
+
+  McpDoor(const mcp::Offer& offer, mcp::RateLimit& calls, Random& random, TakePlace takePlace, CarryOut carryOut)
+      : endpoint_(offer, calls, random), takePlace_(std::move(takePlace)), carryOut_(std::move(carryOut)) {}
 
   // True: there may be more to watch.
   bool serve(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply);
@@ -41,6 +44,7 @@ class McpDoor {
   void begin(const mcp::HttpCall& call);
 
   mcp::HttpEndpoint endpoint_;
+  const TakePlace takePlace_;
   const CarryOut carryOut_;
   std::map<mcp::ExchangeId, Open> open_;
   mcp::ExchangeId last_ = 0;

@@ -114,6 +114,8 @@ void counters(Page& page, const ReplicaCounters& c) {
   page.total("stale_epoch_refused", "Batches of an epoch that was over.", c.zombieRefused);
   page.total("unlawful_logs", "Logs refused for a decision that the rules do not give.", c.logsRefused);
   page.total("unasked_answers", "Answers of devices that were not asked.", c.answersUnasked);
+  page.total("unproven_answers", "Answers that their entry does not prove.", c.answersUnproven);
+  page.total("unproven_requests", "Requests that no known key of their device signed.", c.requestsUnproven);
   page.total("heads_signed", "Heads of ledgers signed here as their owner.", c.headsSigned);
   page.total("heads_cosigned", "Heads of others' ledgers signed here.", c.headsCosigned);
   page.total("claims_refused", "Claims of ownership that nothing proves.", c.claimsRefused);

@@ -23,6 +23,8 @@
 #include "node/api/console_sessions.h"
 #include "node/api/control_tokens.h"
 #include "node/api/inbox_claims.h"
+#include "node/api/program_tokens.h"
+#include "node/api/stream_places.h"
 #include "node/daemon/daemon.h"
 
 namespace witan::node {
@@ -62,6 +64,8 @@ struct ApiContext {
   ControlRole role;                 // of the caller's token
   Responder responder;
   ConsoleDoor& console;
+  StreamPlaces& streams;
+  ProgramTokens& programs;
   std::optional<ConsoleSessions::Held> session;  // none: the caller has a token of the node
 };
 

@@ -8,7 +8,10 @@ using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("witan::node::wire");
 
 struct RosterMessage {          # type 64: the newest roster that the sender knows; on connecting, and whenever it changes
-  document @0 :Data;            # a SignedDocumentBody of kind roster (replication/records/records.capnp)
+  document @0 :Data;            # a SignedDocumentBody of kind roster (replication/records/records.capnp); may be empty
+  dated @1 :Int64;              # microseconds: then the admin's device had no later one; 0: nobody has said so
+  datedVersion @2 :UInt64;      # of that roster
+  dateSignature @3 :Text;       # in hex, by the admin's key over dateText() (node/cluster/roster_store.h)
 }
 
 struct JoinRequest {            # type 65, from a device that would like to be a member; its key is that of the stream

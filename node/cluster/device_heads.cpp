@@ -1,5 +1,8 @@
 #include "node/cluster/device_heads.h"
 
+#include <algorithm>
+
+#include "base/bytes.h"
 #include "kernel/record/signed_note.h"
 #include "node/cluster/device_key.h"
 #include "program/durable_file.h"
@@ -13,6 +16,13 @@ namespace {
 constexpr std::size_t kSignedHeadsMax = 4 * 1024 * 1024;
 constexpr std::size_t kDeviceKeysMax = 4096;
 
+std::vector<PublicKey> keysFromHex(const std::vector<std::string>& texts) {
+  std::vector<PublicKey> keys;
+  for (const std::string& hex : texts)
+    if (auto key = publicKeyFromHex(hex, "key"); key.ok()) keys.push_back(*key);
+  return keys;
+}
+
 class HeadsAtRest final : public HeadKeys {
  public:
   HeadsAtRest(fs::path dir, SigningKey key, RosterStore rosters)
@@ -20,6 +30,7 @@ class HeadsAtRest final : public HeadKeys {
   const SigningKey& key() const override { return key_; }
   std::vector<PublicKey> keysOf(std::string_view device) const override { return heads_.keysOf(device); }
   Takeover mayTakeOver(std::string_view device) const override { return heads_.mayTakeOver(device); }
+  std::vector<PublicKey> keysOfPerson(std::string_view person) const override { return heads_.keysOfPerson(person); }
   Result<std::string> remembered() const override { return heads_.remembered(); }
   Status remember(std::string_view text) override { return heads_.remember(text); }
 
@@ -32,18 +43,32 @@ class HeadsAtRest final : public HeadKeys {
 }  // namespace
 
 std::vector<PublicKey> DeviceHeads::keysOf(std::string_view device) const {
-  std::vector<PublicKey> keys;
   const RosterDevice* known = rosters_.current().find(device);
-  if (known == nullptr) return keys;
-  for (const std::string& hex : known->keys)
-    if (auto key = publicKeyFromHex(hex, "key"); key.ok()) keys.push_back(*key);
-  return keys;
+  return known == nullptr ? std::vector<PublicKey>() : keysFromHex(known->keys);
 }
 
 Takeover DeviceHeads::mayTakeOver(std::string_view device) const {
   const RosterDevice* known = rosters_.current().find(device);
   if (known == nullptr || !known->takesOver()) return Takeover::no;
   return known->active() ? Takeover::yes : Takeover::formerly;
+}
+
+std::vector<PublicKey> DeviceHeads::keysOfPerson(std::string_view person) const {
+  const RosterPerson* known = rosters_.current().person(person);
+  return known == nullptr ? std::vector<PublicKey>() : keysFromHex(known->keys);
+}
+
+bool DeviceHeads::mayAnswer(std::string_view person, const PublicKey& key, std::string_view domain) const {
+  const RosterPerson* known = rosters_.current().person(person);
+  return known != nullptr && known->mayAnswer(domain) && known->keys.back() == toHex(key);
+}
+
+// From the moment on at which the roster names a person for them, the domain's answers are signed.
+bool DeviceHeads::mayAnswerUnsigned(std::string_view domain, std::string_view counselor) const {
+  const Roster& roster = rosters_.current();
+  if (roster.person(counselor) != nullptr) return false;
+  return !roster.persons ||
+         std::ranges::none_of(*roster.persons, [&](const RosterPerson& person) { return person.mayAnswer(domain); });
 }
 
 Result<std::string> DeviceHeads::remembered() const {

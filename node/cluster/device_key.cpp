@@ -1,12 +1,14 @@
 #include "node/cluster/device_key.h"
 
 #include <sys/stat.h>
+
 #include <cctype>
 
 #include "base/bytes.h"
 #include "base/json_codec.h"
 #include "base/quote.h"
 #include "base/sha256.h"
+#include "kernel/record/statement.h"
 #include "node/data_dir/replica_dir.h"
 #include "program/durable_file.h"
 
@@ -24,19 +26,18 @@ fs::path pathOf(const fs::path& dir, KeyName name) {
     case KeyName::admin: return dir / "admin.key";
     case KeyName::nextDevice: return dir / "device.key.next";
     case KeyName::previousDevice: return dir / "device.key.previous";
+    case KeyName::witness: return dir / "witness.key";
   }
   return dir;
 }
-
-std::string shortHash(const PublicKey& key) { return toHex(sha256(asView(key))).substr(0, 32); }
 
 constexpr std::size_t kFingerprintDigits = 64;  // SHA-256
 constexpr std::size_t kGroup = 4;
 
 }  // namespace
 
-std::string deviceIdOf(const PublicKey& key) { return shortHash(key); }
-std::string clusterIdOf(const PublicKey& adminKey) { return "c-" + shortHash(adminKey); }
+std::string deviceIdOf(const PublicKey& key) { return kernel::deviceOfKey(key); }
+std::string clusterIdOf(const PublicKey& adminKey) { return "c-" + deviceIdOf(adminKey); }
 
 std::string fingerprintOf(const PublicKey& key) {
   const std::string hex = toHex(sha256(asView(key)));

@@ -2,6 +2,7 @@
 //
 //   DIR/device.key   0600  this device's Ed25519 seed, hex: who it is on the network
 //   DIR/admin.key    0600  only where the cluster was begun: signs the roster (node/cluster/roster.h)
+//   DIR/witness.key  0600  of `witan witness`, which stands in a directory of its own
 //   DIR/cluster.json       which cluster, whose admin key, how many partitions: the same on all its devices
 //
 // Names are hashes of keys, so nobody can take another's: a device is called by its first key for ever, even after it
@@ -42,7 +43,7 @@ struct ClusterFile {
 
 // nextDevice: a key that the roster does not have yet (DIR/device.key.next). previousDevice: the one before, for as
 // long as the roster on disk names that one (DIR/device.key.previous).
-enum class KeyName { device, admin, nextDevice, previousDevice };
+enum class KeyName { device, admin, nextDevice, previousDevice, witness };
 
 // A new key, durably. Errors: conflict if there is one.
 Result<SigningKey> createKey(const std::filesystem::path& dir, KeyName name);

@@ -23,7 +23,8 @@ inline constexpr std::size_t kMaxClusterFrame = 2 * 1024 * 1024;
 struct RosterMessage {
   static constexpr auto kFrame = ClusterFrame::roster;
   static constexpr std::size_t textMax = kMaxClusterFrame;
-  WITAN_DECLARED(RosterMessage, (std::vector<std::uint8_t>, document))
+  WITAN_DECLARED(RosterMessage, (std::vector<std::uint8_t>, document), (Time, dated), (std::uint64_t, datedVersion),
+                 (std::string, dateSignature))
 };
 
 struct JoinRequest {

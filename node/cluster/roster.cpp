@@ -20,16 +20,16 @@ namespace {
 
 constexpr std::string_view kDocumentName = "roster";
 constexpr std::size_t kShownIdDigits = 8;
-constexpr std::size_t kMaxKeys = 16;
 constexpr std::size_t kMaxReasonBytes = 1024;
+constexpr std::string_view kCounselor = "counselor";  // brings decisions; a role of devices, and of no process
 
 Status checkDevice(const RosterDevice& device) {
   WITAN_DO(replication::validateDeviceId("device", device.device));
   const std::string who = "device " + device.device + ": ";
   if (device.name.empty() || device.name.size() > kMaxNodeNameBytes || !isUtf8(device.name))
     return invalid(concat(who, "a name has 1 to ", kMaxNodeNameBytes, " bytes of UTF-8"));
-  if (device.keys.empty() || device.keys.size() > kMaxKeys)
-    return invalid(concat(who, "has ", device.keys.size(), " keys (1 to ", kMaxKeys, ")"));
+  if (device.keys.empty() || device.keys.size() > kMaxDeviceKeys)
+    return invalid(concat(who, "has ", device.keys.size(), " keys (1 to ", kMaxDeviceKeys, ")"));
   for (const std::string& hex : device.keys) {
     auto key = publicKeyFromHex(hex, who + "key");
     if (!key.ok()) return key.error();
@@ -45,6 +45,29 @@ Status checkDevice(const RosterDevice& device) {
   return okStatus();
 }
 
+Status checkPersons(const std::vector<RosterPerson>& persons, std::set<std::string>& keys) {
+  if (persons.size() > kMaxPersons) return invalid(concat("a roster has at most ", kMaxPersons, " persons"));
+  for (std::size_t i = 0; i < persons.size(); ++i) {
+    const RosterPerson& person = persons[i];
+    const std::string who = "person " + person.name + ": ";
+    WITAN_DO(validateId("person", person.name));
+    if (i > 0 && !(persons[i - 1].name < person.name)) return invalid("persons: not in order of their names");
+    if (person.keys.empty() || person.keys.size() > kMaxDeviceKeys)
+      return invalid(concat(who, "has ", person.keys.size(), " keys (1 to ", kMaxDeviceKeys, ")"));
+    for (const std::string& hex : person.keys) {
+      WITAN_TRY(key, publicKeyFromHex(hex, who + "key"));
+      (void)key;
+      if (!keys.insert(hex).second) return invalid(who + "its key is another's too, or twice its own");
+    }
+    if (person.roles.size() > kMaxDeviceRoles) return invalid(who + "too many roles");
+    for (const std::string& role : person.roles)
+      if (!role.ends_with(concat(".", kCounselor)) || !validateId("role", role).ok())
+        return invalid(who + inQuotes(role) + " is no role of a person", "a role is DOMAIN.counselor");
+    if (person.reason.size() > kMaxReasonBytes) return invalid(who + "the reason is too long");
+  }
+  return okStatus();
+}
+
 constexpr std::size_t kShortDigits = 8;
 constexpr std::size_t kTagDigits = 8;  // replication/writer.h
 
@@ -56,8 +79,6 @@ std::size_t hexDigitsAt(std::string_view text, std::size_t at) {
   return end - at;
 }
 
-constexpr std::string_view kCounselor = "counselor";  // brings decisions; a role of devices, and of no process
-
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
@@ -67,7 +88,7 @@ std::string joined(const std::vector<std::string>& names) {
 std::vector<std::string> rolesOf(const kernel::Signature& signature) {
   std::vector<std::string> names;
   for (const kernel::RoleInfo& role : signature.roles) names.push_back(signature.domain + "." + role.name);
-  names.push_back(concat(signature.domain, ".", kCounselor));
+  for (const std::string_view role : {kCounselorRole, kBeginRole}) names.push_back(concat(signature.domain, ".", role));
   return names;
 }
 
@@ -148,7 +169,8 @@ std::string warningOf(const std::string& role, const SignatureOf& signatureOf) {
            joined({domains.begin(), domains.end()});
   }
   const std::vector<std::string> known = rolesOf(*signature);
-  if (std::ranges::find(known, role) != known.end()) return "";
+  const std::string read = role.ends_with(kReads) ? role.substr(0, role.size() - kReads.size()) : role;
+  if (std::ranges::find(known, read) != known.end()) return "";
   return "the role " + inQuotes(role) + " is none of its domain as this node knows it: there are " + joined(known);
 }
 
@@ -160,6 +182,10 @@ bool RosterDevice::takesOver() const { return std::ranges::find(roles, kTakeover
 bool RosterDevice::mayAct(std::string_view domain, std::string_view role) const {
   const std::string exact = concat(domain, ".", role);
   return std::ranges::any_of(roles, [&](const std::string& r) { return r == kAnyRole || r == exact; });
+}
+
+bool RosterDevice::maySee(std::string_view domain, std::string_view role) const {
+  return mayAct(domain, role) || std::ranges::find(roles, concat(domain, ".", role, kReads)) != roles.end();
 }
 
 bool RosterDevice::mayHave(std::string_view scope) const {
@@ -209,6 +235,42 @@ std::size_t Roster::activeCount() const {
   return static_cast<std::size_t>(std::ranges::count_if(devices, [](const RosterDevice& d) { return d.active(); }));
 }
 
+bool RosterPerson::mayAnswer(std::string_view domain) const {
+  return active() && std::ranges::find(roles, concat(domain, ".", kCounselor)) != roles.end();
+}
+
+const RosterPerson* Roster::person(std::string_view name) const {
+  if (!persons) return nullptr;
+  const auto at = std::ranges::find(*persons, name, &RosterPerson::name);
+  return at == persons->end() ? nullptr : &*at;
+}
+
+Status addPerson(Roster& roster, std::string_view name, const PublicKey& key, std::span<const std::string> roles,
+                 Time now) {
+  WITAN_DO(checkLetters(name));
+  if (roles.empty()) return invalid("a person needs a role", "give --role DOMAIN.counselor");
+  std::vector<RosterPerson>& persons = roster.persons ? *roster.persons : roster.persons.emplace();
+  auto at = std::ranges::lower_bound(persons, name, {}, &RosterPerson::name);
+  if (at == persons.end() || at->name != name) {
+    at = persons.insert(at, RosterPerson{std::string(name), {}, DeviceState::active, {}, now, ""});
+  } else {
+    at->state = DeviceState::active;
+    at->reason.clear();
+  }
+  at->roles.assign(roles.begin(), roles.end());
+  if (at->keys.empty() || at->keys.back() != toHex(key)) at->keys.push_back(toHex(key));
+  return checkRoster(roster);
+}
+
+Status revokePerson(Roster& roster, std::string_view name, std::string_view reason) {
+  auto* found = const_cast<RosterPerson*>(roster.person(name));
+  if (found == nullptr) return notFound("no person " + inQuotes(name) + " in the roster", "see: witan person list");
+  if (!found->active()) return conflict(found->name + " was revoked already");
+  found->state = DeviceState::revoked;
+  found->reason = std::string(clip(reason, 512));
+  return okStatus();
+}
+
 Status checkDeviceRoles(std::span<const std::string> roles) {
   if (roles.size() > kMaxDeviceRoles) return invalid(concat("more than ", kMaxDeviceRoles, " roles"));
   for (const std::string& role : roles) {
@@ -216,7 +278,7 @@ Status checkDeviceRoles(std::span<const std::string> roles) {
     const std::size_t dot = role.find('.');
     if (dot == std::string::npos || dot == 0 || dot + 1 == role.size() || !validateId("role", role).ok())
       return invalid(inQuotes(role) + " is no role of a device",
-                     "a role is ledger, takeover, * (all), or DOMAIN.ROLE, as udt.LabOrder");
+                     "a role is ledger, takeover, * (all), or DOMAIN.ROLE, as udt.LabOrder or udt.LabOrder:read");
   }
   return okStatus();
 }
@@ -252,6 +314,12 @@ Status checkDeviceName(std::string_view name) {
   return okStatus();
 }
 
+Status checkReason(std::string_view reason) {
+  if (forTerminal(reason) == reason && reason.find_first_of("\n\t") == std::string_view::npos) return okStatus();
+  return invalid("the reason " + inQuotes(reason) + " has controls, line ends or bytes that are no UTF-8",
+                 "give one line of plain text");
+}
+
 Status checkRoster(const Roster& roster) {
   WITAN_DO(validateId("cluster", roster.cluster));
   if (roster.devices.empty() || roster.devices.size() > kMaxRosterDevices)
@@ -266,7 +334,7 @@ Status checkRoster(const Roster& roster) {
     for (const std::string& key : device.keys)
       if (!keys.insert(key).second) return invalid("one key stands for two devices");
   }
-  return okStatus();
+  return roster.persons ? checkPersons(*roster.persons, keys) : okStatus();
 }
 
 Result<std::string> signRoster(const Roster& roster, const SigningKey& admin) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/crypto.h"
+#include "base/json_codec.h"
 #include "base/reflect.h"
 #include "base/time.h"
 #include "kernel/domain_module.h"
@@ -28,6 +29,8 @@ inline constexpr std::size_t kMaxRosterDevices = 1024;
 inline constexpr std::size_t kMaxDeviceAddresses = 8;
 inline constexpr std::size_t kMaxNodeNameBytes = 64;
 inline constexpr std::size_t kMaxDeviceRoles = 64;
+inline constexpr std::size_t kMaxPersons = 1024;
+inline constexpr std::size_t kMaxDeviceKeys = 16;
 
 // The role of a device that keeps copies of the ledgers, and so sees all of the shared state.
 inline constexpr std::string_view kLedgerRole = "ledger";
@@ -35,15 +38,20 @@ inline constexpr std::string_view kLedgerRole = "ledger";
 inline constexpr std::string_view kTakeoverRole = "takeover";
 // Every role of every domain, without the copies.
 inline constexpr std::string_view kAnyRole = "*";
+// DOMAIN.counselor brings decisions of counselors, DOMAIN.begin begins entities. Roles of devices, of no process.
+inline constexpr std::string_view kCounselorRole = "counselor";
+inline constexpr std::string_view kBeginRole = "begin";
+// DOMAIN.ROLE:read sees the slices of a role and proposes nothing.
+inline constexpr std::string_view kReads = ":read";
 
 WITAN_ENUM(DeviceState, active, revoked)
 
 struct RosterDevice {
   std::string device;             // id: hash of its first key
   std::string name;               // as people call it; unique among the active
-  std::vector<std::string> keys;  // hex; the last one counts, those before it were rotated away
+  std::vector<std::string> keys;  // hex; the last one counts, the first gives the id, others were rotated away
   DeviceState state = DeviceState::active;
-  std::vector<std::string> roles;      // "ledger", "takeover", "*", "{domain}.{role}"
+  std::vector<std::string> roles;      // "ledger", "takeover", "*", "{domain}.{role}", "{domain}.{role}:read"
   std::vector<std::string> scopes;     // of the replicated data; empty: all with "ledger" or "*", else none
   std::vector<std::string> addresses;  // host:port, where others may dial it
   Time since;                          // admitted
@@ -57,15 +65,32 @@ struct RosterDevice {
   bool takesOver() const;
   // May propose, and see slices, in a role of a domain.
   bool mayAct(std::string_view domain, std::string_view role) const;
+  bool maySee(std::string_view domain, std::string_view role) const;
   bool mayHave(std::string_view scope) const;
+};
+
+// Somebody who answers as a counselor, with a key of their own (`witan person add`).
+struct RosterPerson {
+  std::string name;               // as the domain's list of counselors has it
+  std::vector<std::string> keys;  // hex; the last one counts, those before it were replaced
+  DeviceState state = DeviceState::active;
+  std::vector<std::string> roles;  // "{domain}.counselor"
+  Time since;
+  std::string reason;  // of a revocation
+  WITAN_MEMBERS(RosterPerson, name, keys, state, roles, since, reason)
+  friend bool operator==(const RosterPerson&, const RosterPerson&) = default;
+
+  bool active() const { return state == DeviceState::active; }
+  bool mayAnswer(std::string_view domain) const;
 };
 
 struct Roster {
   std::string cluster;
   std::uint64_t version = 0;
-  std::vector<RosterDevice> devices;  // by id
-  WITAN_MEMBERS(Roster, cluster, version, devices)
-  friend bool operator==(const Roster&, const Roster&) = default;
+  std::vector<RosterDevice> devices;               // by id
+  Omittable<std::vector<RosterPerson>> persons{};  // by name
+  WITAN_MEMBERS(Roster, cluster, version, devices, persons)
+  friend bool operator==(const Roster& one, const Roster& other) { return toJson(one) == toJson(other); }
 
   // Null: nobody.
   const RosterDevice* find(std::string_view device) const;
@@ -77,7 +102,15 @@ struct Roster {
   // By id, by name, or by the beginning of an id that fits one device only. Errors: notFound; conflict (several).
   Result<const RosterDevice*> lookUp(std::string_view idOrName) const;
   std::size_t activeCount() const;
+  // Null: there is no such person.
+  const RosterPerson* person(std::string_view name) const;
 };
+
+// Makes a person one who answers for these roles, from now on by this key. Errors: a bad name, role or key.
+Status addPerson(Roster& roster, std::string_view name, const PublicKey& key, std::span<const std::string> roles,
+                 Time now);
+// Errors: notFound; conflict, already revoked.
+Status revokePerson(Roster& roster, std::string_view name, std::string_view reason);
 
 // Everything that can be wrong with a roster, the member named.
 Status checkRoster(const Roster& roster);
@@ -88,6 +121,8 @@ std::vector<std::string> dialable(std::vector<std::string> addresses);
 // Of a device that begins or joins a cluster; empty: it gets one. People read names in tables: a name is one line
 // without controls, and does not look like the id of another device. (A roster that has others stays readable.)
 Status checkDeviceName(std::string_view name);
+// Of a revocation, as people read it in tables: one line without controls. (As with names, others stay readable.)
+Status checkReason(std::string_view reason);
 // Whether people would take one name for the other: letters of Latin, Greek and Cyrillic that look alike, and capitals.
 bool looksLike(std::string_view one, std::string_view other);
 

@@ -1,6 +1,7 @@
 #include "node/cluster/roster_store.h"
 
 #include "base/bytes.h"
+#include "base/json_codec.h"
 #include "base/sha256.h"
 #include "node/cluster/device_key.h"
 #include "node/data_dir/replica_dir.h"
@@ -12,6 +13,8 @@ namespace witan::node {
 namespace {
 
 constexpr const char* kRosterFile = "roster";
+constexpr std::size_t kDateBytes = 4096;
+constexpr std::int64_t kClockSkewMicros = 3600LL * 1'000'000;
 
 constexpr const char* kRestore = "restore the files of this device from one backup with keys";
 constexpr const char* kDigestFile = "cluster.key.sha256";
@@ -21,6 +24,8 @@ Result<std::string> digestLine(const std::filesystem::path& dir, std::string_vie
   WITAN_TRY(secret, readClusterSecret(dir));
   return concat(cluster, " ", toHex(sha256("witan cluster secret|" + secret)), "\n");
 }
+
+std::filesystem::path dateFile(std::filesystem::path roster) { return roster += ".date"; }
 
 std::string inWords(const RosterDevice& device) { return device.device + " (" + device.name + ")"; }
 
@@ -58,6 +63,7 @@ Result<RosterStore> RosterStore::open(const std::filesystem::path& dir, const Pu
     return corrupt(rosters.file_.string() + " is damaged (" + roster.error().message + ")", "restore it from a copy");
   rosters.roster_ = std::move(*roster);
   rosters.document_ = std::move(*document);
+  rosters.readDate();
   return rosters;
 }
 
@@ -79,6 +85,39 @@ Result<bool> RosterStore::adopt(std::string_view document) {
   roster_ = std::move(roster);
   document_ = std::string(document);
   (void)keep();
+  return true;
+}
+
+std::string dateText(std::string_view cluster, const RosterDate& date) {
+  return concat("witan roster date|", cluster, "|", date.version, "|", date.at.micros);
+}
+
+// One that cannot be read is none: the next word of the admin's device replaces it.
+void RosterStore::readDate() {
+  const auto text = readSmallFile(dateFile(file_), kDateBytes);
+  if (!text.ok() || !*text) return;
+  const auto value = parseJson(**text);
+  RosterDate date;
+  if (!value.ok() || !readJson(*value, date, "roster.date").ok()) return;
+  (void)adopt(date, date.at);
+}
+
+void RosterStore::stamp(Time now, const SigningKey& admin) {
+  date_ = {now, roster_.version, {}};
+  date_.signature = toHex(admin.sign(dateText(roster_.cluster, date_)));
+}
+
+Result<bool> RosterStore::adopt(const RosterDate& date, Time now) {
+  if (date.at <= date_.at || date.version > roster_.version) return false;
+  if (date.at.micros - now.micros > kClockSkewMicros)
+    return invalid("the roster's date is " + formatTime(date.at) + ", here it is " + formatTime(now),
+                   "set the clocks of this device and of the admin's");
+  const auto signature = fromHex(date.signature);
+  if (!signature.ok() || !verifySignature(admin_, dateText(roster_.cluster, date), asBytes(*signature)))
+    return Error{ErrorCode::unauthorised, "a date of the roster that the admin has not signed", ""};
+  date_ = date;
+  // Without it on disk a restart asks again.
+  (void)replaceFile(dateFile(file_), toJson(date_) + "\n", 0644);
   return true;
 }
 

@@ -1,4 +1,5 @@
-// RosterStore: the newest roster that this device knows, on its disk: DIR/roster, the signed document as it travels.
+// RosterStore: the newest roster that this device knows, on its disk: DIR/roster, the signed document as it travels,
+// and DIR/roster.date, when the admin's device last said that there was no later one than some version.
 //
 // One per data directory and process. What publish() returns is durable. What adopt() takes in counts at once, also
 // where the disk is full: a revocation that was heard is not forgotten because it cannot be written. kept() says
@@ -14,6 +15,17 @@
 #include "node/cluster/roster.h"
 
 namespace witan::node {
+
+// The admin's word that at a time there was no later roster than this version.
+struct RosterDate {
+  Time at;  // 0: nobody has said so
+  std::uint64_t version = 0;
+  std::string signature;  // hex
+  WITAN_MEMBERS(RosterDate, at, version, signature)
+};
+
+// What the admin's key signs of it.
+std::string dateText(std::string_view cluster, const RosterDate& date);
 
 class RosterStore {
  public:
@@ -32,16 +44,24 @@ class RosterStore {
   // ok: the current one is on disk. Else why it could not be written.
   const Status& kept() const { return kept_; }
   const Status& keep();
+  const RosterDate& date() const { return date_; }
+  // By the admin, of now.
+  void stamp(Time now, const SigningKey& admin);
+  // Takes a date in if it is later and its roster is here. Returns whether it was taken. Errors: not the admin's; by
+  // more than an hour in the future of `now`.
+  Result<bool> adopt(const RosterDate& date, Time now);
   // The next version, by the admin. `next.version` is set here. Errors: checkRoster.
   Status publish(Roster next, const SigningKey& admin);
 
  private:
   RosterStore(std::filesystem::path file, const PublicKey& admin) : file_(std::move(file)), admin_(admin) {}
+  void readDate();
 
   std::filesystem::path file_;
   PublicKey admin_;
   Roster roster_;
   std::string document_;
+  RosterDate date_;
   Status kept_ = okStatus();
 };
 

@@ -36,6 +36,8 @@ const std::array kKeys{
     Key{"node", "listen", &DaemonConfig::listen, "addresses on which other devices are heard"},
     Key{"node", "advertise", &DaemonConfig::advertise, "addresses that others should dial; empty: those of listen"},
     Key{"peers", "dial", &DaemonConfig::dial, "addresses to dial besides those of the roster"},
+    Key{"peers", "roster_lease_seconds", &DaemonConfig::rosterLeaseSeconds,
+        "without word of the admin's device for so long, no other is served; 0: it is"},
     Key{"relay", "carry", &DaemonConfig::carry,
         "true or false: passes links between devices that cannot reach each other"},
     Key{"control", "listen", &DaemonConfig::control, "127.0.0.1:PORT or unix:/path; empty: control.sock beside this"},
@@ -55,6 +57,16 @@ const std::array kKeys{
     Key{"ledger", "lease_seconds", &DaemonConfig::leaseSeconds, "after which a silent owner is replaced (etcd)"},
     Key{"ledger", "pending_ttl_seconds", &DaemonConfig::pendingTtlSeconds,
         "after which an escalation nobody decided is rejected; 0: never"},
+    Key{"counselors", "signed", &DaemonConfig::signedAnswers,
+        "answers count with a person's signature only; the same on all devices"},
+    Key{"witness", "url", &DaemonConfig::witnessUrls, "http://HOST:PORT of witnesses that cosign the ledgers' heads"},
+    Key{"witness", "vkey", &DaemonConfig::witnessKeys, "their keys, as in witness.vkey, in the same order"},
+    Key{"witness", "require", &DaemonConfig::witnessesRequired, "how many must have cosigned a head to publish it"},
+    Key{"market", "org", &DaemonConfig::marketOrg, "this organisation's name in the market; empty: it takes no part"},
+    Key{"market", "listen", &DaemonConfig::marketListen, "address on which partners are heard; empty: it only dials"},
+    Key{"market", "partners", &DaemonConfig::marketPartners, "ORG=HOST:PORT of each partner that is dialled"},
+    Key{"market", "escrows", &DaemonConfig::marketEscrows,
+        "organisations that may hold the money of what is sold here"},
     Key{"trace", "otlp", &DaemonConfig::otlp, "http://HOST:PORT of an OTLP/HTTP collector; empty: no traces"},
 };
 
@@ -183,6 +195,31 @@ bool isLoopbackHost(std::string_view host) {
   return host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string_view::npos;
 }
 
+namespace {
+
+Status checkMarket(const DaemonConfig& config) {
+  if (config.marketOrg.empty()) {
+    const char* key = !config.marketListen.empty()     ? "[market] listen"
+                      : !config.marketPartners.empty() ? "[market] partners"
+                      : !config.marketEscrows.empty()  ? "[market] escrows"
+                                                       : nullptr;
+    if (key != nullptr)
+      return config.located(key, invalid(concat(key, " is set, and [market] org is not"), "org = \"NAME\""));
+    return okStatus();
+  }
+  if (!config.marketListen.empty()) WITAN_DO(checkAddresses(config, "[market] listen", {config.marketListen}));
+  for (std::size_t i = 0; i < config.marketPartners.size(); ++i) {
+    const std::string& partner = config.marketPartners[i];
+    const std::size_t at = partner.rfind('=');
+    if (at == partner.npos || at == 0 || !checkAddress(partner.substr(at + 1)).ok())
+      return config.located("[market] partners", invalid("[market] partners: " + inQuotes(partner), "ORG=HOST:PORT"),
+                            i);
+  }
+  return okStatus();
+}
+
+}  // namespace
+
 Status checkConfig(const DaemonConfig& config) {
   for (const ToolConfig& tool : config.tools) WITAN_DO(checkTool(tool));
   for (const HookConfig& hook : config.hooks) WITAN_DO(checkHook(hook));
@@ -197,6 +234,7 @@ Status checkConfig(const DaemonConfig& config) {
                                                         "127.0.0.1:PORT, [::1]:PORT or unix:/path; from elsewhere: "
                                                         "through ssh"));
   }
+  WITAN_DO(checkMarket(config));
   if (!config.metrics.empty()) WITAN_DO(checkAddresses(config, "[metrics] listen", {config.metrics}));
   WITAN_DO(oneOf(config, "[log] format", config.logFormat, {"text", "json"}));
   WITAN_DO(oneOf(config, "[log] level", config.logLevel, {"debug", "info", "warn", "error"}));
@@ -206,6 +244,8 @@ Status checkConfig(const DaemonConfig& config) {
   if (config.engine == "etcd" && config.etcd.empty())
     return config.located("[ledger] engine", invalid("[ledger] engine is etcd, and [ledger] etcd names no endpoint",
                                                      "etcd = [\"http://127.0.0.1:2379\"]"));
+  WITAN_DO(inRange(config, "[peers] roster_lease_seconds", config.rosterLeaseSeconds, 0, 3'650 * 86'400,
+                   "0, off, to ten years"));
   WITAN_DO(inRange(config, "[agents] retention_days", config.retentionDays, 0, 36'500, "0, for ever, to 36500"));
   WITAN_DO(inRange(config, "[ledger] lease_seconds", config.leaseSeconds, 1, 3600, "1 to 3600"));
   return inRange(config, "[ledger] pending_ttl_seconds", config.pendingTtlSeconds, 0, kMostPendingTtlSeconds,

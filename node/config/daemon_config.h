@@ -26,6 +26,8 @@ struct DaemonConfig {
   std::vector<std::string> advertise;                 // what it tells others to dial; empty: where it listens
   // [peers]
   std::vector<std::string> dial;  // addresses besides those of the roster
+  // Without the admin's word for so long that there is no later roster, this device serves no other; 0: it does.
+  std::int64_t rosterLeaseSeconds = 30 * 86'400;
   // [relay]
   bool carry = true;  // links between devices that cannot reach each other
   // [control]
@@ -45,6 +47,16 @@ struct DaemonConfig {
   std::string etcdCa, etcdCert, etcdKey;
   std::int64_t leaseSeconds = 10;
   std::int64_t pendingTtlSeconds = 0;  // 0: an escalation waits for ever
+  // [counselors]
+  bool signedAnswers = false;  // each answer needs a person's signature; the same on all devices
+  // [witness]
+  std::vector<std::string> witnessUrls, witnessKeys;  // of each one, in the same order; none: no witness is asked
+  std::int64_t witnessesRequired = 1;                 // that a head needs to be published
+  // [market]
+  std::string marketOrg;                    // this organisation's name; empty: it takes no part
+  std::string marketListen;                 // address for partners; empty: it only dials
+  std::vector<std::string> marketPartners;  // "ORG=HOST:PORT", who is dialled
+  std::vector<std::string> marketEscrows;   // organisations that may hold the money of what is sold here
   // [trace]
   std::string otlp;  // http://host:port of an OTLP/HTTP collector; empty: none
 

@@ -10,6 +10,8 @@
 #include "node/cluster/roster_store.h"
 #include "node/daemon/agents_policy_file.h"
 #include "node/data_dir/replica_dir.h"
+#include "node/market/market_host.h"
+#include "node/witness/witness_rounds.h"
 #include "replica/agent_runtime.h"
 #include "replica/graph_runtime.h"
 
@@ -51,7 +53,12 @@ Daemon::Daemon(net::Loop& loop, Log& log, std::filesystem::path path, DaemonConf
       cluster_(std::move(cluster)),
       device_(std::move(device)),
       key_(std::move(key)),
-      rosters_(std::move(rosters)) {}
+      rosters_(std::move(rosters)),
+      rights_(rosters_, device_, [this](const std::string& abuser) {
+        loop_.post([this, abuser] {  // not amid its frame
+          if (peers_) peers_->suspend(abuser, "too many requests that this device may not make", kSuspendedMs);
+        });
+      }) {}
 
 Daemon::~Daemon() {
   if (timer_ != 0) loop_.cancel(timer_);
@@ -122,7 +129,7 @@ Result<std::shared_ptr<const AgentSetup>> Daemon::agentSetup() {
   return std::make_shared<const AgentSetup>(std::move(setup));
 }
 
-NodeSetup Daemon::setup() const {
+NodeSetup Daemon::setup() {
   NodeSetup setup;
   setup.partitions = static_cast<std::uint32_t>(cluster_.partitions);
   setup.ledgerReplica = keepsLedgers();
@@ -135,56 +142,13 @@ NodeSetup Daemon::setup() const {
     const RosterDevice* member = rosters_.current().member(device);
     return member != nullptr && member->keepsLedgers();
   };
-  setup.mayAsk = [this](std::string_view device, const Request& request) { return mayAsk(device, request); };
+  setup.mayAsk = [this](std::string_view device, const Request& request) {
+    return rights_.mayAsk(device, request, now().ms);
+  };
   if (config_.engine == "etcd") setup.etcd = etcdOptions(config_);
+  setup.signedAnswers = config_.signedAnswers;
   setup.heads = std::make_shared<DeviceHeads>(path_, key_, rosters_);
   return setup;
-}
-
-// A device with every role, or the fields are such as its own roles write.
-bool Daemon::mayBegin(const RosterDevice& device, const Request& request) const {
-  if (std::ranges::find(device.roles, kAnyRole) != device.roles.end()) return true;
-  const auto fields = parseJson(request.text.empty() ? "{}" : request.text);
-  const kernel::DomainModule* module = dir_->replica().moduleOf(request.domain);
-  if (!fields.ok() || !fields->is_object() || module == nullptr) return true;  // refused for that
-  kernel::FieldMask writes = 0;
-  for (const kernel::RoleInfo& role : module->signature().roles)
-    if (device.mayAct(request.domain, role.name)) writes |= role.writes;
-  const auto& known = module->signature().fields;
-  return std::ranges::all_of(fields->get_object(), [&](const auto& field) {
-    const auto at = std::ranges::find(known, std::string_view(field.key()), &kernel::FieldInfo::name);
-    return at == known.end() || (writes >> (at - known.begin()) & 1) != 0;
-  });
-}
-
-Status Daemon::mayAsk(std::string_view device, const Request& request) const {
-  const auto no = [&](const std::string& what) -> Status {
-    return Error{ErrorCode::unauthorised, "this device may not " + what, "its roles: witan device roster"};
-  };
-  const RosterDevice* known = rosters_.current().member(device);
-  if (known == nullptr) return no("ask for anything");
-  const auto anyRole = [&] {
-    return std::any_of(known->roles.begin(), known->roles.end(), [&](const std::string& role) {
-      return role == kAnyRole || role.starts_with(request.domain + ".");
-    });
-  };
-  switch (request.kind) {
-    case RequestKind::propose:
-      if (request.domain == kGraphDomain && request.role == "Runtime")
-        return no("write the steps of a graph's runtime");
-      if (known->mayAct(request.domain, request.role)) return okStatus();
-      // A role that the domain does not have is for the meta-agent to reject, on record.
-      return no("propose as " + request.domain + "." + request.role);
-    case RequestKind::ingress: return anyRole() ? okStatus() : no("send messages to graphs");
-    case RequestKind::init:
-      if (!anyRole()) return no("begin entities of " + request.domain);
-      return mayBegin(*known, request) ? okStatus() : no("begin an entity with fields that its roles do not write");
-    case RequestKind::commit:
-    case RequestKind::reject:
-      return known->mayAct(request.domain, "counselor") ? okStatus()
-                                                        : no("bring a counselor's decisions of " + request.domain);
-  }
-  return no("ask that");
 }
 
 Status Daemon::openDir() {
@@ -192,8 +156,10 @@ Status Daemon::openDir() {
   WITAN_DO(writeDeviceKeys(path_, rosters_.current().cluster, device_, key_.publicKey()));
   WITAN_TRY(agents, agentSetup());
   made.agents = std::move(agents);
+  if (!config_.marketOrg.empty()) WITAN_DO(installEvidenceDomain(path_));
   WITAN_TRY(opened, NodeDir::open(path_, std::move(made), now()));
   dir_ = std::move(opened);
+  replica().data().retireOnly([this](std::string_view device) { return rosters_.current().member(device) == nullptr; });
   std::optional<SigningKey> admin;
   if (hasKey(path_, KeyName::admin)) {
     WITAN_TRY(key, node::readKey(path_, KeyName::admin));
@@ -218,7 +184,18 @@ Status Daemon::openDir() {
   sliceStore_ = std::make_unique<SliceStore>(dir_->ledgers());
   applyRights();
   WITAN_DO(openPeers());
+  WITAN_DO(openWitnesses());
   return openEtcd();
+}
+
+Status Daemon::openWitnesses() {
+  if (config_.witnessUrls.empty() && config_.witnessKeys.empty()) return okStatus();
+  const auto required = static_cast<std::size_t>(std::max<std::int64_t>(0, config_.witnessesRequired));
+  auto opened =
+      WitnessRounds::open(loop_, log_, replica(), path_, {config_.witnessUrls, config_.witnessKeys, required});
+  if (!opened.ok()) return config_.located("[witness] url", opened.error());
+  witnesses_ = *std::move(opened);
+  return okStatus();
 }
 
 // A roster from before takeovers were signed names no device that may take over.
@@ -266,10 +243,18 @@ Status Daemon::openPeers() {
     replica().rosterChanged();
     scheduleTick();
   };
+  events.alarm = [this](const std::string& kind, const std::string& device, const std::string& what) {
+    log_.warn("peers", kind, {{"id", device}, {"what", what}});
+    replica().data().note({kind, device, what});
+    scheduleTick();
+  };
   events.wall = [this] { return now().wall; };
   events.steadyMs = [this] { return now().ms; };
   peers_ = std::make_unique<PeerManager>(loop_, identity, rosters_, *enrolment_, log_,
-                                         PeerManager::Options{replica().device(), config_.dial, config_.carry},
+                                         PeerManager::Options{.device = replica().device(),
+                                                              .dial = config_.dial,
+                                                              .carry = config_.carry,
+                                                              .rosterLeaseMs = config_.rosterLeaseSeconds * 1'000},
                                          std::move(events));
   return okStatus();
 }
@@ -305,6 +290,7 @@ Status Daemon::start() {
   reconcileMembership();
   WITAN_DO(tick());
   WITAN_DO(openHooks());
+  WITAN_DO(openMarket());
   peers_->dialAll();
   if (etcd_) etcd_->start();
   return okStatus();
@@ -374,8 +360,9 @@ Status Daemon::rotateKey() {
     (void)made;
   }
   WITAN_TRY(next, node::readKey(path_, KeyName::nextDevice));
-  if (enrolment_->isAdmin()) return peers_->rotate(device, rotationOf(device, next));
-  askForNextKey();
+  if (!enrolment_->isAdmin()) return askForNextKey(), okStatus();
+  WITAN_DO(enrolment_->rotate(device, next.publicKey()));
+  peers_->rosterPublished();
   return okStatus();
 }
 
@@ -504,6 +491,7 @@ Status Daemon::work() {
   carryOut(effects);
   WITAN_DO(tellFollowers());
   WITAN_DO(sendSlices());
+  if (witnesses_ && !stopping_) witnesses_->look();
   readers_->poll();
   armTimer();
   return okStatus();
@@ -539,6 +527,7 @@ void Daemon::callTool(const agents::ToolCall& call) {
 }
 
 void Daemon::report(const Notice& notice) {
+  if (notice.kind == "notAllowed" && !refusalLines_.take(now().ms)) return;  // they are counted
   const bool bad = notice.kind == "surplus" || notice.kind == "fork" || notice.kind == "wentBack" ||
                    notice.kind == "unlawful" || notice.kind == "headDiffers" || notice.kind == "forkProven" ||
                    notice.kind == "claimRefused" || notice.kind == "falsePosition" || notice.kind == "badFrame" ||
@@ -653,6 +642,7 @@ void Daemon::stop(std::function<void()> done) {
   if (failed_.ok()) (void)tick();  // what was accepted is answered
   failWaiting();
   peers_->close();
+  if (market_) market_->close();
   tools_.reset();
   hooks_.reset();
   if (etcd_) etcd_->release();

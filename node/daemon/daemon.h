@@ -24,6 +24,7 @@
 #include "node/cluster/device_key.h"
 #include "node/config/daemon_config.h"
 #include "node/daemon/agent_files.h"
+#include "node/daemon/request_rights.h"
 #include "node/data_dir/node_dir.h"
 #include "node/etcd/etcd_gateway.h"
 #include "node/inbox/inbox_hooks.h"
@@ -36,6 +37,9 @@
 #include "node/tools/tool_broker.h"
 
 namespace witan::node {
+
+class MarketHost;
+class WitnessRounds;
 
 // What this node did since it started, for /metrics.
 struct NodeTimings {
@@ -114,6 +118,10 @@ class Daemon {
   std::int64_t slowestRoundMs() const { return slowestRoundMs_; }
   const NodeTimings& timings() const { return timings_; }
   std::size_t waitingAnswers() const { return waiting_.size(); }
+  // Null: the configuration names none.
+  const WitnessRounds* witnesses() const { return witnesses_.get(); }
+  // Null: this node takes no part in the market.
+  MarketHost* market() { return market_.get(); }
   // Null: etcd is not asked from here.
   const EtcdGateway* etcd() const { return etcd_.get(); }
 
@@ -129,12 +137,11 @@ class Daemon {
   Status openDir();
   Status openPeers();
   Status openEtcd();
-  NodeSetup setup() const;
+  Status openWitnesses();
+  NodeSetup setup();
   bool keepsLedgers() const { return me() == nullptr || me()->keepsLedgers(); }
   Result<std::shared_ptr<const AgentSetup>> agentSetup();
-  Status mayAsk(std::string_view device, const Request& request) const;
   Status letFounderTakeOver();
-  bool mayBegin(const RosterDevice& device, const Request& request) const;
   Status bootstrapMissing();
   void reconcileMembership();
   void onConnected(const std::string& device);
@@ -143,6 +150,7 @@ class Daemon {
   Status tellFollowers();
   Status sendSlices();
   Status openHooks();
+  Status openMarket();
   void lookAtInbox();
   void applyRights();
   void switchToNextKey();
@@ -171,6 +179,8 @@ class Daemon {
   const std::string device_;
   SigningKey key_;
   RosterStore rosters_;
+  RequestRights rights_;
+  mcp::RateLimit refusalLines_{20, 1};        // in the log, of requests that others may not make
   std::shared_ptr<agents::DeviceGate> gate_;  // of its agents; null: none work here
   std::string policyProblem_;
   AgentFiles agentFiles_;
@@ -183,7 +193,8 @@ class Daemon {
   std::unique_ptr<SliceStore> sliceStore_;
   std::unique_ptr<InboxIndex> inbox_;
   agents::SecureStore hookSecrets_;
-  std::unique_ptr<InboxHooks> hooks_;  // null: nobody is told
+  std::unique_ptr<InboxHooks> hooks_;    // null: nobody is told
+  std::set<std::string> changedGraphs_;  // since the hooks were told what their runs ask
   net::Loop::TimerId inboxTimer_ = 0;
   std::map<std::uint64_t, LedgerFeed::Visit> followers_;
   std::uint64_t nextFollower_ = 1;
@@ -197,8 +208,10 @@ class Daemon {
   Status failed_ = okStatus();
   std::unique_ptr<EtcdGateway> etcd_;
   std::unique_ptr<Tracer> tracer_;
-  std::unique_ptr<ToolBroker> tools_;  // of its agents; null: none work here
-  std::unique_ptr<BackupJob> backup_;  // goes before the stores
+  std::unique_ptr<ToolBroker> tools_;   // of its agents; null: none work here
+  std::unique_ptr<MarketHost> market_;  // null: no part is taken in the market
+  std::unique_ptr<BackupJob> backup_;   // goes before the stores
+  std::unique_ptr<WitnessRounds> witnesses_;
 };
 
 }  // namespace witan::node

@@ -256,6 +256,7 @@ Result<RosterDevice*> EnrolmentService::activeIn(Roster& roster, std::string_vie
 
 Status EnrolmentService::revoke(std::string_view idOrName, std::string_view reason) {
   WITAN_DO(mayChange());
+  WITAN_DO(checkReason(reason));
   Roster next = rosters_->current();
   WITAN_TRY(device, activeIn(next, idOrName));
   if (next.activeCount() == 1)
@@ -274,20 +275,68 @@ Status EnrolmentService::setRoles(std::string_view idOrName, std::span<const std
   return rosters_->publish(std::move(next), *admin_);
 }
 
-Result<bool> EnrolmentService::onRotate(std::string_view device, const RotateKey& request) {
+Status EnrolmentService::change(const std::function<Status(Roster& roster)>& edit) {
+  WITAN_DO(mayChange());
+  Roster next = rosters_->current();
+  WITAN_DO(edit(next));
+  return rosters_->publish(std::move(next), *admin_);
+}
+
+Result<std::string> EnrolmentService::onRotate(std::string_view device, const RotateKey& request, Time now) {
+  WITAN_DO(mayChange());
   WITAN_TRY(next, publicKeyFromBytes(request.key, "key"));
   if (!verifySignature(next, rotationText(device, next), request.proof))
     return Error{ErrorCode::unauthorised, "the request does not prove possession of the key", ""};
-  const RosterDevice* member = rosters_->current().find(device);
-  if (member != nullptr && member->keys.back() == toHex(next)) return false;
-  WITAN_DO(rotate(device, next));
-  return true;
+  Roster roster = rosters_->current();
+  WITAN_TRY(member, activeIn(roster, device));
+  if (member->keys.back() == toHex(next)) return std::string();
+  const std::string wish = concat(device, " asks for another key (fingerprint ", fingerprintOf(next), ")");
+  std::vector<AskedKey> asked = askedKeys();
+  const auto before = std::ranges::find(asked, device, &AskedKey::device);
+  if (before != asked.end() && before->key == toHex(next)) return std::string();
+  if (before != asked.end())
+    return concat(wish, ", but one with the fingerprint ", fingerprintOfHex(before->key),
+                  " waits already: one of both is not its owner's");
+  asked.push_back({std::string(device), toHex(next), now});
+  state_.keys = std::move(asked);
+  WITAN_DO(save());
+  return concat(wish, ": compare it there, then witan device accept-key ", device);
+}
+
+Result<AskedKey> EnrolmentService::takeAsked(std::string_view idOrName) const {
+  WITAN_DO(mayChange());
+  WITAN_TRY(member, rosters_->current().lookUp(idOrName));
+  const std::vector<AskedKey> asked = askedKeys();
+  const auto at = std::ranges::find(asked, member->device, &AskedKey::device);
+  if (at == asked.end()) return notFound(member->name + " asks for no other key", "see: witan device pending");
+  return *at;
+}
+
+Status EnrolmentService::forgetAsked(const AskedKey& asked) {
+  std::erase_if(*state_.keys, [&](const AskedKey& one) { return one.device == asked.device; });
+  return save();
+}
+
+Result<AskedKey> EnrolmentService::acceptKey(std::string_view idOrName) {
+  WITAN_TRY(asked, takeAsked(idOrName));
+  WITAN_TRY(next, publicKeyFromHex(asked.key, "key"));
+  WITAN_DO(rotate(asked.device, next));
+  (void)forgetAsked(asked);  // the roster has it: its device asks no more
+  return asked;
+}
+
+Result<AskedKey> EnrolmentService::denyKey(std::string_view idOrName) {
+  WITAN_TRY(asked, takeAsked(idOrName));
+  WITAN_DO(forgetAsked(asked));
+  return asked;
 }
 
 Status EnrolmentService::rotate(std::string_view device, const PublicKey& next) {
   WITAN_DO(mayChange());
   Roster changed = rosters_->current();
   WITAN_TRY(member, activeIn(changed, device));
+  // The first gives the id. Those that go are the oldest of the others.
+  if (member->keys.size() == kMaxDeviceKeys) member->keys.erase(member->keys.begin() + 1);
   member->keys.push_back(toHex(next));
   return rosters_->publish(std::move(changed), *admin_);
 }

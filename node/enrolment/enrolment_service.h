@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json_codec.h"
 #include "base/seams.h"
 #include "node/cluster/messages.h"
 #include "node/cluster/roster_store.h"
@@ -52,8 +53,16 @@ struct PendingDevice {
   WITAN_MEMBERS(PendingDevice, device, key, name, addresses, from, since)
 };
 
+// A member would like to have another key.
+struct AskedKey {
+  std::string device;
+  std::string key;  // hex
+  Time since;
+  WITAN_MEMBERS(AskedKey, device, key, since)
+};
+
 struct InviteOptions {
-  std::vector<std::string> roles;   // empty: ledger and *
+  std::vector<std::string> roles;
   std::vector<std::string> scopes;  // empty: all
   std::int64_t ttlMicros = 15LL * 60 * 1'000'000;
   std::uint64_t uses = 1;
@@ -82,22 +91,35 @@ class EnrolmentService {
   Result<PendingDevice> deny(std::string_view device);
   Status revoke(std::string_view idOrName, std::string_view reason);
   Status setRoles(std::string_view idOrName, std::span<const std::string> roles);
-  // A member asks for another key, over a stream authenticated by its present one. Returns whether the roster changed.
-  // Errors: the proof does not hold, and those of rotate().
-  Result<bool> onRotate(std::string_view device, const RotateKey& request);
+  // Publishes the roster as `edit` leaves it.
+  Status change(const std::function<Status(Roster& roster)>& edit);
+  // A member asks for another key, over a stream authenticated by its present one: it waits for acceptKey(). Returns
+  // what people must know; empty: nothing new. Errors: the proof does not hold; those of rotate().
+  Result<std::string> onRotate(std::string_view device, const RotateKey& request, Time now);
+  std::vector<AskedKey> askedKeys() const { return state_.keys.value_or(std::vector<AskedKey>()); }
+  // Gives a member the key for which it asked, or forgets that it asked. Errors: notFound, it has not.
+  Result<AskedKey> acceptKey(std::string_view idOrName);
+  Result<AskedKey> denyKey(std::string_view idOrName);
   Status rotate(std::string_view device, const PublicKey& next);
+  // Where the admin's key is: there is no later roster now. Else nothing.
+  void stampRoster(Time now) {
+    if (admin_) rosters_->stamp(now, *admin_);
+  }
 
  private:
   struct State {
     std::vector<Invite> invites;
     std::vector<PendingDevice> pending;
     std::vector<std::string> denied;  // devices
-    WITAN_MEMBERS(State, invites, pending, denied)
+    Omittable<std::vector<AskedKey>> keys;
+    WITAN_MEMBERS(State, invites, pending, denied, keys)
   };
 
   EnrolmentService(std::filesystem::path file, RosterStore& rosters, std::string clusterKey, std::uint32_t partitions,
                    std::optional<SigningKey> admin);
   Status save() const;
+  Result<AskedKey> takeAsked(std::string_view idOrName) const;
+  Status forgetAsked(const AskedKey& asked);
   Status mayChange() const;
   Result<PendingDevice> waiting(std::string_view device) const;
   void forget(const PendingDevice& pending);

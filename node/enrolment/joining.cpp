@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/bytes.h"
+#include "base/base64url.h"
 #include "base/identity.h"
 #include "base/json_codec.h"
 #include "base/sha256.h"
@@ -20,23 +20,6 @@ constexpr std::size_t kMaxTokenBytes = 8192;
 constexpr std::size_t kCheckDigits = 4;
 
 std::string checkOf(std::string_view body) { return toHex(sha256(body)).substr(0, kCheckDigits); }
-
-// RFC 4648 section 5, without padding: survives URLs, shells and double clicks.
-std::string toBase64Url(std::string_view bytes) {
-  std::string text = toBase64(bytes);
-  while (!text.empty() && text.back() == '=') text.pop_back();
-  std::replace(text.begin(), text.end(), '+', '-');
-  std::replace(text.begin(), text.end(), '/', '_');
-  return text;
-}
-
-Result<std::string> fromBase64Url(std::string text) {
-  if (text.find_first_of("+/=") != std::string::npos) return invalid("not base64url");
-  std::replace(text.begin(), text.end(), '-', '+');
-  std::replace(text.begin(), text.end(), '_', '/');
-  while (text.size() % 4 != 0) text += '=';
-  return fromBase64(text);
-}
 
 Error noToken(std::string_view why) {
   return invalid(concat("this is no invitation (", why, ")"), "copy all of what witan device invite printed");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <initializer_list>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/crypto.h"
@@ -105,6 +106,15 @@ void InboxHooks::gone(const std::string& id) {
     const auto known = place_.rows.meta(rowOf(*hook, id));
     if (known.ok() && *known) place_.rows.eraseMeta(rowOf(*hook, id)), place_.changed();
   }
+}
+
+void InboxHooks::asks(const std::string& graph, std::set<std::string> ids) {
+  const std::set<std::string> before = std::exchange(asked_[graph], std::move(ids));
+  const std::set<std::string>& now = asked_[graph];
+  for (const std::string& id : before)
+    if (!now.contains(id)) gone(id);
+  for (const std::string& id : now)
+    if (!before.contains(id)) come({0, id});
 }
 
 Status InboxHooks::forgetOthers(const std::function<bool(const std::string& id)>& waits) {

@@ -42,6 +42,8 @@ class InboxHooks {
 
   void come(const InboxPlace& item);
   void gone(const std::string& id);
+  // All that the runs of a graph ask now.
+  void asks(const std::string& graph, std::set<std::string> ids);
   // All that waits has come: rows of others go.
   Status forgetOthers(const std::function<bool(const std::string& id)>& waits);
 
@@ -56,6 +58,7 @@ class InboxHooks {
 
   Place place_;
   std::vector<std::unique_ptr<Hook>> hooks_;
+  std::map<std::string, std::set<std::string>> asked_;  // ids of questions, by graph
 };
 
 }  // namespace witan::node

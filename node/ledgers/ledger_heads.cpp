@@ -37,7 +37,8 @@ Result<LedgerHead> headOf(const Replica& replica, std::string_view partition, bo
                     toHex(head.checkpoint.root),
                     head.note,
                     {head.cosigners.begin(), head.cosigners.end()},
-                    replica.heads().verifierKeysOf(head)};
+                    replica.heads().verifierKeysOf(head),
+                    {}};
 }
 
 Result<InclusionProof> proveEntry(Replica& replica, std::string_view partition, std::uint64_t seq, std::uint64_t size,

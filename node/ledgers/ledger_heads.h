@@ -16,7 +16,8 @@ WITAN_STRUCT(LedgerHead, (std::string, partition, "DOMAIN/NUMBER"), (std::uint64
              (std::uint64_t, size, "Entries that the head covers"), (std::string, root, "Root of the tree over them"),
              (std::string, note, "The head: a signed checkpoint (C2SP tlog-checkpoint, tlog-cosignature)"),
              (std::vector<std::string>, cosigners, "Ids of the devices, other than the owner, that signed it"),
-             (std::vector<std::string>, keys, "Verifier keys of the owner and of the cosigners"))
+             (std::vector<std::string>, keys, "Verifier keys of the owner, the cosigners and the witnesses"),
+             (std::vector<std::string>, witnesses, "Names of the witnesses outside of the cluster that signed it"))
 
 WITAN_STRUCT(InclusionProof, (std::string, partition, "DOMAIN/NUMBER"), (std::uint64_t, seq, "Number of the entry"),
              (std::string, bytes, "The entry's bytes in base64 (docs/ledger-format.md)"),

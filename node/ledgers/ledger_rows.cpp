@@ -131,6 +131,7 @@ Result<json::value> verifyHosts(const Replica& replica, bool replay,
   std::string roots;
   for (const auto& [id, host] : replica.hosts()) {
     kernel::VerifyOptions options{replay ? &host->module() : nullptr, std::nullopt, keptHeads(replica, id), true};
+    options.keysOf = [&replica](std::string_view device) { return replica.keysOf(device); };
     if (progress) options.progress = [&progress, before = entries](std::uint64_t some) { progress(before + some); };
     WITAN_TRY(report, kernel::verifyLedger(host->rows(), options));
     entries += report.entries;

@@ -78,10 +78,11 @@ Result<AgentUsage> agentUsage(OperationContext& context, const ScopeRequest& req
 
 Result<AgentPruned> pruneAgents(OperationContext& context, const AgentPruneRequest& request) {
   if (request.days < 1 || request.days > 36'500) return invalid("days: from 1 to 36500");
-  agents::RunRetention retention(
-      context.replica,
-      {.scope = request.scope.value_or(kDefaultScope), .horizonMs = static_cast<std::int64_t>(request.days) * kDayMs},
-      comesAgain);
+  agents::RunRetention retention(context.replica,
+                                 {.scope = request.scope.value_or(kDefaultScope),
+                                  .horizonMs = static_cast<std::int64_t>(request.days) * kDayMs,
+                                  .furtherMs = 0},
+                                 comesAgain);
   const Now now{context.now, context.nowMs()};
   do {
     WITAN_DO(retention.step(true, now));

@@ -128,6 +128,9 @@ Result<SyncDevices> admitSyncDevice(OperationContext& context, const SyncAdmitRe
 
 Result<SyncDevices> retireSyncDevice(OperationContext& context, const SyncRetireRequest& request) {
   LocalReplica& replica = context.replica;
+  if (context.names.contains(request.device))
+    return conflict(request.device + " is in the roster: its admin says who leaves",
+                    "on the device that holds the admin's key: witan device revoke " + request.device);
   WITAN_TRY(members, replica.membership());
   const auto member = std::ranges::find(members.active, request.device,
                                         [](const ActiveMember& m) -> const std::string& { return m.member.device; });

@@ -6,11 +6,19 @@ namespace witan::node {
 
 namespace {
 
-constexpr const char* kBlocked = "an operator has cut this link";
-
 Error refusal(std::string why) { return {ErrorCode::unauthorised, std::move(why), ""}; }
 
 }  // namespace
+
+std::string Admission::whyBlocked(std::string_view device) const {
+  const auto at = blocked_.find(device);
+  return at == blocked_.end() ? "" : at->second;
+}
+
+Status Admission::notBlocked(std::string_view device) const {
+  const std::string why = whyBlocked(device);
+  return why.empty() ? okStatus() : Status(refusal(why));
+}
 
 Status Admission::admit(const net::LinkInfo& info) const {
   if (info.purpose == net::kJoinPurpose) {
@@ -23,23 +31,23 @@ Status Admission::admit(const net::LinkInfo& info) const {
   if (!device->active())
     return refusal("this device was revoked" + (device->reason.empty() ? "" : ": " + device->reason));
   if (device->device == self_) return refusal("this is the device itself");
-  return isBlocked(device->device) ? Status(refusal(kBlocked)) : okStatus();
+  return notBlocked(device->device);
 }
 
 Result<const RosterDevice*> Admission::confirm(const PublicKey& key) const {
   const RosterDevice* device = rosters_.current().byKey(key);
   if (device == nullptr || !device->active()) return refusal("no member any more");
-  if (isBlocked(device->device)) return refusal(kBlocked);
+  WITAN_DO(notBlocked(device->device));
   return device;
 }
 
 Status Admission::mayLink(std::string_view device) const {
   if (rosters_.current().member(device) == nullptr) return refusal("no member of the cluster");
-  return isBlocked(device) ? Status(refusal(kBlocked)) : okStatus();
+  return notBlocked(device);
 }
 
 bool Admission::mayDial(const RosterDevice& device) const {
-  return device.active() && device.device != self_ && !isBlocked(device.device);
+  return device.active() && device.device != self_ && whyBlocked(device.device).empty();
 }
 
 std::optional<net::LinkId> PendingPeers::add(net::LinkId link, std::int64_t nowMs) {

@@ -1,4 +1,4 @@
-// Admission: decides by the roster, and by the operator's blocks, which links may exist.
+// Admission: decides by the roster, and by blocks, which links may exist.
 //
 // No I/O. Belongs to PeerManager. The roster store outlives it.
 #pragma once
@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 
@@ -30,15 +29,18 @@ class Admission {
   // The same, and this device should dial it.
   bool mayDial(const RosterDevice& device) const;
 
-  // For drills: no link with this device until unblock().
-  void block(const std::string& device) { blocked_.insert(device); }
+  // No link with this device until unblock(). `why`: for its other end.
+  void block(const std::string& device, std::string why) { blocked_[device] = std::move(why); }
   bool unblock(const std::string& device) { return blocked_.erase(device) > 0; }
-  bool isBlocked(std::string_view device) const { return blocked_.contains(device); }
+  // Why; empty: it is not blocked.
+  std::string whyBlocked(std::string_view device) const;
 
  private:
+  Status notBlocked(std::string_view device) const;
+
   const RosterStore& rosters_;
   const std::string self_;
-  std::set<std::string, std::less<>> blocked_;
+  std::map<std::string, std::string, std::less<>> blocked_;  // device -> why
 };
 
 // PendingPeers: the links of devices that are not enrolled yet. Their number is bounded, and so are the requests on

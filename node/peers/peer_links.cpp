@@ -7,6 +7,8 @@ namespace witan::node {
 namespace {
 
 constexpr std::int64_t kShortLifeMs = 1'000;
+constexpr std::int64_t kYoungMs = 90'000;  // the longest wait between two dials is 64 s
+constexpr unsigned kTakeovers = 5;
 
 constexpr std::int64_t kCheckMs = 1'000;
 constexpr std::int64_t kAloneMs = 3'000;      // for a relay to be found, before this link is the only choice
@@ -56,6 +58,14 @@ std::int64_t LinkHistory::recordEnd(const std::string& device, std::string reaso
   past.reason = std::move(reason);
   past.endedMs = nowMs;
   return past.shortLived > 2 ? 1'000LL << std::min(past.shortLived, 6u) : 0;
+}
+
+bool LinkHistory::recordTakeover(const std::string& device, std::int64_t sinceMs, std::int64_t nowMs) {
+  Past& past = past_[device];
+  const bool again = nowMs - sinceMs < kYoungMs && nowMs - past.takenOverMs < kYoungMs;
+  past.takenOver = again ? past.takenOver + 1 : 1;
+  past.takenOverMs = nowMs;
+  return past.takenOver == kTakeovers;
 }
 
 const LinkHistory::Past* LinkHistory::of(const std::string& device) const {

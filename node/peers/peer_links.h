@@ -20,6 +20,7 @@ struct PeerLink {
   std::uint64_t framesIn = 0, bytesIn = 0, bytesOut = 0;
   std::int64_t sinceMs = 0;
   bool quiet = false;        // net::PeerEvents::quiet
+  bool served = false;       // Events::connected was told
   std::string tunnelReason;  // why its tunnel ended
 
   bool direct() const { return info.via.empty(); }
@@ -56,11 +57,16 @@ class LinkHistory {
     std::string reason;
     std::int64_t endedMs = 0;
     unsigned shortLived = 0;  // links in a row that ended within a second
+    unsigned takenOver = 0;   // young links in a row that another connection replaced
+    std::int64_t takenOverMs = 0;
   };
 
   // Returns how long to wait before dialling again; 0: dial at once. Two devices that cannot talk to each other would
   // otherwise try ten times a second.
   std::int64_t recordEnd(const std::string& device, std::string reason, std::int64_t sinceMs, std::int64_t nowMs);
+  // A link that worked was replaced by another connection of its device. True: that happens again and again, as where
+  // two machines run with one key. `sinceMs`: of the link.
+  bool recordTakeover(const std::string& device, std::int64_t sinceMs, std::int64_t nowMs);
   // Null: there was no link.
   const Past* of(const std::string& device) const;
 

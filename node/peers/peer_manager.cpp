@@ -1,5 +1,8 @@
 #include "node/peers/peer_manager.h"
 
+#include <algorithm>
+
+#include "base/string_util.h"
 #include "node/cluster/device_key.h"
 #include "replica/core/messages.h"
 
@@ -9,6 +12,8 @@ namespace {
 
 constexpr std::int64_t kGraceMs = 1'000;  // for the next dial, or for the other end's, before a relay is asked
 constexpr std::string_view kReplaced = "another link took its place";
+constexpr std::string_view kStale = "the roster of this device is older than its lease";
+constexpr std::int64_t kLeastLeaseCheckMs = 250, kMostLeaseCheckMs = 600'000;
 
 net::PeerNetworkOptions networkOptions(const PeerManager::Options& wanted) {
   net::PeerNetworkOptions options;
@@ -140,6 +145,7 @@ void PeerManager::choose(net::LinkId id) {
     endProbation(device, kReplaced);
   }
   if (const PeerLink* old = links_.of(device)) {
+    noticeTakeover(*old, info);
     const auto trial = probation_.end(device);  // a link on probation must not replace the old one meanwhile
     end(old->info.id, kReplaced);
     if (trial) probation_.start(device, *trial);
@@ -153,7 +159,20 @@ void PeerManager::choose(net::LinkId id) {
   log_.info("peers", "connected",
             {{"device", rosters_.current().find(device)->name}, {"id", device}, {"address", info.address}});
   sendRoster(id);
+  if (stale())
+    return log_.warn("peers", kStale, {{"id", device}, {"hint", "it is not served until a newer one is here"}});
+  if (PeerLink* link = links_.find(id)) link->served = true;
   events_.connected(device);
+}
+
+void PeerManager::noticeTakeover(const PeerLink& old, const net::LinkInfo& fresh) {
+  if (!old.direct() || !fresh.via.empty() || network_.quiet(old.info.id)) return;
+  if (!history_.recordTakeover(old.device, old.sinceMs, events_.steadyMs())) return;
+  const auto hostOf = [](const std::string& address) { return address.substr(0, address.rfind(':')); };
+  const std::string one = hostOf(old.info.address), other = hostOf(fresh.address);
+  events_.alarm("cloned", old.device,
+                concat("links of ", old.device, " take each other's place again and again (from ", std::min(one, other),
+                       " and ", std::max(one, other), "): two machines seem to run with its key"));
 }
 
 void PeerManager::end(net::LinkId id, std::string_view reason) {
@@ -178,7 +197,7 @@ void PeerManager::onDown(net::LinkId id, std::string_view reason) {
   const std::int64_t redialMs = history_.recordEnd(link.device, why, link.sinceMs, events_.steadyMs());
   log_.info("peers", "disconnected", {{"id", link.device}, {"why", why}});
   if (link.direct()) relay_.unlinked(link.device, why);
-  events_.disconnected(link.device);
+  if (link.served) events_.disconnected(link.device);
   if (redialMs == 0) return findOtherWay(link);
   relay_.settled(link.device);
   dialLater(link.device, redialMs);
@@ -253,6 +272,7 @@ void PeerManager::dialAll() {
     dial(device);
   }
   for (const std::string& address : options_.dial) apply({{Dialer::configured(address)}, {}});
+  keepLease();
 }
 
 void PeerManager::dial(const RosterDevice& device) {
@@ -283,9 +303,19 @@ void PeerManager::seekRelay(const std::string& device) {
   if (dialer_.allFailed(device, network_.dials())) relay_.missing(device, kGraceMs);
 }
 
-void PeerManager::cut(const std::string& device) {
-  constexpr std::string_view why = "an operator has cut it";
-  admission_.block(device);
+void PeerManager::cut(const std::string& device) { shutOff(device, "an operator has cut this link"); }
+
+void PeerManager::suspend(const std::string& device, const std::string& why, std::int64_t ms) {
+  if (isCut(device)) return;
+  log_.warn("peers", "a link was cut for a while", {{"id", device}, {"why", why}, {"ms", std::to_string(ms)}});
+  shutOff(device, why);
+  later(ms, [this, device, why] {
+    if (admission_.whyBlocked(device) == why) heal(device);
+  });
+}
+
+void PeerManager::shutOff(const std::string& device, const std::string& why) {
+  admission_.block(device, why);
   apply(dialer_.stop(device));
   relay_.settled(device);
   endProbation(device, why);
@@ -322,6 +352,7 @@ void PeerManager::onFrame(net::LinkId id, std::string_view bytes) {
   link->bytesIn += bytes.size();
   if (isClusterFrame(bytes)) return onClusterFrame(*link, bytes);
   if (link->device.empty()) return network_.close(id, "only enrolment is spoken here");
+  if (!link->served) return;  // it is told nothing and is not heard: stale()
   events_.received(link->device, bytes);
 }
 
@@ -330,6 +361,7 @@ void PeerManager::onClusterFrame(PeerLink& link, std::string_view bytes) {
   const bool member = !link.device.empty();
   if (!member && type == ClusterFrame::joinRequest) return onJoin(link, bytes);
   if (member && type == ClusterFrame::roster) return onRoster(link, bytes);
+  if (member && !link.served) return;
   if (member && type == ClusterFrame::rotateKey) return onRotate(link, bytes);
   if (isTunnelFrame(static_cast<std::uint8_t>(bytes[4]))) {
     if (member && link.direct()) return relay_.frame(link.device, bytes);
@@ -342,16 +374,22 @@ void PeerManager::onClusterFrame(PeerLink& link, std::string_view bytes) {
 
 // --- the roster
 
-void PeerManager::sendRoster(net::LinkId id) { (void)network_.send(id, gossip_.frame()); }
+void PeerManager::sendRoster(net::LinkId id) {
+  enrolment_.stampRoster(events_.wall());
+  (void)network_.send(id, gossip_.frame());
+}
 
 void PeerManager::onRoster(PeerLink& link, std::string_view bytes) {
-  const Result<bool> changed = gossip_.receive(bytes);
-  if (!changed.ok()) {
-    log_.warn("roster", changed.error().message, {{"from", link.device}});
-    return network_.close(link.info.id, "a roster that does not count: " + changed.error().message);
+  const auto heard = gossip_.receive(bytes, events_.wall());
+  if (!heard.ok()) {
+    log_.warn("roster", heard.error().message, {{"from", link.device}});
+    return network_.close(link.info.id, "a roster that does not count: " + heard.error().message);
   }
-  if (!*changed) return;
-  applyRoster(std::string(link.device));
+  const std::string from = link.device;
+  if (!heard->oddDate.empty() && network_.mayLog()) log_.warn("roster", heard->oddDate, {{"from", from}});
+  if (heard->roster) applyRoster(from);
+  if (heard->date) dateChanged(from);
+  if (!heard->roster) return;
   if (!gossip_.startSaving()) return;
   log_.error("roster", "applied, but could not be written; retrying", {{"why", rosters_.kept().error().message}});
   saveRosterLater();
@@ -365,7 +403,60 @@ void PeerManager::saveRosterLater() {
   });
 }
 
-void PeerManager::rosterPublished() { applyRoster(""); }
+void PeerManager::rosterPublished() {
+  enrolment_.stampRoster(events_.wall());
+  applyRoster("");
+}
+
+// --- the roster's lease
+
+bool PeerManager::stale() const {
+  const Time dated = rosters_.date().at;
+  if (options_.rosterLeaseMs <= 0 || dated.micros == 0 || enrolment_.isAdmin()) return false;
+  return (events_.wall().micros - dated.micros) / 1000 > options_.rosterLeaseMs;
+}
+
+void PeerManager::keepLease() {
+  const std::int64_t lease = options_.rosterLeaseMs;
+  const Time dated = rosters_.date().at;
+  if (enrolment_.isAdmin()) {
+    enrolment_.stampRoster(events_.wall());
+    dateChanged("");
+  } else if (stale()) {
+    endAll(kStale, true);
+    events_.alarm("staleRoster", "",
+                  concat("no word of the admin's device since ", formatTime(dated),
+                         ", which is longer than [peers] roster_lease_seconds: this device serves no other until it "
+                         "hears from that one, or from a device that has"));
+  } else if (lease > 0 && dated.micros > 0 && (events_.wall().micros - dated.micros) / 500 > lease && !warned_) {
+    warned_ = true;
+    log_.warn("roster", "half of its lease is over without a word of the admin's device",
+              {{"since", formatTime(dated)}});
+  }
+  later(std::clamp(lease > 0 ? lease / 4 : kMostLeaseCheckMs, kLeastLeaseCheckMs, kMostLeaseCheckMs),
+        [this] { keepLease(); });
+}
+
+void PeerManager::dateChanged(std::string_view from) {
+  warned_ = false;
+  for (const auto& [device, id] : links_.chosen())
+    if (device != from) (void)network_.send(id, gossip_.dateFrame());
+  if (stale()) return;
+  // Of its link nothing was dropped: the roster is what a device says first.
+  PeerLink* link = links_.of(from);
+  if (link != nullptr && !link->served && link->framesIn == 1) {
+    link->served = true;
+    events_.connected(link->device);
+  }
+  endAll("the roster of this device is fresh again", false);
+}
+
+void PeerManager::endAll(std::string_view why, bool served) {
+  std::vector<net::LinkId> ending;
+  for (const auto& [device, id] : links_.chosen())
+    if (links_.find(id)->served == served) ending.push_back(id);
+  for (const net::LinkId id : ending) end(id, why);
+}
 
 void PeerManager::applyRoster(std::string_view from) {
   const Roster& roster = rosters_.current();
@@ -424,23 +515,19 @@ void PeerManager::onJoin(PeerLink& link, std::string_view bytes) {
   if (changed) applyRoster("");
 }
 
-Status PeerManager::rotate(const std::string& device, const RotateKey& request) {
-  WITAN_TRY(changed, enrolment_.onRotate(device, request));
-  if (!changed) return okStatus();
-  log_.warn("enrolment", "a member has another key",
-            {{"id", device}, {"fingerprint", fingerprintOf(*publicKeyFromBytes(request.key, "key"))}});
-  applyRoster("");
-  return okStatus();
-}
-
+// A thief of a key could ask, too: a person decides.
 void PeerManager::onRotate(PeerLink& link, std::string_view bytes) {
   RotateKey request;
   const std::string device = link.device;
-  const net::LinkId id = link.info.id;
   Status done = readClusterFrame(bytes, request);
   if (done.ok() && !enrolment_.isAdmin()) return;  // the device with the admin's key gets the request too
-  if (done.ok()) done = rotate(device, request);
-  if (!done.ok()) network_.close(id, "the key was not taken: " + done.error().message);
+  if (done.ok()) {
+    const auto asked = enrolment_.onRotate(device, request, events_.wall());
+    if (asked.ok() && asked->empty()) return;
+    if (asked.ok()) return events_.alarm("keyAsked", device, *asked);
+    done = asked.error();
+  }
+  network_.close(link.info.id, "the key was not taken: " + done.error().message);
 }
 
 // --- reading

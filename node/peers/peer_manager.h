@@ -48,6 +48,8 @@ class PeerManager {
     std::function<void(const std::string& device, std::string_view frame)> received;
     std::function<void(const std::string& device)> room;  // its queue has drained
     std::function<void()> rosterChanged;
+    // Something that an operator must know of a device; `kind`: of an incident.
+    std::function<void(const std::string& kind, const std::string& device, const std::string& what)> alarm;
     std::function<Time()> wall;
     std::function<std::int64_t()> steadyMs;
   };
@@ -57,6 +59,8 @@ class PeerManager {
     bool carry = true;                                       // links of others
     std::int64_t heartbeatMs = 5'000, deadAfterMs = 20'000;  // net::PeerNetworkOptions
     std::int64_t joinMs = 10'000;                            // a link of a device that would like to join
+    // Without the admin's word for so long that no later roster is known, this device serves no other. 0: it does.
+    std::int64_t rosterLeaseMs = 0;
   };
 
   PeerManager(net::Loop& loop, const net::TlsIdentity& identity, RosterStore& rosters, EnrolmentService& enrolment,
@@ -71,19 +75,21 @@ class PeerManager {
   // Called after the roster changed here (by an admin's command): applies it and sends it to all peers.
   void rosterPublished();
 
-  // A member asks for another key, or this device does. Errors: not the admin's device, a proof that does not hold.
-  Status rotate(const std::string& device, const RotateKey& request);
   // This device's key has changed: links from now on are made with it.
   void setIdentity(const net::TlsIdentity& identity) { network_.setIdentity(identity); }
 
   // For drills: no link with this device, in either direction, until heal().
   void cut(const std::string& device);
   void heal(const std::string& device);
-  bool isCut(const std::string& device) const { return admission_.isBlocked(device); }
+  bool isCut(const std::string& device) const { return !admission_.whyBlocked(device).empty(); }
+  // The same for a while, of a device that does what no honest one does.
+  void suspend(const std::string& device, const std::string& why, std::int64_t ms);
 
   bool connected(std::string_view device) const { return links_.of(device) != nullptr; }
   std::size_t queuedBytes(std::string_view device) const;
   std::vector<PeerStatus> status() const;
+  // Whether the roster here may miss a revocation (Options::rosterLeaseMs).
+  bool stale() const;
   // Links that were refused at the handshake, since the start.
   std::uint64_t refusedLinks() const { return refused_; }
   const RelayManager& relay() const { return relay_; }
@@ -108,6 +114,8 @@ class PeerManager {
   void end(net::LinkId id, std::string_view reason);
   // After a chosen link ended: another way at once, the link on probation, or dials.
   void findOtherWay(const PeerLink& ended);
+  void shutOff(const std::string& device, const std::string& why);
+  void noticeTakeover(const PeerLink& old, const net::LinkInfo& fresh);
 
   bool needsProbation(const std::string& device) const;
   void startProbation(const net::LinkInfo& info, const std::string& device);
@@ -130,6 +138,9 @@ class PeerManager {
   void sendRoster(net::LinkId id);
   void applyRoster(std::string_view from);
   void saveRosterLater();
+  void keepLease();
+  void dateChanged(std::string_view from);
+  void endAll(std::string_view why, bool served);
   void limitPending(net::LinkId pending);
   void reject(net::LinkId pending, std::string_view why);
 
@@ -148,6 +159,7 @@ class PeerManager {
   RosterGossip gossip_;
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
   std::uint64_t refused_ = 0;
+  bool warned_ = false;  // that the lease runs out
   net::PeerNetwork network_;
   RelayManager relay_;
 };

@@ -5,16 +5,32 @@
 
 namespace witan::node {
 
+namespace {
+
+RosterMessage messageOf(const RosterDate& date) {
+  return {.dated = date.at, .datedVersion = date.version, .dateSignature = date.signature};
+}
+
+}  // namespace
+
 std::string RosterGossip::frame() const {
-  RosterMessage message;
+  RosterMessage message = messageOf(rosters_.date());
   message.document.assign(rosters_.document().begin(), rosters_.document().end());
   return clusterFrame(message);
 }
 
-Result<bool> RosterGossip::receive(std::string_view frame) {
+std::string RosterGossip::dateFrame() const { return clusterFrame(messageOf(rosters_.date())); }
+
+Result<RosterGossip::Heard> RosterGossip::receive(std::string_view frame, Time now) {
   RosterMessage message;
   WITAN_DO(readClusterFrame(frame, message));
-  return rosters_.adopt(asView(message.document));
+  Heard heard;
+  if (!message.document.empty()) WITAN_SET(heard.roster, rosters_.adopt(asView(message.document)));
+  const auto taken = rosters_.adopt({message.dated, message.datedVersion, message.dateSignature}, now);
+  if (taken.ok()) heard.date = *taken;
+  if (!taken.ok() && taken.error().code == ErrorCode::unauthorised) return taken.error();
+  if (!taken.ok()) heard.oddDate = taken.error().message;  // a clock is wrong, which is no reason to part
+  return heard;
 }
 
 std::string RosterGossip::whyLinksEnd(std::string_view device) const {

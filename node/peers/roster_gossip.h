@@ -15,10 +15,15 @@ class RosterGossip {
  public:
   explicit RosterGossip(RosterStore& rosters) : rosters_(rosters) {}
 
-  // The present roster, for a peer.
+  // The present roster with its date, or the date alone, for a peer.
   std::string frame() const;
-  // Returns whether the roster changed. Errors: not a roster of this cluster's admin.
-  Result<bool> receive(std::string_view frame);
+  std::string dateFrame() const;
+  // Whether the roster changed, and its date. Errors: not a roster, or not a date, of this cluster's admin.
+  struct Heard {
+    bool roster = false, date = false;
+    std::string oddDate;  // why the date was not taken; empty: it was, or was no later one
+  };
+  Result<Heard> receive(std::string_view frame, Time now);
 
   // Why the links with this device must end; empty: they stay.
   std::string whyLinksEnd(std::string_view device) const;

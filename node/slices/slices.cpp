@@ -10,9 +10,9 @@ namespace witan::node {
 
 namespace {
 
-bool actsIn(const RosterDevice& device, const kernel::DomainModule& module) {
+bool seesIn(const RosterDevice& device, const kernel::DomainModule& module) {
   for (const kernel::RoleInfo& role : module.signature().roles)
-    if (device.mayAct(module.signature().domain, role.name)) return true;
+    if (device.maySee(module.signature().domain, role.name)) return true;
   return false;
 }
 
@@ -82,7 +82,7 @@ Result<bool> SliceServer::produce(const std::string& device, std::string& out) {
     std::uint64_t& sent = peer.sent[id];
     const std::uint64_t durable = host->durableBatches();
     if (sent == durable) continue;
-    if (!actsIn(peer.rights, host->module())) {
+    if (!seesIn(peer.rights, host->module())) {
       sent = durable;
       continue;
     }
@@ -106,7 +106,7 @@ Status SliceServer::sendBatch(const Peer& peer, PartitionHost& host, std::uint64
     const kernel::EntityState* state = host.partition().state(entity);
     if (state == nullptr) continue;
     for (const kernel::RoleInfo& role : module.signature().roles) {
-      if (!peer.rights.mayAct(module.signature().domain, role.name)) continue;
+      if (!peer.rights.maySee(module.signature().domain, role.name)) continue;
       Slice slice{module.signature().domain,       entity, role.name, {},
                   host.partition().frozen(entity), time,   host.id(), host.durableBatches()};
       module.writeState(slice.state, *state, role.footprint);
@@ -129,7 +129,7 @@ Result<SliceHave> SliceStore::have() const {
 }
 
 Status SliceStore::take(const Slice& slice, const RosterDevice& rights) {
-  if (!rights.mayAct(slice.domain, slice.role))
+  if (!rights.maySee(slice.domain, slice.role))
     return Error{ErrorCode::unauthorised,
                  "a slice of " + slice.domain + "." + slice.role + ", which this device may not see", ""};
   if (slice.domain.size() + slice.role.size() + slice.entity.size() > 1024 ||
@@ -178,7 +178,7 @@ Status SliceStore::applyRights(const RosterDevice& rights) {
   if (before && *before == now) return okStatus();
   store::WriteBatch batch;
   WITAN_DO(each("", [&](const Slice& slice) {
-    if (rights.keepsLedgers() || !rights.mayAct(slice.domain, slice.role))
+    if (rights.keepsLedgers() || !rights.maySee(slice.domain, slice.role))
       batch.erase(keyOf(slice.domain, slice.role, slice.entity));
     return true;
   }));

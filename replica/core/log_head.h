@@ -34,6 +34,12 @@ class HeadKeys {
   // All keys that a device has had. None: it never was a member.
   virtual std::vector<PublicKey> keysOf(std::string_view device) const = 0;
   virtual Takeover mayTakeOver(std::string_view device) const = 0;
+  // All keys that a person has had (node/cluster/roster.h). None: the roster names no such person.
+  virtual std::vector<PublicKey> keysOfPerson(std::string_view) const { return {}; }
+  // Whether the person, by that key, may answer as a counselor of the domain now.
+  virtual bool mayAnswer(std::string_view, const PublicKey&, std::string_view) const { return false; }
+  // Whether a counselor of this name may answer without a person's signature.
+  virtual bool mayAnswerUnsigned(std::string_view, std::string_view) const { return true; }
   // What was remembered last, outside of the stores; empty: nothing. Errors: unreadable.
   virtual Result<std::string> remembered() const = 0;
   // Durably, before a signature leaves.

@@ -3,6 +3,7 @@
 #include "base/identity.h"
 #include "base/sha256.h"
 #include "kernel/proposal_message.h"
+#include "kernel/record/signed_leaves.h"
 #include "replication/writer.h"
 
 namespace witan::node {
@@ -13,6 +14,11 @@ Status checkText(std::string_view what, std::string_view text, std::size_t most)
   if (text.size() <= most) return okStatus();
   return invalid(std::string(what) + ": " + std::to_string(text.size()) + " bytes, at most " + std::to_string(most) +
                  " are allowed");
+}
+
+Request unproven(Request request) {
+  request.proof.clear();
+  return request;
 }
 
 }  // namespace
@@ -36,6 +42,11 @@ Status checkRequest(const Request& request) {
   const bool run = request.runKey != Hash{}, plan = request.planDigest != Hash{};
   if (run != plan) return invalid(run ? "planDigest: a run acts by a plan" : "runKey: a plan is that of a run");
   if (run && request.kind != RequestKind::propose) return invalid("runKey: runs propose; they decide nothing");
+  if (!request.signature.empty() && request.signature.size() != kernel::kPersonSignature)
+    return invalid("signature: a key and a signature have 96 bytes");
+  if (!request.signature.empty() && request.pendingDigest == Hash{})
+    return invalid("signature: without the digest of what was shown");
+  if (!request.proof.empty()) WITAN_DO(kernel::checkProof(request.proof));
   return okStatus();
 }
 
@@ -46,9 +57,12 @@ std::uint64_t firstWord(const Hash& hash) {
 }
 
 std::uint64_t fingerprintOf(const Request& request) {
+  if (!request.proof.empty()) return fingerprintOf(unproven(request));
   WordWriter words;
   return firstWord(sha256(words.message(request)));
 }
+
+bool sameRequest(const Request& one, const Request& other) { return unproven(one) == unproven(other); }
 
 Answer answerTo(const Request& request, AnswerKind kind, std::string message) {
   Answer answer;

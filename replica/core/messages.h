@@ -50,8 +50,10 @@ struct Request {
   Hash pendingDigest{};
   Hash runKey{};
   Hash planDigest{};
+  std::vector<std::uint8_t> signature;
+  std::vector<std::uint8_t> proof;
   WITAN_MEMBERS(Request, kind, base, domain, entity, role, operationId, device, agent, actionType, action, text,
-                counselor, reason, escalation, pendingDigest, runKey, planDigest)
+                counselor, reason, escalation, pendingDigest, runKey, planDigest, signature, proof)
   friend bool operator==(const Request&, const Request&) = default;
 };
 
@@ -72,8 +74,10 @@ struct Answer {
   std::string invariant;
   std::string message;
   std::uint64_t asked = 0;
+  std::vector<std::uint8_t> entry;
+  std::vector<std::uint8_t> proof;
   WITAN_MEMBERS(Answer, operationId, kind, outcome, recorded, safe, seq, epochNumber, epochOwner, invariant, message,
-                asked)
+                asked, entry, proof)
 };
 
 struct OwnershipRecord {
@@ -169,8 +173,10 @@ void appendFrame(std::string& out, WordWriter& words, const T& message) {
 // Whether the request can be what it says: kind, sizes, ids. Errors name the member.
 Status checkRequest(const Request& request);
 
-// The first bytes of SHA-256 over its canonical bytes: tells requests under one operation id apart.
+// The first bytes of SHA-256 over its canonical bytes without the proof: tells requests under one operation id apart.
 std::uint64_t fingerprintOf(const Request& request);
+// Whether both ask the same, whatever proves it.
+bool sameRequest(const Request& one, const Request& other);
 
 // The answer to a request without a decision on record.
 Answer answerTo(const Request& request, AnswerKind kind, std::string message);

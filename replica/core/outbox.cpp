@@ -45,8 +45,9 @@ void Outbox::save(Waiting& waiting, store::WriteBatch& out) {
 
 Result<Outbox::Waiting*> Outbox::accept(const Request& request, Keep keep, std::int64_t nowMs, store::WriteBatch& out) {
   if (Waiting* known = find(request.operationId)) {
-    if (known->request == request && keep == Keep::now) save(*known, out);
-    if (known->request == request) return known;
+    const bool same = sameRequest(known->request, request);
+    if (same && keep == Keep::now) save(*known, out);
+    if (same) return known;
     return Error{ErrorCode::conflict, "operation id " + request.operationId + " names another request that waits", ""};
   }
   if (waiting_.size() >= kMaxOutbox)

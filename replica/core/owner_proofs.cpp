@@ -14,19 +14,16 @@ namespace witan::node {
 namespace {
 
 constexpr std::string_view kSealRows = "z/";
-constexpr std::size_t kMaxPath = 64;  // hashes
 
 std::string rowOf(std::string_view partition, std::uint64_t batch) {
   return concat(kSealRows, partition, '/', bigEndian(batch));
 }
 
+// Of an epoch without proofs as before there were any.
 Hash leafOf(std::string_view cluster, std::string_view partition, const BatchSeal& seal) {
-  return kernel::leafHash(concat("witan-batch/1\n", cluster, '\n', partition, '\n', seal.number, ' ', seal.owner, '\n',
-                                 seal.batches, ' ', toHex(seal.chain), ' ', toHex(seal.value), '\n'));
-}
-
-std::string roundText(std::string_view cluster, std::uint64_t size, const Hash& root) {
-  return concat("witan-round/1\n", cluster, '\n', size, ' ', toHex(root), '\n');
+  return kernel::leafHash(concat("witan-batch/", seal.format < kernel::kSignedFormat ? 1 : seal.format, '\n', cluster,
+                                 '\n', partition, '\n', seal.number, ' ', seal.owner, '\n', seal.batches, ' ',
+                                 toHex(seal.chain), ' ', toHex(seal.value), '\n'));
 }
 
 bool signedBy(std::span<const PublicKey> keys, std::string_view text, const Bytes& signature) {
@@ -63,19 +60,30 @@ bool isProven(std::string_view cluster, const OwnershipRecord& claim, const Head
 
 void sealTogether(std::string_view cluster, std::span<const std::pair<std::string, BatchSeal*>> seals,
                   const SigningKey& key) {
-  if (seals.empty()) return;
-  kernel::MemoryTree tree;
-  for (const auto& [partition, seal] : seals) tree.append(leafOf(cluster, partition, *seal));
-  const Signature signature = key.sign(roundText(cluster, tree.size(), tree.root()));
-  for (std::uint64_t i = 0; i < seals.size(); ++i) {
+  std::vector<Hash> leaves;
+  for (const auto& [partition, seal] : seals) leaves.push_back(leafOf(cluster, partition, *seal));
+  const std::vector<kernel::LeafProof> proofs = kernel::signLeaves(cluster, leaves, key);
+  for (std::size_t i = 0; i < seals.size(); ++i) {
     BatchSeal& seal = *seals[i].second;
-    seal.index = i, seal.size = seals.size(), seal.root = tree.root();
-    const auto path = kernel::inclusionProof(i, seals.size(), tree);
-    WITAN_CHECK(path.ok(), "a tree in memory has the paths of its leaves");
+    const kernel::LeafProof& proof = proofs[i];
+    seal.index = proof.index, seal.size = proof.size;
+    seal.root = *kernel::pathRoot(leaves[i], proof.index, proof.size, proof.path);
     seal.path.clear();
-    for (const Hash& hash : *path) seal.path.insert(seal.path.end(), hash.begin(), hash.end());
-    seal.signature.assign(signature.begin(), signature.end());
+    for (const Hash& hash : proof.path) seal.path.insert(seal.path.end(), hash.begin(), hash.end());
+    seal.signature.assign(proof.signature.begin(), proof.signature.end());
   }
+}
+
+bool holdsSeal(std::string_view cluster, std::string_view partition, const BatchSeal& seal,
+               std::span<const PublicKey> keys, kernel::SignatureMemo& memo) {
+  if (seal.path.size() % sizeof(Hash) != 0 || seal.path.size() / sizeof(Hash) > kernel::kMaxLeafPath) return false;
+  std::vector<Hash> path(seal.path.size() / sizeof(Hash));
+  for (std::size_t i = 0; i < path.size(); ++i)
+    std::copy_n(seal.path.begin() + static_cast<std::ptrdiff_t>(i * sizeof(Hash)), sizeof(Hash), path[i].begin());
+  const auto root = kernel::pathRoot(leafOf(cluster, partition, seal), seal.index, seal.size, path);
+  if (!root || *root != seal.root) return false;
+  const std::string text = kernel::leavesText(cluster, seal.size, seal.root);
+  return std::ranges::any_of(keys, [&](const PublicKey& key) { return memo.holds(key, text, seal.signature); });
 }
 
 void SealBook::keep(const std::string& partition, std::uint64_t batch, Bytes seal, store::WriteBatch& out) {
@@ -87,24 +95,6 @@ Bytes SealBook::find(std::string_view partition, std::uint64_t batch) const {
   if (const auto at = last_.find(partition); at != last_.end() && at->second.first == batch) return at->second.second;
   const auto row = ledgers_.get(rowOf(partition, batch));
   return row.ok() && *row ? Bytes((*row)->begin(), (*row)->end()) : Bytes();
-}
-
-bool SealBook::holds(std::string_view cluster, std::string_view partition, const BatchSeal& seal,
-                     std::span<const PublicKey> keys) {
-  if (seal.index >= seal.size || seal.path.size() % sizeof(Hash) != 0 || seal.path.size() / sizeof(Hash) > kMaxPath)
-    return false;
-  std::vector<Hash> path(seal.path.size() / sizeof(Hash));
-  for (std::size_t i = 0; i < path.size(); ++i)
-    std::copy_n(seal.path.begin() + static_cast<std::ptrdiff_t>(i * sizeof(Hash)), sizeof(Hash), path[i].begin());
-  if (!kernel::verifyInclusion(leafOf(cluster, partition, seal), seal.index, seal.size, path, seal.root)) return false;
-  const std::string text = roundText(cluster, seal.size, seal.root);
-  std::string whole = text;
-  for (const PublicKey& key : keys) whole.append(key.begin(), key.end());
-  whole.append(seal.signature.begin(), seal.signature.end());
-  if (whole == good_) return true;
-  if (!signedBy(keys, text, seal.signature)) return false;
-  good_ = std::move(whole);
-  return true;
 }
 
 }  // namespace witan::node

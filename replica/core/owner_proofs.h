@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/crypto.h"
+#include "kernel/record/signed_leaves.h"
 #include "replica/core/messages.h"
 #include "store/store.h"
 
@@ -50,9 +51,14 @@ struct BatchSeal {
   Hash root{};
   Bytes path;
   Bytes signature;
-  WITAN_MEMBERS(BatchSeal, number, owner, batches, chain, value, index, size, root, path, signature)
+  std::uint16_t format = 0;  // of the epoch (kernel/epoch.h)
+  WITAN_MEMBERS(BatchSeal, number, owner, batches, chain, value, index, size, root, path, signature, format)
   kernel::Epoch epoch() const { return {number, owner}; }
 };
+
+// Whether one of the keys signed it.
+bool holdsSeal(std::string_view cluster, std::string_view partition, const BatchSeal& seal,
+               std::span<const PublicKey> keys, kernel::SignatureMemo& memo);
 
 // Completes the seals of batches that leave together, each of the partition beside it.
 void sealTogether(std::string_view cluster, std::span<const std::pair<std::string, BatchSeal*>> seals,
@@ -67,14 +73,10 @@ class SealBook {
   void keep(const std::string& partition, std::uint64_t batch, Bytes seal, store::WriteBatch& out);
   // Empty: none. The last one of a partition may not be written yet.
   Bytes find(std::string_view partition, std::uint64_t batch) const;
-  // Whether one of the keys signed it. Not again for the next batch of the same round.
-  bool holds(std::string_view cluster, std::string_view partition, const BatchSeal& seal,
-             std::span<const PublicKey> keys);
 
  private:
   const store::Store& ledgers_;
   std::map<std::string, std::pair<std::uint64_t, Bytes>, std::less<>> last_;
-  std::string good_;  // what was verified last: key, text, signature
 };
 
 }  // namespace witan::node

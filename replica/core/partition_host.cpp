@@ -90,13 +90,23 @@ Time PartitionHost::clock(Time wall) const {
 }
 
 void PartitionHost::decide(const Request& request, Time wall, std::string to, std::string_view stuck) {
-  const kernel::Decision decision = decisionOn(request, clock(wall), stuck);
-  waiting_.push_back({std::move(to), request.kind, answerOf(request, decision), decision.boundElsewhere});
+  wait(request, decisionOn(request, clock(wall), stuck), std::move(to));
+}
+
+// Another device believes the answer with its entry.
+void PartitionHost::wait(const Request& request, const kernel::Decision& decision, std::string to) {
+  Release release{std::move(to), request.kind, answerOf(request, decision), decision.boundElsewhere};
+  if (options_.isSigned && !release.to.empty() && decision.seq != 0) {
+    release.partition = options_.id;
+    if (const auto bytes = ledger_->partition().entryBytes(decision.seq); bytes.ok())
+      release.answer.entry.assign(bytes->begin(), bytes->end());
+  }
+  waiting_.push_back(std::move(release));
 }
 
 kernel::Decision PartitionHost::decideAs(const Request& step, const Request& asked, Time wall, std::string to) {
   kernel::Decision decision = propose(step, clock(wall));
-  waiting_.push_back({std::move(to), asked.kind, answerOf(asked, decision), decision.boundElsewhere});
+  wait(asked, decision, std::move(to));
   return decision;
 }
 
@@ -136,6 +146,7 @@ kernel::Decision PartitionHost::propose(const Request& request, Time at) {
   proposal.at = at;
   proposal.runKey = request.runKey;
   proposal.planDigest = request.planDigest;
+  proposal.proof = request.proof;
   return ledger_->partition().propose(proposal);
 }
 
@@ -153,6 +164,8 @@ kernel::Decision PartitionHost::counselor(const Request& request, Time at) {
   decision.at = at;
   if (request.escalation != 0) decision.escalation = request.escalation;
   if (request.pendingDigest != Hash{}) decision.pendingDigest = request.pendingDigest;
+  decision.device = request.device, decision.agent = request.agent;
+  decision.signature = request.signature, decision.proof = request.proof;
   return ledger_->partition().decide(decision);
 }
 
@@ -180,7 +193,7 @@ void PartitionHost::beginEpoch(const kernel::Epoch& epoch, kernel::EpochCause ca
   const std::size_t at = out.size();
   // A seizure is in the middle of a round: what was decided before it is read before it is written.
   if (stage(out)) seen_.add(kernel::batchKey(number), std::string(out.op(at).value));
-  ledger_->partition().beginEpoch(epoch, cause, clock(wall), reason, successor);
+  ledger_->partition().beginEpoch(epoch, cause, clock(wall), reason, successor, format());
   stage(out);
 }
 
@@ -190,7 +203,7 @@ std::string PartitionHost::successor() const {
 
 void PartitionHost::openEpoch(const kernel::Epoch& epoch, kernel::EpochCause cause, Time wall,
                               std::string_view reason) {
-  ledger_->partition().beginEpoch(epoch, cause, clock(wall), reason);
+  ledger_->partition().beginEpoch(epoch, cause, clock(wall), reason, {}, format());
 }
 
 PartitionHost::Ahead PartitionHost::takeAhead() {

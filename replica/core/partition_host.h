@@ -60,6 +60,7 @@ struct HostOptions {
   std::string id;      // "{domain}/{number}"
   std::string origin;  // name of the log in checkpoints
   std::int64_t pendingTtlMicros = 0;
+  bool isSigned = false;  // epochs that begin here have entries with proofs
 };
 
 class PartitionHost {
@@ -70,6 +71,7 @@ class PartitionHost {
     RequestKind kind = RequestKind::propose;
     Answer answer;
     bool boundElsewhere = false;  // as kernel::Decision
+    std::string partition = {};   // of an answer that holds its entry
   };
 
   static Result<std::unique_ptr<PartitionHost>> open(store::Store& ledgers, const kernel::DomainModule& module,
@@ -167,9 +169,11 @@ class PartitionHost {
 
  private:
   PartitionHost(store::Store& ledgers, const kernel::DomainModule& module, HostOptions options);
+  void wait(const Request& request, const kernel::Decision& decision, std::string to);
   kernel::Decision decisionOn(const Request& request, Time at, std::string_view stuck);
   kernel::Decision propose(const Request& request, Time at);
   kernel::Decision counselor(const Request& request, Time at);
+  std::uint16_t format() const { return options_.isSigned ? kernel::kSignedFormat : std::uint16_t{0}; }
   Answer answerOf(const Request& request, const kernel::Decision& decision) const;
   Time clock(Time wall) const;
   void noteRoot();

@@ -23,7 +23,7 @@ Status PartitionTable::open(const ReplicaConfig& config, store::Store& ledgers, 
 
 Status PartitionTable::openHost(const ReplicaConfig& config, store::Store& ledgers, const std::string& ownerName,
                                 const kernel::DomainModule& module, const std::string& id) {
-  HostOptions options{id, config.replication.cluster + "/" + id, config.pendingTtlMicros};
+  HostOptions options{id, config.replication.cluster + "/" + id, config.pendingTtlMicros, config.heads != nullptr};
   WITAN_TRY(host, PartitionHost::open(ledgers, module, options));
   if (host->keepsPartOfBatch() && (config.etcd || host->epoch().owner != ownerName)) {
     WITAN_DO(host->dropLastBatch());

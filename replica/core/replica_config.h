@@ -59,8 +59,11 @@ struct ReplicaConfig {
   // With a value: etcd names the owners.
   std::optional<EtcdOptions> etcd;
   std::size_t followWindow = 32;  // batches under way to one follower of one partition
-  // Not null: this device signs and cosigns heads of logs (replica/head_exchange.h), and without etcd it signs its
-  // claims and batches and asks others to prove theirs (replica/core/owner_proofs.h).
+  // No counselor's answer counts without a person's signature: the same on all devices, since copies refuse others.
+  bool signedAnswers = false;
+  // Not null: this device signs its requests and answers, and asks others to prove theirs
+  // (replica/core/request_proofs.h), it signs and cosigns heads of logs (replica/head_exchange.h), and without etcd its
+  // claims and batches, too (replica/core/owner_proofs.h).
   std::shared_ptr<HeadKeys> heads;
   // Not null: agents work on this device (replica/agent_runtime.h).
   std::shared_ptr<const AgentSetup> agents;
@@ -98,12 +101,15 @@ struct ReplicaCounters {
   std::uint64_t headsRefused = 0;  // heads that contradict this device's copy
   std::uint64_t forksProven = 0;   // owners that signed two heads which contradict each other
   std::uint64_t claimsRefused = 0, positionsRefused = 0, batchesUnsealed = 0;  // that nothing proves
+  std::uint64_t requestsUnproven = 0;  // of others, that no key which is known signed
+  std::uint64_t answersUnproven = 0;   // that their entry does not prove; they count for nothing
   std::uint64_t surplusEntries = 0, handovers = 0, seizures = 0, forks = 0, wentBack = 0, badFrames = 0;
   EtcdCounters etcd;
   WITAN_MEMBERS(ReplicaCounters, decided, duplicates, frozen, forwarded, retries, redirects, batchesSent,
                 batchesFollowed, batchesRepeated, gaps, resent, zombieRefused, fenced, surplusEntries, handovers,
                 seizures, forks, wentBack, badFrames, boundElsewhere, notAllowed, answersUnasked, logsRefused,
-                headsSigned, headsCosigned, headsRefused, forksProven, claimsRefused, positionsRefused, batchesUnsealed)
+                headsSigned, headsCosigned, headsRefused, forksProven, claimsRefused, positionsRefused, batchesUnsealed,
+                requestsUnproven, answersUnproven)
 };
 
 }  // namespace witan::node

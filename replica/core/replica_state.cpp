@@ -4,6 +4,11 @@
 
 namespace witan::node {
 
+namespace {
+constexpr std::string_view kEvidenceRows = "y/";  // + partition, epoch -> what the incident says, newline, file
+constexpr std::size_t kMaxEvidence = 256;
+}  // namespace
+
 const FollowerProgress& Peer::follower(std::string_view partition) const {
   static const FollowerProgress unknown;
   const auto at = partitions.find(partition);
@@ -37,17 +42,29 @@ void ReplicaState::cutOff(const std::string& from, Peer& peer, const Error& why)
 }
 
 void ReplicaState::refuseLog(PartitionHost& host, const kernel::Epoch& last, const std::string& from,
-                             std::string_view batch, const Error& why) {
+                             std::string_view batch, const Error& why, const std::string& kind,
+                             const std::string& file) {
   const std::uint64_t number = host.ledger().batches();
-  const std::string what = host.id() + ": batch " + std::to_string(number) + " in epoch " +
-                           std::to_string(last.number) + " of " + last.owner +
-                           " is refused, because the rules of this device do not give it: " + why.message;
+  const std::string what = concat(
+      host.id(), ": batch ", number, " in epoch ", last.number, " of ", last.owner, " is refused, because ",
+      kind == "unlawful" ? "the rules of this device do not give it: " : "it is in the name of another: ", why.message);
   partitions.refuse(host.id(), {last, number}, batch, writes.pending());
   partitions.reopen(host.id());
   ++counters.logsRefused;
   followDirty = expedite = true;
-  local->note({"unlawful", from, what});
-  notice("unlawful", host.id(), what);
+  local->note({kind, from, what});
+  notice(kind, host.id(), what);
+  if (file.empty() || evidence.size() >= kMaxEvidence) return;
+  evidence.emplace(what, file);
+  writes.pending().put(concat(kEvidenceRows, host.id(), '/', last.number, '/', last.owner), concat(what, '\n', file));
+}
+
+Status ReplicaState::loadEvidence() {
+  return stores.ledgers.scan(kEvidenceRows, {}, [&](std::string_view, std::string_view row) {
+    const std::size_t end = row.find('\n');
+    if (end != std::string_view::npos) evidence.emplace(row.substr(0, end), row.substr(end + 1));
+    return true;
+  });
 }
 
 bool ReplicaState::refusesOwner(std::string_view partition) const {

@@ -27,6 +27,7 @@ struct PeerPartition {
   bool asked = false;         // this device has asked the peer to send; only when its position is known
   bool ackDue = false;        // for entries from the peer
   bool accused = false;       // a position that it cannot prove was reported
+  bool unproven = false;      // its next batch waits for a key that is not known here, and that was noticed
 };
 
 // A connected device: its session, its copies of the partitions as far as they are known, and the frames for it.
@@ -64,6 +65,8 @@ struct ReplicaState {
   PartitionTable partitions;
   OwnerTable owners;
   SealBook seals;
+  kernel::SignatureMemo signatures;
+  std::map<std::string, std::string, std::less<>> evidence;  // what an incident says -> file; rows "y/"
   Outbox outbox;
   Peers peers;
   std::vector<Notice> notices;
@@ -90,8 +93,10 @@ struct ReplicaState {
   void cutOff(const std::string& from, Peer& peer, const Error& why);
   // The log of the owner of epoch `last` holds a decision that the rules do not give, in the batch that `host` failed
   // to follow. Takes nothing more of that log, keeps the batch, and reports an incident that names who sent it.
+  // `kind`: of the incident. `file`: evidence, empty: there is none.
   void refuseLog(PartitionHost& host, const kernel::Epoch& last, const std::string& from, std::string_view batch,
-                 const Error& why);
+                 const Error& why, const std::string& kind = "unlawful", const std::string& file = {});
+  Status loadEvidence();
   // Whether the owner, as far as it is known, has such a log.
   bool refusesOwner(std::string_view partition) const;
   void notice(std::string kind, const std::string& partition, std::string what) {

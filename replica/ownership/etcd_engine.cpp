@@ -547,7 +547,6 @@ void EtcdEngine::done(const std::string& id, Partition& partition) {
   partition.commits.pop_front();
   if (partition.stage == Stage::beginning) {
     partition.stage = Stage::serving;
-    partition.behind = false;
     ++counters_.granted;
   }
   copies_.onCommitted(id);

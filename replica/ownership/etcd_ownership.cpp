@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "replica/core/partition_host.h"
+#include "replica/core/request_proofs.h"
 
 namespace witan::node {
 
@@ -334,10 +335,15 @@ bool EtcdOwnership::follow(const std::string& partition, const std::string& valu
   const PartitionTable::RefusedEpoch* const refused = state_.partitions.refused(partition);
   if (refused != nullptr && refused->batch == host.ledger().batches()) return false;
   const std::size_t epochs = host.partition().epochs().size();
-  const Status folded = host.follow(value, state_.writes.copies());
+  const OwnershipRecord* claim = state_.owners.find(partition);
+  const kernel::Epoch last = claim == nullptr ? host.epoch() : claim->epoch();
+  const auto offence = findOffence(state_, host, replication::deviceOf(last.owner), value);
+  if (!offence.ok() && offence.error().code == ErrorCode::unavailable) return false;
+  Status folded = offence.ok() && *offence ? Status(Error{ErrorCode::unauthorised, (*offence)->what, ""})
+                                           : host.follow(value, state_.writes.copies());
   if (!folded.ok() && folded.error().code == ErrorCode::unauthorised) {
-    const OwnershipRecord* claim = state_.owners.find(partition);
-    state_.refuseLog(host, claim == nullptr ? host.epoch() : claim->epoch(), "etcd", value, folded.error());
+    state_.refuseLog(host, last, "etcd", value, folded.error(),
+                     offence.ok() && *offence ? (*offence)->kind : "unlawful");
     return false;
   }
   if (!folded.ok()) {

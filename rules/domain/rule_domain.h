@@ -55,6 +55,7 @@ struct RuleDomain {
   std::vector<RuleInvariant> invariants;
   std::vector<std::optional<Program>> defaults;  // by field: of a scalar that `init` does not name
   std::vector<Stored> initial;                   // by field
+  std::vector<std::optional<Program>> belongs;   // by table: to which keys a row belongs, a list of texts
   kernel::Signature signature;
   json::object policy;
   std::string text, scenarios;

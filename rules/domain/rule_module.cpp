@@ -1,6 +1,7 @@
 #include "rules/domain/rule_module.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/bytes.h"
 #include "base/capnp_codec.h"
@@ -230,17 +231,20 @@ bool addAffected(const RulePart& part, const RulePart::Others& others, const Box
   Machine machine(others.affects, *memory, &box.state, &box.shared, box.shared.clock);
   machine.visible = part.check.reads | others.affects.reads;
   machine.observe(journal);
-  for (Slot slot : box.state.tables[*part.each].byKey()) {
-    machine.setLocal(0, rowValue(box.state, *part.each, slot));
-    for (Slot other : *passing) {
-      if (*part.each == others.table && other == slot) continue;
-      machine.setLocal(1, rowValue(box.state, others.table, other));
+  for (Slot other : *passing) {
+    machine.setLocal(1, rowValue(box.state, others.table, other));
+    const auto ask = [&](Slot slot) {
+      if (*part.each == others.table && other == slot) return true;
+      machine.setLocal(0, rowValue(box.state, *part.each, slot));
       const Value affects = machine.evaluate(others.affects.root);
-      if (!affects.is(Tag::boolean)) return false;
-      if (!affects.b) continue;
-      rows.push_back(slot);
-      break;
-    }
+      if (affects.isTrue()) rows.push_back(slot);
+      return affects.is(Tag::boolean);
+    };
+    Machine::Rows some;
+    const bool told = machine.narrowed(others.affects.rootScan, some)
+                          ? std::ranges::all_of(some, ask)
+                          : std::ranges::all_of(box.state.tables[*part.each].byKey(), ask);
+    if (!told) return false;
   }
   return true;
 }
@@ -389,6 +393,25 @@ class RuleModule final : public UntypedModule {
   void withMutator(EntityState& entity, JournalBase& journal, void (*use)(void*, void*), void* context) const override {
     RuleMutator mutator{static_cast<Box&>(entity), static_cast<RuleJournal&>(journal)};
     use(context, &mutator);
+  }
+
+  bool saysWhoseRows() const override {
+    return std::ranges::any_of(domain_->belongs, [](const auto& program) { return program.has_value(); });
+  }
+  // A row whose keys cannot be told, because a cell is empty for example, belongs to nobody.
+  bool belongs(const EntityState& entity, FieldMask column, Slot slot, std::string_view key) const override {
+    const std::uint32_t table = domain_->layout.fields[static_cast<std::size_t>(std::countr_zero(column))].table;
+    if (!domain_->belongs[table]) return false;
+    const Program& program = *domain_->belongs[table];
+    const Box& box = static_cast<const Box&>(entity);
+    const ScratchArena memory;
+    Machine machine(program, *memory, &box.state, &box.shared, box.shared.clock);
+    machine.visible = ~FieldMask{0};
+    machine.setLocal(0, rowValue(box.state, table, slot));
+    const Value keys = machine.evaluate(program.root);
+    if (!keys.is(Tag::list)) return false;
+    return std::ranges::any_of(keys.elements(),
+                               [&](const Value& one) { return one.is(Tag::text) && one.str() == key; });
   }
 
   // Defaults in the order of the file: a later one may read an earlier field.

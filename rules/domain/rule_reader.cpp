@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "rules/domain/gates.h"
 #include "rules/domain/value_json.h"
+#include "rules/program/scans.h"
 
 namespace witan::rules {
 
@@ -173,6 +174,7 @@ std::shared_ptr<const RuleDomain> RuleReader::read() && {
   fields();
   policy();
   functions();
+  belongs();
   defaults();
   processes();
   invariants();
@@ -186,8 +188,8 @@ std::shared_ptr<const RuleDomain> RuleReader::read() && {
 }
 
 void RuleReader::head() {
-  onlyKeys(root_, {"domain", "title", "counselors", "lifecycle", "human", "instances", "gates", "policy", "types",
-                   "fields", "tables", "logs", "functions", "processes", "invariants", "scenarios"});
+  onlyKeys(root_, {"domain", "title", "counselors", "lifecycle", "human", "instances", "belongs", "gates", "policy",
+                   "types", "fields", "tables", "logs", "functions", "processes", "invariants", "scenarios"});
   kernel::Signature& s = domain_->signature;
   s.domain = optionalText(root_, "domain");
   const bool lawful = !s.domain.empty() && s.domain.size() <= 64 &&
@@ -335,6 +337,26 @@ void RuleReader::functions() {
     if (!names_.functions.emplace(name, std::move(made)).second)
       stop(node->source(), concat("the function ", inQuotes(name), " comes twice"));
   }
+}
+
+void RuleReader::belongs() {
+  domain_->belongs.resize(domain_->layout.tables.size());
+  for (const auto& [table, node] : section("belongs")) {
+    const std::uint32_t index = tableNamed(table, *node);
+    CompileOptions options;
+    options.arguments = {{"row", rowType(index)}};
+    options.expected = typeOf(Type::Kind::list, {typeOf(Type::Kind::text)});
+    domain_->belongs[index] = orStop(compileExpression(names_, sourceOf(*node, "belongs of " + table), options));
+  }
+}
+
+// What a loop over a table's rows names: a row, or the fact of a log.
+TypePtr RuleReader::rowType(std::uint32_t table) const {
+  const TableDecl& of = domain_->layout.tables[table];
+  if (of.log) return domain_->layout.fields[of.fields[0]].type;
+  Type type{Type::Kind::row};
+  type.table = table;
+  return std::make_shared<const Type>(type);
 }
 
 void RuleReader::defaults() {
@@ -497,17 +519,14 @@ RulePart RuleReader::part(const std::string& id, const toml::table& table) {
     row = as == std::string::npos ? "" : trimmed(text.substr(as + 4));
     if (!isName(row)) stop(each->source(), concat("expected \"table as row\", found ", inQuotes(clip(text))));
     made.each = tableNamed(trimmed(text.substr(0, as)), *each);
-    const TableDecl& of = domain_->layout.tables[*made.each];
-    Type type{Type::Kind::row};
-    type.table = *made.each;
-    options.arguments = {
-        {row, of.log ? domain_->layout.fields[of.fields[0]].type : std::make_shared<const Type>(type)}};
+    options.arguments = {{row, rowType(*made.each)}};
   }
   const toml::node* check = find(table, "check");
   if (check == nullptr) stop(table.source(), concat(id, " needs check = '''...'''"));
   made.check = orStop(compileScript(names_, sourceOf(*check, "invariant " + id), options));
   if (made.each && (made.check.reads & domain_->layout.tables[*made.each].mask) == 0)
     made.check.reads |= domain_->layout.tables[*made.each].mask;
+  findScans(made.check, domain_->layout);
   collect(made.check);
   if (const toml::node* more = find(table, "others")) {
     if (!made.each) stop(more->source(), "only an invariant with each = \"table as row\" has others");
@@ -540,9 +559,7 @@ void RuleReader::others(RulePart& part, const std::string& id, const toml::node&
       CompileOptions options;
       for (const auto& [name, table] : rows) {
         if (domain_->layout.tables[table].log) stop(one.source(), "a log has no others: what it holds never changes");
-        Type type{Type::Kind::row};
-        type.table = table;
-        options.arguments.push_back({name, std::make_shared<const Type>(type)});
+        options.arguments.push_back({name, rowType(table)});
       }
       options.expected = typeOf(Type::Kind::boolean);
       options.changes = true;
@@ -552,6 +569,7 @@ void RuleReader::others(RulePart& part, const std::string& id, const toml::node&
     };
     if (when < colon) made.guard = program(when + 6, colon, {{other, made.table}});
     made.affects = program(colon + 1, text.size(), {{row, *part.each}, {other, made.table}});
+    findScans(made.affects, domain_->layout, *part.each);
     part.others.push_back(std::move(made));
   }
 }

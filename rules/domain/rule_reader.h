@@ -52,6 +52,7 @@ class RuleReader {
   void addField(const std::string& name, const toml::node& node, FieldDecl field);
   void policy();
   void functions();
+  void belongs();
   void defaults();
   void processes();
   void process(const std::string& name, const toml::table& table);
@@ -62,6 +63,7 @@ class RuleReader {
   void others(RulePart& part, const std::string& id, const toml::node& node, const std::string& row);
   void describe(const RuleInvariant& invariant, std::string rule);
   void roles();
+  TypePtr rowType(std::uint32_t table) const;
   std::uint32_t tableNamed(const std::string& name, const toml::node& node) const;
   kernel::FieldMask maskOf(const toml::table& table, const char* key) const;
   Stored constantOf(std::string_view text, const TypePtr& type, const SourceText& source, std::uint32_t at);

@@ -190,11 +190,14 @@ Typed Compiler::call(const Expr& e, const TypePtr& expected) {
 Typed Compiler::ownFunction(const RuleFunction& function, const Expr& e) {
   if (e.parts.size() != function.parameters.size())
     return wrong(e.at, concat(e.text, " expects ", function.parameters.size(), " arguments, found ", e.parts.size()));
+  // Without names at first: a loop in an argument takes other slots, and sees none of them.
+  const std::size_t known = scopes_.size();
+  std::vector<std::uint16_t> slots;
+  for (const Parameter& parameter : function.parameters) slots.push_back(declare("", parameter.type, e.at));
   std::vector<Typed> args;
   for (std::size_t i = 0; i < e.parts.size(); ++i) args.push_back(compileAs(*e.parts[i], function.parameters[i].type));
-  const std::size_t known = scopes_.size(), barrier = std::exchange(barrier_, known);
-  std::vector<std::uint16_t> slots;
-  for (const Parameter& parameter : function.parameters) slots.push_back(declare(parameter.name, parameter.type, e.at));
+  const std::size_t barrier = std::exchange(barrier_, known);
+  for (std::size_t i = 0; i < slots.size(); ++i) scopes_[known + i].name = function.parameters[i].name;
   const std::uint16_t source = source_;
   auto text = std::ranges::find(program_.sources, function.source);
   if (text == program_.sources.end()) text = program_.sources.insert(text, function.source);

@@ -288,16 +288,43 @@ Value Machine::aggregate(const Node& n) {
   return arena.listOf(items, n.op == Op::map ? Tag::map : Tag::list);
 }
 
+bool Machine::narrowed(std::uint16_t number, Rows& rows) {
+  if (number == 0) return false;
+  const Scan& scan = program_.scans[number - 1];
+  RuleTable::Bound from{{}, scan.fromOpen}, to{{}, scan.toOpen};
+  // A bound that cannot be told is told of by the rows.
+  const auto known = [&](std::uint32_t node, RuleTable::Bound& bound) {
+    if (node == kNone) return true;
+    bound.value = evaluate(node);
+    return bound.value.is(scan.tag);
+  };
+  const bool same = scan.from == scan.to;
+  if (!known(scan.from, from)) return false;
+  if (same)
+    to.value = from.value;
+  else if (!known(scan.to, to))
+    return false;
+  const RuleTable& table = state_->tables[scan.table];
+  const auto found = table.between(scan.column, scan.from == kNone ? nullptr : &from, scan.to == kNone ? nullptr : &to);
+  if (found.size() > table.size() / 2) return false;
+  rows.assign(found.begin(), found.end());
+  if (table.inOrder())
+    std::ranges::sort(rows);
+  else
+    std::ranges::sort(rows, [&](Slot a, Slot b) { return table.key(a) < table.key(b); });
+  return true;
+}
+
 template <class Use>
-bool Machine::eachElement(const Value& range, Use&& use) {
+bool Machine::eachElement(const Value& range, Use&& use, const Rows* only) {
   if (range.is(Tag::table)) {
     const RuleTable& table = state_->tables[range.n];
     Value row;
     row.tag = Tag::row;
     row.n = range.n;
     // By index: a script may add rows while it walks.
-    for (std::size_t i = 0; i < table.byKey().size(); ++i) {
-      const Slot slot = table.byKey()[i];
+    for (std::size_t i = 0; i < (only != nullptr ? only->size() : table.byKey().size()); ++i) {
+      const Slot slot = only != nullptr ? (*only)[i] : table.byKey()[i];
       if (!spend(1) || !sees(range.n, slot)) continue;
       row.i = slot;
       const bool log = state_->layout->tables[range.n].log;
@@ -323,37 +350,43 @@ Value Machine::comprehension(const Node& n) {
   std::size_t count = 0;
   std::optional<Value> decided, failure;
   const bool keys = range.is(Tag::map);
+  Rows some;
+  const auto node = static_cast<std::size_t>(&n - program_.nodes.data());
+  const bool narrow = range.is(Tag::table) && node < program_.scanOf.size() && narrowed(program_.scanOf[node], some);
   const auto noBool = [&] { return arena.fail("no_such_overload", "expected a bool", n.at, n.source); };
-  const bool walked = eachElement(range, [&](const Value& first, const Value& second) {
-    if (n.flag) {
-      locals_[n.slot] = first;
-      locals_[n.slot + 1] = second;
-    } else {
-      locals_[n.slot] = keys ? first : second;
-    }
-    const Value item = locals_[n.slot];
-    if (n.b != kNone) {
-      const Value test = evaluate(n.b);
-      const bool quantifier = n.op == Op::all || n.op == Op::exists;
-      if (!test.is(Tag::boolean)) {
-        if (!failure) failure = test.failed() ? test : noBool();
-        return quantifier && steps_ > 0;
-      }
-      if (n.op == Op::all && !test.b) decided = Value::of(false);
-      if (n.op == Op::exists && test.b) decided = Value::of(true);
-      if (quantifier) return !decided;
-      if (!test.b) return true;
-      ++count;
-    }
-    if (n.op == Op::filter) items.push_back(item);
-    if (n.op == Op::transform || n.op == Op::transformMap) {
-      const Value made = evaluate(n.c);
-      if (made.failed()) return failure = made, false;
-      if (n.op == Op::transformMap) items.push_back(first);
-      items.push_back(made);
-    }
-    return true;
-  });
+  const bool walked = eachElement(
+      range,
+      [&](const Value& first, const Value& second) {
+        if (n.flag) {
+          locals_[n.slot] = first;
+          locals_[n.slot + 1] = second;
+        } else {
+          locals_[n.slot] = keys ? first : second;
+        }
+        const Value item = locals_[n.slot];
+        if (n.b != kNone) {
+          const Value test = evaluate(n.b);
+          const bool quantifier = n.op == Op::all || n.op == Op::exists;
+          if (!test.is(Tag::boolean)) {
+            if (!failure) failure = test.failed() ? test : noBool();
+            return quantifier && steps_ > 0;
+          }
+          if (n.op == Op::all && !test.b) decided = Value::of(false);
+          if (n.op == Op::exists && test.b) decided = Value::of(true);
+          if (quantifier) return !decided;
+          if (!test.b) return true;
+          ++count;
+        }
+        if (n.op == Op::filter) items.push_back(item);
+        if (n.op == Op::transform || n.op == Op::transformMap) {
+          const Value made = evaluate(n.c);
+          if (made.failed()) return failure = made, false;
+          if (n.op == Op::transformMap) items.push_back(first);
+          items.push_back(made);
+        }
+        return true;
+      },
+      narrow ? &some : nullptr);
   if (!walked) return arena.fail("no_such_overload", "only lists, maps and tables have elements", n.at, n.source);
   if (decided) return *decided;
   if (failure) return *failure;

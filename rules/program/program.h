@@ -5,6 +5,7 @@
 // memory of one Arena; beyond them it fails. It reads no clock: `now` and `clock` are given.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -97,6 +98,14 @@ struct Step {
   std::vector<Step> body, other;
 };
 
+// A loop over the rows of a table that needs to visit some of them only (rules/program/scans.h).
+struct Scan {
+  std::uint32_t table = 0, column = 0, field = 0;
+  std::uint32_t from = kNone, to = kNone;  // nodes of the bounds, known before the loop
+  bool fromOpen = false, toOpen = false;
+  Tag tag = Tag::absent;  // of the bounds
+};
+
 struct SourceText {
   std::string name;      // "invariant UDT_CODE_KIND"
   std::size_t line = 1;  // where the text begins in its file
@@ -111,6 +120,9 @@ struct Program {
   std::vector<FunctionCall> functions;
   std::vector<Step> steps;  // of a script
   std::uint32_t root = 0;   // of an expression
+  std::vector<Scan> scans;
+  std::vector<std::uint16_t> scanOf;  // by node: n is scans[n - 1]; 0: none
+  std::uint16_t rootScan = 0;         // of the row in local 0, for which the whole expression is asked
   std::vector<std::shared_ptr<const SourceText>> sources;
   Arena storage;                // of the constants
   kernel::FieldMask reads = 0;  // with those whose rows are counted or looked for
@@ -141,6 +153,9 @@ class Machine {
   // Runs the script; `journal` and `writable` are of a process, null for an invariant, which writes nothing.
   Ruling run(RuleState* writable = nullptr, RuleJournal* journal = nullptr);
   Value fail(const char* code, std::string message) { return arena.fail(code, std::move(message), at_, source_); }
+  using Rows = boost::container::small_vector<kernel::Slot, 32>;
+  // The rows to visit, in the order of their keys; false: all of them. `scan` as in Program::scanOf.
+  bool narrowed(std::uint16_t scan, Rows& rows);
   // Spends steps for work that grows with n; false: none are left.
   bool spend(std::size_t n) {
     if (n >= steps_) return steps_ = 0, false;
@@ -184,9 +199,10 @@ class Machine {
   Value keyOf(const RuleTable& table, kernel::Slot slot) {
     return journal_ == nullptr ? Value::text(table.key(slot)) : arena.copy(table.key(slot));
   }
-  // Calls use(first, second) for each element of a range until it says false. False: the range has no elements.
+  // Calls use(first, second) for each element of a range until it says false. False: the range has no elements. `only`:
+  // of a table, if not null.
   template <class Use>
-  bool eachElement(const Value& range, Use&& use);
+  bool eachElement(const Value& range, Use&& use, const Rows* only = nullptr);
 
   const Program& program_;
   const RuleState* state_;

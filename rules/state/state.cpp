@@ -1,5 +1,6 @@
 #include "rules/state/state.h"
 
+#include <algorithm>
 #include <new>
 
 namespace witan::rules {
@@ -33,6 +34,7 @@ Slot RuleTable::findOrInsert(std::string_view key, bool& inserted) {
   if (inserted) {
     cells_.resize(cells_.size() + width_);
     present_.push_back(0);
+    inOrder_ = inOrder_ && byKey().back() == slot;
   }
   return slot;
 }
@@ -45,15 +47,44 @@ void RuleTable::removeLast() {
 
 void RuleTable::set(Slot slot, std::uint32_t column, std::uint32_t field, Stored&& value) {
   const FieldMask bit = FieldMask{1} << field;
+  Stored& cell = cells_[slot * width_ + column];
+  if (indexed_[column] && cell.present()) sorted_[column].erase(placeOf(column, cell.value(), slot));
+  if (indexed_[column] && value.present()) sorted_[column].insert(placeOf(column, value.value(), slot), slot);
   if (value.present())
     present_[slot] |= bit;
   else
     present_[slot] &= ~bit;
-  cells_[slot * width_ + column] = std::move(value);
+  cell = std::move(value);
+}
+
+std::vector<Slot>::const_iterator RuleTable::placeOf(std::uint32_t column, const Value& value, Slot slot) const {
+  const auto& sorted = sorted_[column];
+  return std::lower_bound(sorted.begin(), sorted.end(), slot, [&](Slot one, Slot wanted) {
+    const int order = compare(cell(one, column).value(), value);
+    return order != 0 ? order < 0 : one < wanted;
+  });
+}
+
+std::span<const Slot> RuleTable::between(std::uint32_t column, const Bound* from, const Bound* to) const {
+  const auto& sorted = sorted_[column];
+  const auto first =
+      from == nullptr ? sorted.begin() : std::partition_point(sorted.begin(), sorted.end(), [&](Slot one) {
+        const int order = compare(cell(one, column).value(), from->value);
+        return from->open ? order <= 0 : order < 0;
+      });
+  const auto last = to == nullptr ? sorted.end() : std::partition_point(first, sorted.end(), [&](Slot one) {
+    const int order = compare(cell(one, column).value(), to->value);
+    return to->open ? order < 0 : order <= 0;
+  });
+  return {first, last};
 }
 
 RuleState::RuleState(const Layout& of) : layout(&of), scalars(of.fields.size()) {
-  for (const TableDecl& table : of.tables) tables.emplace_back(table.fields.size());
+  for (const TableDecl& table : of.tables) {
+    std::vector<bool> indexed;
+    for (const std::uint32_t field : table.fields) indexed.push_back(of.fields[field].indexed);
+    tables.emplace_back(std::move(indexed));
+  }
 }
 
 void RuleJournal::clear() {

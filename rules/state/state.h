@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct FieldDecl {
   TypePtr type;
   bool isColumn = false, isLog = false, lifecycle = false;
   bool human = false;                   // only a counselor's edit fills it
+  bool indexed = false;                 // rows are looked for by what they hold there (rules/program/scans.h)
   std::uint32_t table = 0, column = 0;  // of a column: its table, and its place in a row
 };
 
@@ -67,7 +69,9 @@ class Stored {
 
 class RuleTable : public kernel::TableKeys {
  public:
-  explicit RuleTable(std::size_t width) : width_(width) {}
+  // `indexed`: by column.
+  explicit RuleTable(std::vector<bool> indexed)
+      : width_(indexed.size()), indexed_(std::move(indexed)), sorted_(width_) {}
   const Stored& cell(kernel::Slot slot, std::uint32_t column) const { return cells_[slot * width_ + column]; }
   // The fields that hold something in a row.
   kernel::FieldMask present(kernel::Slot slot) const { return present_[slot]; }
@@ -75,8 +79,24 @@ class RuleTable : public kernel::TableKeys {
   void removeLast();
   void set(kernel::Slot slot, std::uint32_t column, std::uint32_t field, Stored&& value);
 
+  struct Bound {
+    Value value;
+    bool open = false;  // the value itself lies outside
+  };
+  // The rows whose cell of an indexed column holds something between the bounds (null: none), in the order of the
+  // values. O(log n).
+  std::span<const kernel::Slot> between(std::uint32_t column, const Bound* from, const Bound* to) const;
+  // The keys came in their order, so that slots are in it too.
+  bool inOrder() const { return inOrder_; }
+
  private:
+  // Where the row stands, or would, among the values of the column.
+  std::vector<kernel::Slot>::const_iterator placeOf(std::uint32_t column, const Value& value, kernel::Slot slot) const;
+
   std::size_t width_;
+  std::vector<bool> indexed_;
+  std::vector<std::vector<kernel::Slot>> sorted_;  // by column: by value, then by slot
+  bool inOrder_ = true;
   std::vector<Stored> cells_;
   std::vector<kernel::FieldMask> present_;
 };

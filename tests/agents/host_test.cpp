@@ -571,11 +571,14 @@ TEST(AgentHost, AnAgentIsGivenItsMemory) {
   ASSERT_TRUE(rig.host().userTurn("parrot", "s", "2", "again", rig.now()).ok());
   ASSERT_TRUE(rig.settle().ok());
   std::vector<std::string> said;
-  for (const std::string& key : rig.device().agents().keys(Kind::message))
-    if (key.ends_with("/answer"))
-      said.push_back(
-          decodeRecord<MessageBody>(rig.device().agents().versions(Kind::message, key)->front().body)->content);
+  std::size_t beginnings = 0;
+  for (const std::string& key : rig.device().agents().keys(Kind::message)) {
+    const auto body = *decodeRecord<MessageBody>(rig.device().agents().versions(Kind::message, key)->front().body);
+    if (key.ends_with("/answer")) said.push_back(body.content);
+    beginnings += key.ends_with("/said") && body.parents.empty() ? 1 : 0;
+  }
   EXPECT_THAT(said, ::testing::UnorderedElementsAre("hello", "hello|hello|again"));
+  EXPECT_EQ(beginnings, 1u);  // the second turn follows the first answer
   // The same turn again is no other wake.
   ASSERT_TRUE(rig.host().userTurn("parrot", "s", "2", "again", rig.now()).ok());
   ASSERT_TRUE(rig.settle().ok());

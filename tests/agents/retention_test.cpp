@@ -82,6 +82,14 @@ class Cluster {
     for (auto& rig : rigs) rig->ms = std::max(rig->ms, ms);
   }
 
+  // Days on which nothing is written.
+  void quiet(const std::vector<std::vector<std::size_t>>& groups, int days) {
+    for (int n = 0; n < days; ++n) {
+      for (auto& rig : rigs) rig->ms += kDayMs;
+      day(groups, 4);
+    }
+  }
+
   std::vector<std::unique_ptr<HostRig>> rigs;
   std::vector<std::string> names;
 };
@@ -139,23 +147,18 @@ TEST(Retention, AYearOnFourDevicesWithWeeklyCutsStaysBounded) {
 
 TEST(Retention, NothingGoesThatADeviceLacksOrThatIsWithinTheHorizon) {
   Cluster cluster(2, *domains::findAgent("journal-summariser"), 30 * kDayMs);
-  const std::int64_t begin = cluster.rigs[0]->ms;
   cluster.day({{0, 1}}, 10);
   // b is away, and lacks what a does meanwhile.
   ASSERT_TRUE(cluster.rigs[0]->enter("note/1", "note", "\"a note\"").ok());
   cluster.day({{0}, {1}}, 10);
   const Counts before = countsOf(*cluster.rigs[0]);
   ASSERT_GT(before.entries, 0u);
-  cluster.moveTo(begin + 40 * kDayMs);
-  cluster.day({{0}, {1}}, 10);
+  cluster.quiet({{0}, {1}}, 40);
   EXPECT_EQ(countsOf(*cluster.rigs[0]).entries, before.entries);
   // A run of today is within the horizon; that of the first note is not.
   ASSERT_TRUE(cluster.rigs[1]->enter("note/2", "note", "\"another\"").ok());
   cluster.day({{0, 1}}, 20);
-  cluster.moveTo(begin + 41 * kDayMs);
-  cluster.day({{0, 1}}, 10);
-  cluster.moveTo(begin + 42 * kDayMs);
-  cluster.day({{0, 1}}, 10);
+  cluster.quiet({{0, 1}}, 25);
   EXPECT_EQ(held(cluster.rigs[0]->device().agents(), Kind::plan), 1u) << "that of the second note";
   EXPECT_THAT(cluster.rigs[0]->runs(), SizeIs(1));
   EXPECT_EQ(cluster.rigs[0]->device().agents().digest(), cluster.rigs[1]->device().agents().digest());
@@ -187,15 +190,78 @@ TEST(Retention, TheRecordOfARunByALedgerStays) {
   ASSERT_TRUE(rig.host().ledgerFact("told", "verified", fact, rig.now()).value());
   cluster.day({{0}}, 10);
   ASSERT_THAT(rig.runs(), SizeIs(1));
-  for (int day : {40, 41, 42}) {
-    cluster.moveTo(rig.ms + day * kDayMs);
-    cluster.day({{0}}, 10);
-  }
+  cluster.quiet({{0}}, 40);
   EXPECT_EQ(held(rig.device().agents(), Kind::message), 0u);
   ASSERT_THAT(rig.runs(), SizeIs(1));
   ASSERT_TRUE(rig.host().ledgerFact("told", "verified", fact, rig.now()).value());
   cluster.day({{0}}, 10);
   EXPECT_EQ(rig.host().counters().started, 1u);
+}
+
+// Ten days of runs, then a clock that says it is ten years on: each pass takes away two days more, so a person who
+// mends the clock keeps the rest. A prune that a person asks for goes at once.
+TEST(Retention, AClockThatJumpsTakesAwayTwoDaysAPass) {
+  Cluster cluster(1, *domains::findAgent("journal-summariser"), 30 * kDayMs);
+  HostRig& rig = *cluster.rigs[0];
+  for (int day = 0; day < 10; ++day) {
+    ASSERT_TRUE(rig.enter(concat("note/", day), "note", "\"a note\"").ok());
+    cluster.quiet({{0}}, 1);
+  }
+  cluster.quiet({{0}}, 6);
+  const std::size_t plans = countsOf(rig).plans;
+  ASSERT_GE(plans, 10u);
+  rig.ms += 3'650 * kDayMs;
+  std::size_t passes = 0;
+  for (std::size_t before = plans; countsOf(rig).plans > 0 && passes < 20; ++passes) {
+    cluster.day({{0}}, 4);
+    EXPECT_LE(before - countsOf(rig).plans, 4u) << "pass " << passes;
+    before = countsOf(rig).plans;
+    rig.ms += 3'600'000;
+  }
+  EXPECT_GE(passes, 4u);
+  EXPECT_LT(passes, 20u);
+}
+
+// The power goes at write `step` of one disk amid the passes: nothing runs again, and all that is old goes later.
+bool goesAt(bool journal, std::uint64_t step, store::Moment moment) {
+  SCOPED_TRACE(concat(journal ? "journal" : "agents", " step ", step, moment == store::Moment::before ? "" : " after"));
+  HostRig rig("a", {domains::findAgent("journal-summariser")});
+  rig.options.retentionMs = rig.options.saga.retryMs = 6 * kDayMs;
+  const auto live = [&](int days) {
+    rig.host().setDevices({"a"}, {}, rig.now());
+    for (int n = 0; n < 3 * days; ++n, rig.ms += kDayMs / 3)
+      if (!rig.round().ok()) return false;
+    return true;
+  };
+  EXPECT_TRUE(rig.open().ok());
+  for (int day = 0; day < 3; ++day) {
+    EXPECT_TRUE(rig.enter(concat("note/", day), "note", "\"a note\"").ok());
+    EXPECT_TRUE(live(1));
+  }
+  EXPECT_TRUE(live(2));
+  const std::string digest = rig.shown(rig.device().journal().keys(Kind::journal).front());
+  const Counts before = countsOf(rig);
+  EXPECT_GE(before.plans, 2u);
+  (journal ? rig.device().journalStore() : rig.device().agentStore()).crashAt(step, moment);
+  const bool lived = live(10);
+  if (!lived) {
+    rig.crash();
+    EXPECT_TRUE(rig.open().ok());
+    EXPECT_TRUE(live(10));
+    EXPECT_EQ(rig.host().counters().started, 0u);
+  }
+  const Counts after = countsOf(rig);
+  EXPECT_EQ(after.plans + after.runs + after.entries + after.operations, 0u);
+  EXPECT_EQ(rig.shown(rig.device().journal().keys(Kind::journal).front()), digest);
+  return !lived;
+}
+
+TEST(Retention, ThePowerGoesAtEachWriteOfItsPasses) {
+  std::size_t boundaries = 0;
+  for (const bool journal : {false, true})
+    for (const auto moment : {store::Moment::before, store::Moment::after})
+      for (std::uint64_t step = 0; goesAt(journal, step, moment); ++step) ++boundaries;
+  EXPECT_GE(boundaries, 20u);
 }
 
 // A person cannot have an operation tried again whose record may be gone.

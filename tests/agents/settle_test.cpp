@@ -130,6 +130,27 @@ TEST(Settle, APersonIsAskedForWhatAPersonWrote) {
 }
 
 // A person has chosen between plan and effect.
+TEST(Settle, LongVersionsStayOutOfTheAgentsInput) {
+  const auto versionsIn = [](std::size_t bytes) {
+    JournalView view;
+    for (std::uint64_t n = 1; n <= 2; ++n) {
+      JournalBody body{.type = "note", .payload = '"' + std::string(bytes - 2, 'x') + '"', .lamport = n};
+      body.author = concat("agent-", n);
+      view.siblings.push_back({{"device", n}, body});
+    }
+    view.siblings.push_back({{"device", 3}, std::nullopt});
+    const WakeJob job = *conflictJob("marker", "main", "note/1", view);
+    const json::object conflict = parseJson(job.input, {.bytes = 1 << 20})->at("conflict").as_object();
+    EXPECT_EQ(canonicalJson(conflict.at("settles")), R"(["device:1","device:2","device:3"])");
+    return conflict.contains("versions") ? conflict.at("versions") : json::value();
+  };
+  const json::value all = versionsIn(32 * 1024);
+  ASSERT_THAT(all.as_array(), SizeIs(3));
+  EXPECT_EQ(all.at(1).at("author"), "agent-2");
+  EXPECT_TRUE(all.at(2).is_null());  // a deletion
+  EXPECT_TRUE(versionsIn(32 * 1024 + 1).is_null());
+}
+
 TEST(Settle, WhatWasSettledMeanwhileStays) {
   Two two(kMarker);
   two.apart("request");

@@ -30,6 +30,7 @@ TEST(Wakes, AChangeWakesWhoSubscribedOnce) {
   const WakeJob job = a.running()[0];
   EXPECT_EQ(job.agentId, "lab");
   EXPECT_EQ(job.subject, "entries");
+  EXPECT_EQ(job.enqueuedAtMs, at(1).wallMs());
   EXPECT_EQ(job.input, R"({"changes":[{"id":"e1","type":"journalEntity"}],"tokens":["entityId|-|e1",)"
                        R"("subtypeToken|journal|lab-result"]})");
   EXPECT_THAT(a.statuses(), ElementsAre(WakeStatus::started));

@@ -1,14 +1,17 @@
-// Any bytes as a seal or a claim of a peer, and as changes of genuine ones: only what was signed holds.
+// Any bytes as a seal, a claim or a proof of a peer, as evidence, and as changes of genuine ones: only what was signed
+// holds.
 #pragma once
 
+#include <algorithm>
+#include <span>
 #include <string>
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "replica/core/entry_evidence.h"
 #include "replica/core/log_head.h"
 #include "replica/core/owner_proofs.h"
 #include "replica/core/owner_table.h"
-#include "store/memory_store.h"
 
 namespace witan::fuzz {
 
@@ -28,8 +31,7 @@ inline void fuzzOwnerProofs(std::string_view bytes) {
   if (bytes.empty() || bytes.size() > 1 << 16) return;
   const CorpusKeys keys;
   const node::OwnerTable none;
-  store::MemoryStore store;
-  node::SealBook book(store);
+  kernel::SignatureMemo memo;
   WordWriter words;
   const auto altered = [&](std::string genuine) {
     for (std::size_t i = 0; i < genuine.size(); ++i)
@@ -41,12 +43,18 @@ inline void fuzzOwnerProofs(std::string_view bytes) {
   const std::vector<std::pair<std::string, node::BatchSeal*>> both{{"budget/0", &seal}, {"budget/1", &other}};
   node::sealTogether("test", both, keys.key());
   const std::string genuine(words.message(seal));
-  WITAN_CHECK(book.holds("test", "budget/0", seal, keys.keysOf("a")), "a genuine seal holds");
+  WITAN_CHECK(node::holdsSeal("test", "budget/0", seal, keys.keysOf("a"), memo), "a genuine seal holds");
   for (const std::string& text : {std::string(bytes), altered(genuine)}) {
     node::BatchSeal read;
     if (!readMessage(text, read, "seal").ok() || words.message(read) == genuine) continue;
-    WITAN_CHECK(!book.holds("test", "budget/0", read, keys.keysOf("a")), "another seal does not hold");
+    WITAN_CHECK(!node::holdsSeal("test", "budget/0", read, keys.keysOf("a"), memo), "another seal does not hold");
   }
+  const std::span<const std::uint8_t> raw = asBytes(bytes);
+  if (const auto proof = kernel::readProof(raw); proof.ok()) {
+    WITAN_CHECK(std::ranges::equal(kernel::packProof(*proof), raw), "a proof has one form");
+    WITAN_CHECK(!memo.holds("test", sha256("leaf"), *proof), "another proof does not hold");
+  }
+  WITAN_CHECK(!node::verifyEvidence(bytes).ok(), "there is no evidence");
   node::OwnershipRecord claim{"budget/0", 3, "a@00000001"};
   node::signClaim("test", claim, keys.key());
   const std::string claimed(words.message(claim));

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "tests/graph/vectors.h"
@@ -49,6 +50,27 @@ TEST(GraphChecks, FormErrorsNameTheirPlace) {
   ASSERT_EQ(read.findings.size(), 1u);
   EXPECT_EQ(read.findings[0], (Finding{"GL01", "edge[0].colour", "unknown member"}));
   EXPECT_EQ(parseDocument(canonicalJson(document)).error().message, "GL01: edge[0].colour: unknown member");
+}
+
+// Wherever a document names a type or node.
+TEST(GraphChecks, UnknownNamesAreFoundAtTheirPlace) {
+  for (const json::object& vector : tests::vectorsOf("checks.jsonl")) {
+    if (vector.at("name") != "line") continue;
+    const Environment environment = environmentOf("env.json");
+    const auto expectFound = [&](const char* list, std::size_t at, const char* member, const json::value& name,
+                                 const Finding& expected) {
+      json::value document = vector.at("document");
+      document.at(list).at(at).as_object()[member] = name;
+      const Checked checked = checkGraph(document, environment);
+      EXPECT_EQ(std::ranges::count(checked.errors, expected), 1) << list << " " << member;
+    };
+    expectFound("node", 1, "out", json::array{"Verdict", "No"}, {"GL03", "triage", "unknown type No"});
+    expectFound("node", 1, "in", json::array{"Report", "No"}, {"GL03", "triage", "unknown type No"});
+    expectFound("edge", 0, "type", "No", {"GL03", "in>triage:No", "unknown type No"});
+    expectFound("edge", 0, "as", "No", {"GL03", "in>triage:Report", "unknown type No"});
+    expectFound("edge", 0, "from", "no", {"GL03", "no>triage:Report", "unknown node no"});
+    expectFound("edge", 0, "to", "no", {"GL03", "in>no:Report", "unknown node no"});
+  }
 }
 
 TEST(GraphChecks, HostileDocumentsAreRefused) {

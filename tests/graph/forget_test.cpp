@@ -82,6 +82,34 @@ TEST_F(Forgetting, AMessageComesAgainWithinTheHorizonOnly) {
   EXPECT_FALSE(runtime.redeliver(runId("x"), message, kHorizonMs).ok()) << "it is forgotten";
 }
 
+// What died in the hands of an agent can be sent again, once.
+TEST(Redriven, AMessageThatAnAgentFailed) {
+  const json::value from = parseJson(R"({"graph":{"id":"g","version":1,"format":1},"monitor":{"boundaries":["intake"]},
+    "type":[{"name":"T","schema":{"type":"object"}}],
+    "node":[{"id":"in","kind":"ingress","out":["T"],"monitor":{"boundary":"intake","operation":"admit"}},
+            {"id":"a","kind":"agent","agent":"a","version":"1","in":["T"],"out":["T"]}],
+    "edge":[{"from":"in","to":"a","type":"T"}]})")
+                               .value();
+  const ReadDocument read = readDocument(from);
+  ASSERT_TRUE(read.document) << read.findings.at(0).message;
+  Runtime runtime([](const Crossing&, const json::value& body) { return Decision{"allow", "", body}; });
+  ASSERT_TRUE(runtime.deploy(read.document, 0).ok());
+  runtime.admit("in", "x", json::object(), 0);
+  runtime.dispatch(0);
+  std::optional<Delivered> given;
+  for (const Entry& entry : runtime.take().entries)
+    for (const Line& line : entry)
+      if (const auto* delivered = std::get_if<Delivered>(&line.fact)) given = *delivered;
+  ASSERT_TRUE(given);
+  EXPECT_FALSE(runtime.redrive(runId("x"), given->message, "again", 1).ok()) << "it lives";
+  runtime.fail(given->span, given->attempt, "cannot", true, 1);
+  EXPECT_EQ(runtime.runs().at(0).dead, 1);
+  ASSERT_TRUE(runtime.redrive(runId("x"), given->message, "again", 2).ok());
+  runtime.dispatch(2);
+  EXPECT_EQ(runtime.runs().at(0).open, 1);
+  EXPECT_FALSE(runtime.redrive(runId("x"), given->message, "once more", 3).ok());
+}
+
 // Each version brings another node; the state holds no more of them than the runs need.
 TEST_F(Forgetting, NodesOfOldVersionsGo) {
   for (int version = 2; version < 50; ++version) {

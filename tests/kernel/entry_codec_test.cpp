@@ -224,6 +224,47 @@ TEST(EntryCodec, AnUnknownTagIsAnError) {
   EXPECT_EQ(readEntry(byUs(e)).error().message, "entry.tag: no such enumerant 9");
 }
 
+// What exports and people get: each member that an entry has, none that it has not.
+TEST(EntryJson, ShowsEachMember) {
+  Entry e = sampleEntry();
+  e.device = "device-1";
+  e.agent = "triage";
+  e.runKey.assign(32, 7);
+  e.planDigest.assign(32, 9);
+  e.invariant = "UDT_RELAPSE_RESPONSE";
+  e.message = "no \"response\"";
+  e.writes = R"({"b":1,"a":[2]})";
+  e.verdicts = {1, 0, 3, 9};
+  e.counselor = "Ruth";
+  e.escalation = 2;
+  e.reason = "seen";
+  e.decision = "no JSON";
+  e.genesis = R"({"state":{}})";
+  const std::string bytes = byUs(e);
+  std::string expected = R"({"seq":3,"time":"2026-03-23T08:00:00Z","tag":"escalated","entity":"U02","role":"Clinical",)"
+                         R"("device":"device-1","agent":"triage","operationId":"op-3","runKey":")";
+  for (int i = 0; i < 32; ++i) expected += "07";
+  expected += R"(","planDigest":")";
+  for (int i = 0; i < 32; ++i) expected += "09";
+  expected += R"(","action":{"type":"RecordResult"},"invariant":"UDT_RELAPSE_RESPONSE","message":"no \"response\"",)"
+              R"("writes":{"a":[2],"b":1},"verdicts":{"KERNEL_INTEGRITY":"pass","#2":"escalate","#3":"?"},"findings":[)"
+              R"({"invariant":"UDT_RELAPSE_RESPONSE","result":"escalate","message":"no response"},)"
+              R"({"invariant":"","result":"notEvaluated","message":""}],"counselor":"Ruth","escalation":2,)"
+              R"("reason":"seen","decision":"no JSON","stateDigest":")";
+  for (int i = 0; i < 32; ++i) expected += "ab";
+  expected += R"(","genesis":{"state":{}}})";
+  EXPECT_EQ(entryJson(readEntryView(bytes).value(), {"KERNEL_INTEGRITY", "BUDGET_CAP"}), expected);
+}
+
+TEST(EntryJson, LeavesOutWhatIsNotThere) {
+  Entry e;
+  e.tag = Tag::cCommitted;
+  const std::string bytes = byUs(e);
+  EXPECT_EQ(entryJson(readEntryView(bytes).value(), {}),
+            R"({"seq":0,"time":"1970-01-01T00:00:00Z","tag":"cCommitted","verdicts":{},"findings":[],"stateDigest":")" +
+                std::string(64, '0') + "\"}");
+}
+
 using witan::layout::expectSameLayout;
 
 TEST(EntryCodec, LayoutIsTheCompilers) {

@@ -4,14 +4,13 @@
 #include "base/identity.h"
 #include "lab/conformance/market_toy.h"
 #include "market/buyer_desk.h"
+#include "market/contract_desk.h"
 #include "market/holder_desk.h"
 #include "market/seller_desk.h"
 #include "tests/market/vectors.h"
 
 namespace witan::market {
 namespace {
-
-json::value valueOf(const std::string& text) { return parseJson(text, kBundleLimits).value(); }
 
 class Desks : public ::testing::Test {
  protected:
@@ -26,7 +25,8 @@ class Desks : public ::testing::Test {
                  toy_.roots(),
                  {"notary"}}),
         buyer_("clinic", toy_.clinic, toy_.roots()),
-        holder_("notary", [this](const std::string& entity) { return run_.partition().state(entity); }) {}
+        holder_(
+            "notary", [this](const std::string& entity) { return run_.partition().state(entity); }, toy_.roots()) {}
 
   Letter proposal(const Contract& contract, const SigningKey& key) const {
     return {"clinic",
@@ -191,6 +191,103 @@ TEST_F(Desks, TheHolderTakesActsOfThePartiesOnly) {
   EXPECT_TRUE(validateId("operationId", odd.acts.at(0).operationId).ok()) << "whatever the parties call things";
 }
 
+TEST_F(Desks, TheHolderOpensWhatBothSignedUnderTrustedRoots) {
+  const auto ask = [&](const std::string& envelope, json::value grants, const char* from = "clinic") {
+    return holder_.onLetter(
+        {from, "notary", "o", "open", {{"contract", valueOf(envelope)}, {"grants", std::move(grants)}}},
+        toy_.contract.signedAt);
+  };
+  const auto refusal = [](const Out& out) { return textOf(out.letters.at(0).body, "message"); };
+  const std::string both = toy_.contractEnvelope();
+  EXPECT_EQ(refusal(ask(both, json::array())), "no grant of the root of clinic is for its key");
+  EXPECT_EQ(refusal(ask(both, grants_, "evil")), "the contract is of others");
+  EXPECT_EQ(refusal(ask(sealedDocument(toy_.contract, {&toy_.clinic, 1}), grants_)), "lab has not signed the contract");
+  Contract elsewhere = toy_.contract;
+  elsewhere.escrow = "bank";
+  EXPECT_EQ(refusal(ask(sealedDocument(elsewhere, {&toy_.clinic, 1}), grants_)), "the contract names another escrow");
+  holder_.trust({{"clinic", toy_.clinicRoot.publicKey()}});
+  EXPECT_EQ(refusal(ask(both, grants_)), "the root of lab is not trusted here");
+  holder_.trust(toy_.roots());
+
+  const Out begun = ask(both, grants_);
+  ASSERT_EQ(begun.acts.size(), 1u);
+  EXPECT_EQ(begun.acts[0].entity, toy_.contractDigest());
+  EXPECT_EQ(begun.acts[0].action.at("fields"), json::value(toy_.partyFields()));
+  kernel::Decision done;
+  done.outcome = kernel::Outcome::initialised;
+  const Out opened = holder_.decided(begun.acts[0], done, toy_.contract.signedAt);
+  ASSERT_EQ(opened.acts.size(), 1u);
+  EXPECT_TRUE(opened.letters.empty()) << "the answer comes when the contract stands";
+  EXPECT_EQ(opened.acts[0].action.at("envelope"), both);
+
+  const std::string entity = toy_.contractDigest();
+  run_.feed({{"at", "2026-03-02T00:00:00Z"}, {"entity", entity}, {"init", toy_.partyFields()}});
+  run_.feed({{"at", "2026-03-02T01:00:00Z"}, {"entity", entity}, {"role", "Buyer"}, {"action", opened.acts[0].action}});
+  const Out again = ask(both, grants_, "lab");
+  EXPECT_TRUE(again.acts.empty());
+  EXPECT_EQ(textOf(again.letters.at(0).body, "outcome"), "approved") << "it is open already";
+}
+
+class Proposals : public Desks {
+ protected:
+  Proposals() : desk_("clinic", toy_.clinic, {grants_.front()}) {}
+  Out propose() { return desk_.propose(toy_.contract, {grants_[1]}, at_).value(); }
+  Out answer(ContractDesk& desk, const char* from, const std::string& id, json::object body) {
+    return desk.onLetter({from, "clinic", id, "answer", std::move(body)}, at_);
+  }
+  ProposalStep step() const { return desk_.find(std::string(toy_.contract.id))->proposal.step; }
+
+  ContractDesk desk_;
+  const Moment at_ = toy_.contract.signedAt;
+};
+
+TEST_F(Proposals, GoOnAfterADeathUnderTheSameIds) {
+  const Out asked = propose();
+  ASSERT_EQ(asked.letters.size(), 1u);
+  EXPECT_EQ(asked.letters[0].kind, "propose");
+  ContractDesk reborn("clinic", toy_.clinic, {grants_.front()});
+  reborn.restore(asked.rows.at(0));
+  const Out again = reborn.tick(at_);
+  ASSERT_EQ(again.letters.size(), 1u);
+  EXPECT_EQ(again.letters[0].id, asked.letters[0].id);
+  EXPECT_EQ(again.letters[0].body, asked.letters[0].body) << "one id is one text";
+  EXPECT_TRUE(propose().rows.empty()) << "a repetition";
+
+  EXPECT_TRUE(
+      answer(desk_, "evil", asked.letters[0].id, {{"contract", valueOf(toy_.contractEnvelope())}}).rows.empty());
+  Contract other = toy_.contract;
+  other.total = 1;
+  EXPECT_TRUE(answer(desk_, "lab", asked.letters[0].id, {{"contract", valueOf(sealedDocument(other, {&toy_.lab, 1}))}})
+                  .rows.empty())
+      << "another text is no answer";
+  const Out open = answer(desk_, "lab", asked.letters[0].id, {{"contract", valueOf(toy_.contractEnvelope())}});
+  ASSERT_EQ(open.letters.size(), 1u);
+  EXPECT_EQ(open.letters[0].to, "notary");
+  EXPECT_EQ(open.letters[0].body.at("grants").as_array().size(), 2u) << "of both";
+  answer(desk_, "notary", open.letters[0].id, {{"outcome", "approved"}});
+  EXPECT_EQ(step(), ProposalStep::agreed);
+}
+
+TEST_F(Proposals, WhatTheHolderRefusedIsOpenedWhenItIsProposedAgain) {
+  const Out asked = propose();
+  const Out open = answer(desk_, "lab", asked.letters[0].id, {{"contract", valueOf(toy_.contractEnvelope())}});
+  answer(desk_, "notary", open.letters[0].id,
+         {{"outcome", "refused"}, {"message", "the root of lab is not trusted here"}});
+  EXPECT_EQ(step(), ProposalStep::refused);
+  const Out again = propose();
+  ASSERT_EQ(again.letters.size(), 1u);
+  EXPECT_EQ(again.letters[0].kind, "open");
+  EXPECT_NE(again.letters[0].id, open.letters[0].id) << "the first stands for its answer";
+}
+
+TEST_F(Proposals, ADeclinedOneIsOver) {
+  const Out asked = propose();
+  answer(desk_, "lab", asked.letters[0].id, {{"declined", "the offer is not valid now"}});
+  EXPECT_EQ(step(), ProposalStep::declined);
+  EXPECT_TRUE(propose().letters.empty());
+  EXPECT_TRUE(desk_.tick({at_.seconds + 3'600}).letters.empty());
+}
+
 class BuyersEvidence : public Desks {
  protected:
   void SetUp() override {
@@ -230,6 +327,32 @@ TEST_F(BuyersEvidence, WhatFailsACheckIsDisputedWithItsId) {
   EXPECT_EQ(call().reason, "EB14");
   EXPECT_EQ(out.incidents.at(0).kind, "evidence");
   EXPECT_EQ(textOf(out.letters.at(1).body.at("action").as_object(), "reason"), "EB14");
+}
+
+TEST_F(BuyersEvidence, APersonDecidesInReviewUntilTheWindowEnds) {
+  const std::string contract = toy_.contractDigest();
+  EXPECT_FALSE(buyer_.decide(contract, "C1", BuyerStep::accept, "", at_).ok()) << "nothing has come yet";
+  EXPECT_FALSE(buyer_.decide(contract, "C1", BuyerStep::reclaim, "", at_).ok()) << "it is not late";
+  for (const char* name : {"C2", "C3"}) {
+    OrderWish reviewed = wish(name);
+    reviewed.review = true;
+    ASSERT_TRUE(buyer_.order(reviewed, at_).ok());
+    const Order order = toy_.order(name);
+    const json::array records = toy_.transcript();
+    EXPECT_EQ(show(toy_.bundleOf(order, toy_.statement(order, records), records)).letters.size(), 1u)
+        << "received, and nothing more";
+    ASSERT_EQ(buyer_.find(contract, name)->step, BuyerStep::review) << buyer_.find(contract, name)->reason;
+  }
+  const auto said = buyer_.decide(contract, "C2", BuyerStep::dispute, "of another patient", at_);
+  ASSERT_TRUE(said.ok());
+  EXPECT_EQ(textOf(said->letters.at(0).body.at("action").as_object(), "reason"), "of another patient");
+  EXPECT_TRUE(buyer_.decide(contract, "C2", BuyerStep::dispute, "", at_)->letters.empty()) << "said again";
+  EXPECT_FALSE(buyer_.decide(contract, "C2", BuyerStep::accept, "", at_).ok());
+  const Moment end{at_.seconds + std::int64_t(toy_.contract.disputeWindowSeconds)};
+  buyer_.tick({end.seconds - 1});
+  EXPECT_EQ(buyer_.find(contract, "C3")->step, BuyerStep::review);
+  buyer_.tick(end);
+  EXPECT_EQ(buyer_.find(contract, "C3")->step, BuyerStep::accept) << "the window is over";
 }
 
 TEST_F(BuyersEvidence, NobodyElseDelivers) {

@@ -1,7 +1,11 @@
 // The HTTP server against clients that are slow, wrong, greedy or hostile.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <optional>
+
 #include "base/json.h"
+#include "net/http_client.h"
 #include "net/http_server.h"
 #include "tests/net/raw_http.h"
 
@@ -279,6 +283,36 @@ TEST_F(HttpRawTest, HalfOpenConnectionsMakeRoomForRequests) {
     heard = client.hearAll();
   }
   EXPECT_NE(heard.find("GET /whole"), std::string::npos);
+}
+
+// Members 14: others may fill the server, and still not keep the operator out.
+TEST_F(HttpRawTest, PlacesOfUnixSocketsAreKeptForThem) {
+  HttpServerOptions options;
+  options.maxConnections = 4, options.keptForUnix = 1;
+  serve(options);
+  const std::string path =
+      "unix:" + std::filesystem::temp_directory_path().string() + "/w" + std::to_string(::getpid()) + ".sock";
+  ASSERT_TRUE(server->listen(path).ok());
+  std::vector<std::shared_ptr<HttpReply>> held;
+  handler = [&](const HttpRequest& request, std::shared_ptr<HttpReply> reply) {
+    if (request.remote == "unix") return reply->answer({200, "text/plain", {}, "here"});
+    held.push_back(std::move(reply));
+  };
+  std::vector<std::unique_ptr<RawHttp>> others;
+  for (int i = 0; i < 3; ++i) {
+    others.push_back(std::make_unique<RawHttp>(loop, address));
+    others.back()->say("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  }
+  loop.runUntil([&] { return held.size() == 3; }, 5'000);
+  RawHttp fourth(loop, address);
+  EXPECT_TRUE(fourth.hearAll().starts_with("HTTP/1.1 503 ")) << fourth.heard();
+  HttpClient client(loop, {.address = path});
+  std::optional<int> status;
+  client.request({.target = "/"},
+                 [&](const Result<HttpResponse>& answer) { status = answer.ok() ? answer->status : -1; });
+  loop.runUntil([&] { return status.has_value(); }, 10'000);
+  EXPECT_EQ(status, 200);
+  handler = {};
 }
 
 // ---- streams

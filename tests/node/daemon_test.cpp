@@ -71,7 +71,7 @@ TEST_F(DaemonTest, WhoWaitsAtAStopIsToldWhereItsRequestIs) {
   config.engine = "etcd";
   config.etcd = {"http://127.0.0.1:1"};  // nobody
   begin(std::move(config));
-  ControlApi api(loop_, *daemon_, ControlTokens::open(dir_).value());
+  ControlApi api(loop_, *daemon_, ControlTokens::open(dir_).value(), ProgramTokens::open(dir_).value());
   const auto address = api.listen("unix:" + scratch_ / "control.sock");
   ASSERT_TRUE(address.ok()) << address.error().message;
   net::HttpClient client(loop_, {.address = *address}, {});
@@ -101,7 +101,7 @@ TEST_F(DaemonTest, WhatIsNotTakenIsUnavailableAndDoesNotWait) {
   begin(std::move(config));
   for (std::size_t i = 0; i + 1 < kMaxOutbox; ++i)
     ASSERT_TRUE(daemon_->replica().enqueue(spend("op-" + std::to_string(i), 1), daemon_->now()).ok());
-  ControlApi api(loop_, *daemon_, ControlTokens::open(dir_).value());
+  ControlApi api(loop_, *daemon_, ControlTokens::open(dir_).value(), ProgramTokens::open(dir_).value());
   const auto address = api.listen("unix:" + scratch_ / "control.sock");
   ASSERT_TRUE(address.ok()) << address.error().message;
   net::HttpClient client(loop_, {.address = *address}, {});

@@ -105,14 +105,19 @@ TEST(Doors, ABackupNeitherFollowsNorRemovesALink) {
   EXPECT_TRUE(fs::is_symlink(scratch / "link"));
 }
 
-// What the control socket answers to these bytes until it ends the connection.
-std::string answerTo(const std::string& socketFile, const std::string& bytes) {
+int connectTo(const std::string& socketFile) {
   sockaddr_un to{};
   to.sun_family = AF_UNIX;
   EXPECT_LT(socketFile.size(), sizeof to.sun_path);
   std::strncpy(to.sun_path, socketFile.c_str(), sizeof to.sun_path - 1);
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   EXPECT_EQ(::connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
+  return fd;
+}
+
+// What the control socket answers to these bytes until it ends the connection.
+std::string answerTo(const std::string& socketFile, const std::string& bytes) {
+  const int fd = connectTo(socketFile);
   EXPECT_EQ(::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
   std::string heard;
   char buffer[4096];
@@ -133,6 +138,48 @@ TEST(Doors, NoBodyIsReadBeforeTheToken) {
                                                              "Content-Length: 4000000\r\n\r\n{")
                       .starts_with("HTTP/1.1 401 "))
           << path;
+}
+
+// An observer's POST is of no use, however it goes on.
+TEST(Doors, NoBodyIsReadThatTheTokensRoleMayNotSend) {
+  Scratch scratch;
+  Node node(scratch, "a", "\n");
+  ASSERT_EQ(node.init(1).exitCode, 0);
+  ASSERT_TRUE(node.up()) << node.log();
+  const json::value tokens = *parseJson(contentOf(node.dir() + "/control.tokens"));
+  const std::string observer(tokens.at("observer").as_string());
+  EXPECT_TRUE(
+      answerTo(node.dir() + "/control.sock", "POST /v1/propose HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " +
+                                                 observer + "\r\nContent-Length: 4000000\r\n\r\n{")
+          .starts_with("HTTP/1.1 403 "));
+}
+
+// Members 14: streams stay open, so they have places of their own, and some are the admin's.
+TEST(Doors, AnObserversStreamsLeavePlacesForTheAdmin) {
+  Scratch scratch;
+  Node node(scratch, "a", "\n");
+  ASSERT_EQ(node.init(1).exitCode, 0);
+  ASSERT_TRUE(node.up()) << node.log();
+  const json::value tokens = *parseJson(contentOf(node.dir() + "/control.tokens"));
+  std::vector<int> open;
+  const auto stream = [&](const char* role) {
+    const std::string asks = "GET /v1/ledger/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " +
+                             std::string(tokens.at(role).as_string()) + "\r\n\r\n";
+    const int fd = open.emplace_back(connectTo(node.dir() + "/control.sock"));
+    EXPECT_EQ(::send(fd, asks.data(), asks.size(), MSG_NOSIGNAL), static_cast<ssize_t>(asks.size()));
+    char head[12] = {};
+    EXPECT_EQ(::recv(fd, head, sizeof head, MSG_WAITALL), static_cast<ssize_t>(sizeof head));
+    return std::string(head, sizeof head);
+  };
+  int served = 0;
+  for (int n = 0; n < 70; ++n) served += stream("observer") == "HTTP/1.1 200";
+  EXPECT_EQ(served, 48);
+  EXPECT_EQ(stream("observer"), "HTTP/1.1 503");
+  EXPECT_EQ(stream("admin"), "HTTP/1.1 200");
+  EXPECT_EQ(node.run({"status"}).exitCode, 0);
+  ::close(open.front());  // a reader that leaves makes room
+  EXPECT_TRUE(until([&] { return stream("observer") == "HTTP/1.1 200"; }));
+  for (std::size_t n = 1; n < open.size(); ++n) ::close(open[n]);
 }
 
 TEST(Doors, EachLoopbackAddressThatIsTakenAnswers) {

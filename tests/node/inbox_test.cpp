@@ -121,5 +121,35 @@ TEST(InboxHooks, ACommandIsToldOnceOfWhatWaits) {
   EXPECT_EQ(std::ranges::count(all, '\n'), 1) << all;
 }
 
+// What a run of a graph asks is told too: once, and its row goes with the answer.
+TEST(InboxHooks, ACommandIsToldWhatARunOfAGraphAsks) {
+  const Scratch scratch;
+  const std::string told = scratch / "told.jsonl", examples = std::string(tests::kSourceDir) + "/docs/examples/";
+  Node node(scratch, "a", "[hook.file]\nkinds = [\"question\"]\ncommand = [\"sh\", \"-c\", \"cat >> " + told + "\"]\n");
+  ASSERT_EQ(node.init(1).exitCode, 0);
+  std::filesystem::copy_file(examples + "graphs-policy.toml", node.dir() + "/policy.toml");
+  scratch.write("urgent.jsonl",
+                R"({"ingress":"referrals","id":"r-1","body":{"patient":"p1","urgency":"urgent","text":"pain"}})"
+                "\n");
+  ASSERT_TRUE(node.up()) << node.log();
+  // It still runs when the time is over.
+  ASSERT_EQ(
+      node.run({"graph", "run", examples + "intake.graph.toml", "--input", scratch / "urgent.jsonl", "--wait", "0"})
+          .exitCode,
+      kExitSomeRefused);
+  ASSERT_TRUE(test::until([&] { return test::contentOf(told).find('\n') != std::string::npos; })) << node.log();
+  const json::value line = *parseJson(test::contentOf(told));
+  EXPECT_EQ(line.at("kind"), "question");
+  EXPECT_EQ(line.at("id"), node.runJson({"inbox"}).at("items").at(0).at("id"));
+  ASSERT_EQ(node.stop(), 0);
+  ASSERT_TRUE(node.up()) << node.log();
+  const std::string id(line.at("id").as_string());
+  const test::Finished answered = node.run({"inbox", id, "approve", "--by", "dr.supervising"});
+  ASSERT_EQ(answered.exitCode, 0) << answered.err;
+  EXPECT_TRUE(test::until([&] { return node.runJson({"inbox"}).at("waiting") == 0; }));
+  const std::string all = test::contentOf(told);
+  EXPECT_EQ(std::ranges::count(all, '\n'), 1) << all;
+}
+
 }  // namespace
 }  // namespace witan::node::inbox_test

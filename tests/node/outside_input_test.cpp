@@ -202,6 +202,18 @@ TEST(OutsideTerminal, WhatATerminalObeysIsWrittenOut) {
   EXPECT_EQ(forTerminal("\xe2\x80"), "\\u00e2\\u0080") << "cut off";
 }
 
+// Members 20: a terminal obeys JSON as well, and JSON can say it otherwise.
+TEST(OutsideTerminal, JsonOfRecordsReachesNoTerminalRaw) {
+  const Scratch scratch;
+  const std::string dir = scratch / "a", evil = "\u009b31m\u202egnp";
+  ASSERT_EQ(runWitan({"device", "init", "--device", "a", "--dir", dir}).exitCode, 0);
+  ASSERT_EQ(runWitan({"journal", "put", "n", "--type", "note", "--text", evil, "--dir", dir}).exitCode, 0);
+  const Finished shown = runWitan({"journal", "get", "n", "--json", "--dir", dir});
+  EXPECT_THAT(shown.out, HasSubstr("\\u009b31m\\u202egnp"));
+  EXPECT_THAT(shown.out, Not(HasSubstr("\u202e")));
+  EXPECT_THAT(json::serialize(*parseJson(shown.out)), HasSubstr(evil)) << "and it means the same";
+}
+
 TEST(OutsideTerminal, NamesFromRecordsAndFilesReachNoTerminalRaw) {
   const Scratch scratch;
   scratch.write("evil.json", R"({"id":"\u001b]0;owned\u0007\u009b31m"})");

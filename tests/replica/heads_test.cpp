@@ -145,6 +145,17 @@ TEST_F(Heads, AnOwnerThatSignsTwoHeadsOfOneSizeIsProvenToLie) {
   EXPECT_EQ(c().replica().heads().proofs().size(), 1u);
 }
 
+TEST_F(Heads, AProofReachesADeviceThatWasAway) {
+  cluster.cut(a(), c()), cluster.cut(b(), c());
+  sendHead("a", "b", forged("a", 1));
+  EXPECT_EQ(b().replica().heads().proofs().size(), 1u);
+  EXPECT_THAT(c().replica().heads().proofs(), IsEmpty());
+  cluster.connect(b(), c());
+  cluster.run();
+  EXPECT_EQ(c().replica().heads().proofs().size(), 1u);
+  EXPECT_THAT(accused(c(), "forkProven"), ElementsAre("a"));
+}
+
 // Of two sizes: the smaller head is none of the log that the larger one is of.
 TEST_F(Heads, AnOwnerThatSignsAnotherPrefixIsProvenToLie) {
   decide(a(), "op-2", 20);
@@ -165,6 +176,16 @@ TEST_F(Heads, AHeadOfEntriesThatOthersGotProvesTheForkWhenTheOwnerSignsTheNext) 
   EXPECT_THAT(b().replica().heads().proofs(), IsEmpty());
   settle();
   EXPECT_THAT(accused(b(), "forkProven"), ElementsAre("a"));
+}
+
+// Of several such heads the one of most entries is kept, whichever came first.
+TEST_F(Heads, OfHeadsThatAreAheadTheNewestIsCompared) {
+  sendHead("a", "b", forged("a", 3)), sendHead("a", "b", forged("a", 2));
+  sendHead("a", "c", forged("a", 2)), sendHead("a", "c", forged("a", 3));
+  decide(a(), "op-2", 20);
+  for (Device* device : {&b(), &c()}) EXPECT_THAT(accused(*device, "headDiffers"), IsEmpty()) << device->name();
+  decide(a(), "op-3", 20);
+  for (Device* device : {&b(), &c()}) EXPECT_THAT(accused(*device, "headDiffers"), ElementsAre("a")) << device->name();
 }
 
 TEST_F(Heads, NobodyIsAccusedByAHeadThatItDidNotSign) {

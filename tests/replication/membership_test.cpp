@@ -70,6 +70,20 @@ TEST(Membership, RetirementIsCompleteWhenEveryActiveDeviceHasAcked) {
 }
 
 // An ack is never revised downwards, and a different second one cannot make replicas differ.
+// Acks come before the permission and after it.
+TEST(Membership, AProposalCountsOnceItMay) {
+  Statements known = founded({"b", "c"});
+  propose(known, "b", "c");
+  const auto nobody = [](std::string_view) { return false; };
+  EXPECT_EQ(membershipOf(known, nobody).standing("c"), Standing::active);
+  EXPECT_TRUE(acksDue(membershipOf(known, nobody), "a").empty());
+  EXPECT_EQ(membershipOf(known, nobody).statements, membershipOf(known).statements) << "it is passed on";
+  ack(known, "a", "c"), ack(known, "b", "c");
+  EXPECT_EQ(membershipOf(known, nobody).standing("c"), Standing::active);
+  EXPECT_EQ(membershipOf(known, [](std::string_view device) { return device == "c"; }).standing("c"),
+            Standing::retired);
+}
+
 TEST(Membership, ASecondAckJoinsByMaximum) {
   Statements known = founded({"b", "c"});
   propose(known, "a", "c");

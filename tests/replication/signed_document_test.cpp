@@ -101,7 +101,9 @@ TEST(SignedDocument, OneVersionTwiceIsReportedUntilAHigherOneSettlesIt) {
   const auto both = viewOf({x, y});
   EXPECT_EQ(both.conflicts.size(), 1u);
   EXPECT_LT(both.current->digest, both.conflicts[0].digest);
-  EXPECT_EQ(mayPublish(both, draft(2)).error().code, ErrorCode::conflict);
+  const Error late = mayPublish(both, draft(2)).error();
+  EXPECT_EQ(late.code, ErrorCode::conflict);
+  EXPECT_EQ(late.hint, "use version 3");
   EXPECT_TRUE(mayPublish(both, draft(3)).ok());
   const auto settled = viewOf({x, y, versionOf({"A", 2}, *sign(draft(3), kAdmin))});
   EXPECT_TRUE(settled.conflicts.empty());

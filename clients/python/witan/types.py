@@ -6,6 +6,20 @@ from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 Json: TypeAlias = Any
 
 
+class ActRequest(TypedDict):
+    # What is said
+    act: Literal["accept", "dispute", "reclaim", "claim"]
+    # C1, or CONTRACT/C1
+    call: str
+    # Of a dispute
+    reason: NotRequired[str]
+
+
+class ActTaken(TypedDict):
+    # Always true
+    entered: bool
+
+
 class AgentFailure(TypedDict):
     # Id of the agent
     agent: str
@@ -349,6 +363,23 @@ class BodyShown(TypedDict):
     digest: str
 
 
+class CallRow(TypedDict):
+    # Name of the call
+    call: str
+    # Digest of the contract
+    contract: str
+    # How it ended; empty: it goes on
+    end: str
+    # Whether evidence is here that verifies
+    evidence: bool
+    # What failed
+    reason: str
+    # Whether it was bought or sold here
+    side: Literal["bought", "sold"]
+    # What is done next
+    step: str
+
+
 class ClaimRequest(TypedDict):
     # Name of the person
     by: str
@@ -416,6 +447,64 @@ class ConsoleSession(TypedDict):
 class ConsoleSessionRequest(TypedDict):
     # Code from makeConsoleCode
     code: str
+
+
+class ContractNamed(TypedDict):
+    # Id or digest of a contract
+    contract: str
+
+
+class ContractProposed(TypedDict):
+    # Id of the contract
+    id: str
+
+
+class ContractRequest(TypedDict):
+    # Calls, at most; default: the offer's
+    calls: NotRequired[int]
+    # For which the contract is valid; default: 30
+    days: NotRequired[int]
+    # Who holds the money
+    escrow: str
+    # Id of the contract; the same again goes on; default: a new one
+    id: NotRequired[str]
+    # Digest of an offer, or the graph
+    offer: str
+    # Who sells
+    seller: str
+    # Money, at most; default: of all calls
+    total: NotRequired[int]
+
+
+class ContractRow(TypedDict):
+    # Who buys
+    buyer: str
+    # Calls, at most
+    calls: int
+    # Digest of the contract, and its entity at the holder
+    contract: str
+    # Unit of the money
+    currency: str
+    # Who holds the money
+    escrow: str
+    # End of the contract
+    expiry: str
+    # Id of the graph
+    graph: str
+    # Its id
+    id: str
+    # Price of a call
+    perCall: int
+    # Why it was declined or refused
+    reason: str
+    # Who sells
+    seller: str
+    # Whether it was bought or sold here
+    side: Literal["bought", "sold"]
+    # propose, open, agreed, declined or refused
+    step: str
+    # Money, at most
+    total: int
 
 
 class DecideRequest(TypedDict):
@@ -616,6 +705,11 @@ class ErrorBody(TypedDict):
     message: str
 
 
+class EscrowAnswer(TypedDict):
+    # What the holder of the money says
+    answer: Json
+
+
 class Evidence(TypedDict):
     # Proofs of misbehaviour that this device holds
     evidence: list[EvidenceRow]
@@ -630,6 +724,11 @@ class EvidenceRow(TypedDict):
     log: str
     # What is proven
     what: str
+
+
+class EvidenceShown(TypedDict):
+    # The evidence bundle
+    bundle: Json
 
 
 class Fed(TypedDict):
@@ -1049,6 +1148,34 @@ class LogSetting(TypedDict):
     level: Literal["debug", "info", "warn", "error"]
 
 
+class MarketPartnerRow(TypedDict):
+    # Where it is dialled; empty: it dials
+    address: str
+    # Whether letters can go to it now
+    connected: bool
+    # The organisation
+    org: str
+    # Its trusted root; or empty
+    root: str
+
+
+class MarketShown(TypedDict):
+    # Where partners are heard
+    address: str
+    # Their calls
+    calls: list[CallRow]
+    # Contracts of this organisation
+    contracts: list[ContractRow]
+    # What is sold here
+    offers: list[OfferRow]
+    # This organisation
+    org: str
+    # Organisations whose roots are trusted, or that are dialled
+    partners: list[MarketPartnerRow]
+    # Its root key, hex
+    root: str
+
+
 class MoveRequest(TypedDict):
     # Id or name of the new owner
     device: str
@@ -1121,6 +1248,56 @@ class NodeStatus(TypedDict):
     waitingForCounselor: int
     # Id under which this device writes replicated data
     writer: str
+
+
+class OfferPublished(TypedDict):
+    # Digest of the offer
+    offer: str
+
+
+class OfferRow(TypedDict):
+    # Unit of the money
+    currency: str
+    # From the order to the delivery, at most
+    deliverWithinSeconds: int
+    # For a dispute after the delivery
+    disputeWindowSeconds: int
+    # Id of the graph
+    graph: str
+    # Where data gets to
+    locales: list[str]
+    # Calls of a contract, at most
+    maxCalls: int
+    # Digest of the offer
+    offer: str
+    # Price of a call
+    perCall: int
+    # Who sells
+    seller: str
+    # End of the offer
+    validUntil: str
+    # Its version
+    version: int
+
+
+class OffersFound(TypedDict):
+    # Its card in the directory (A2A), verified
+    card: Json
+    # What the organisation sells
+    offers: list[OfferRow]
+
+
+class OrderRequest(TypedDict):
+    # Money that is held; default: the price
+    amount: NotRequired[int]
+    # Name of the call; the same again changes nothing; default: the next one
+    call: NotRequired[str]
+    # Id or digest of the contract
+    contract: str
+    # The input; only its salted digest leaves, and the seller gets the members
+    input: dict[str, Json]
+    # true: a person accepts or disputes what comes
+    review: NotRequired[bool]
 
 
 class OutboxRow(TypedDict):
@@ -1352,6 +1529,23 @@ class ProposeRequest(TypedDict):
     role: str
     # Milliseconds to wait for the decision, at most 120000; default: 10000
     waitMs: NotRequired[int]
+
+
+class PublishRequest(TypedDict):
+    # Calls of a contract, at most; default: 1000
+    calls: NotRequired[int]
+    # As EUR.cent
+    currency: str
+    # For which the offer is valid; default: 30
+    days: NotRequired[int]
+    # From the order to the delivery; default: 3600
+    deliverSeconds: NotRequired[int]
+    # Id of a deployed graph
+    graph: str
+    # Of a call, in the unit of the currency
+    price: int
+    # For a dispute; default: 3600
+    windowSeconds: NotRequired[int]
 
 
 class QuestionRow(TypedDict):

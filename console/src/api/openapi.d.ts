@@ -991,6 +991,159 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/market": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This organisation in the market: partners, offers, contracts and calls */
+        get: operations["showMarket"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/market/act": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Accepts, disputes or reclaims a call as its buyer, or claims it as its seller */
+        post: operations["actOnCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/market/escrow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The money and the calls of a contract, as the holder says it */
+        get: operations["showEscrow"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/market/evidence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The evidence of a call, as a bundle */
+        get: operations["showEvidence"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/market/find": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a partner sells */
+        get: operations["findOffers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/market/order": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Orders a call: the money is held before the order leaves */
+        post: operations["orderCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/market/propose": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Proposes a contract under an offer; with the seller's word it is opened at the holder */
+        post: operations["proposeContract"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/market/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Offers runs of a graph for a price */
+        post: operations["publishOffer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/market/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ends new calls of a contract */
+        post: operations["stopContract"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/openapi.json": {
         parameters: {
             query?: never;
@@ -1522,6 +1675,21 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        ActRequest: {
+            /**
+             * @description What is said
+             * @enum {string}
+             */
+            act: "accept" | "dispute" | "reclaim" | "claim";
+            /** @description C1, or CONTRACT/C1 */
+            call: string;
+            /** @description Of a dispute */
+            reason?: string;
+        };
+        ActTaken: {
+            /** @description Always true */
+            entered: boolean;
+        };
         AgentFailure: {
             /** @description Id of the agent */
             agent: string;
@@ -1861,6 +2029,25 @@ export interface components {
             /** @description Of the body */
             digest: string;
         };
+        CallRow: {
+            /** @description Name of the call */
+            call: string;
+            /** @description Digest of the contract */
+            contract: string;
+            /** @description How it ended; empty: it goes on */
+            end: string;
+            /** @description Whether evidence is here that verifies */
+            evidence: boolean;
+            /** @description What failed */
+            reason: string;
+            /**
+             * @description Whether it was bought or sold here
+             * @enum {string}
+             */
+            side: "bought" | "sold";
+            /** @description What is done next */
+            step: string;
+        };
         ClaimRequest: {
             /** @description Name of the person */
             by: string;
@@ -1937,6 +2124,72 @@ export interface components {
         ConsoleSessionRequest: {
             /** @description Code from makeConsoleCode */
             code: string;
+        };
+        ContractNamed: {
+            /** @description Id or digest of a contract */
+            contract: string;
+        };
+        ContractProposed: {
+            /** @description Id of the contract */
+            id: string;
+        };
+        ContractRequest: {
+            /**
+             * Format: int64
+             * @description Calls, at most; default: the offer's
+             */
+            calls?: number;
+            /**
+             * Format: int64
+             * @description For which the contract is valid; default: 30
+             */
+            days?: number;
+            /** @description Who holds the money */
+            escrow: string;
+            /** @description Id of the contract; the same again goes on; default: a new one */
+            id?: string;
+            /** @description Digest of an offer, or the graph */
+            offer: string;
+            /** @description Who sells */
+            seller: string;
+            /**
+             * Format: int64
+             * @description Money, at most; default: of all calls
+             */
+            total?: number;
+        };
+        ContractRow: {
+            /** @description Who buys */
+            buyer: string;
+            /** @description Calls, at most */
+            calls: number;
+            /** @description Digest of the contract, and its entity at the holder */
+            contract: string;
+            /** @description Unit of the money */
+            currency: string;
+            /** @description Who holds the money */
+            escrow: string;
+            /** @description End of the contract */
+            expiry: string;
+            /** @description Id of the graph */
+            graph: string;
+            /** @description Its id */
+            id: string;
+            /** @description Price of a call */
+            perCall: number;
+            /** @description Why it was declined or refused */
+            reason: string;
+            /** @description Who sells */
+            seller: string;
+            /**
+             * @description Whether it was bought or sold here
+             * @enum {string}
+             */
+            side: "bought" | "sold";
+            /** @description propose, open, agreed, declined or refused */
+            step: string;
+            /** @description Money, at most */
+            total: number;
         };
         DecideRequest: {
             /**
@@ -2168,6 +2421,10 @@ export interface components {
             /** @description What went wrong */
             message: string;
         };
+        EscrowAnswer: {
+            /** @description What the holder of the money says */
+            answer: unknown;
+        };
         Evidence: {
             /** @description Proofs of misbehaviour that this device holds */
             evidence: components["schemas"]["EvidenceRow"][];
@@ -2181,6 +2438,10 @@ export interface components {
             log: string;
             /** @description What is proven */
             what: string;
+        };
+        EvidenceShown: {
+            /** @description The evidence bundle */
+            bundle: unknown;
         };
         Fed: {
             /** @description Always true */
@@ -2642,6 +2903,32 @@ export interface components {
              */
             level: "debug" | "info" | "warn" | "error";
         };
+        MarketPartnerRow: {
+            /** @description Where it is dialled; empty: it dials */
+            address: string;
+            /** @description Whether letters can go to it now */
+            connected: boolean;
+            /** @description The organisation */
+            org: string;
+            /** @description Its trusted root; or empty */
+            root: string;
+        };
+        MarketShown: {
+            /** @description Where partners are heard */
+            address: string;
+            /** @description Their calls */
+            calls: components["schemas"]["CallRow"][];
+            /** @description Contracts of this organisation */
+            contracts: components["schemas"]["ContractRow"][];
+            /** @description What is sold here */
+            offers: components["schemas"]["OfferRow"][];
+            /** @description This organisation */
+            org: string;
+            /** @description Organisations whose roots are trusted, or that are dialled */
+            partners: components["schemas"]["MarketPartnerRow"][];
+            /** @description Its root key, hex */
+            root: string;
+        };
         MoveRequest: {
             /** @description Id or name of the new owner */
             device: string;
@@ -2714,6 +3001,60 @@ export interface components {
             waitingForCounselor: number;
             /** @description Id under which this device writes replicated data */
             writer: string;
+        };
+        OfferPublished: {
+            /** @description Digest of the offer */
+            offer: string;
+        };
+        OfferRow: {
+            /** @description Unit of the money */
+            currency: string;
+            /** @description From the order to the delivery, at most */
+            deliverWithinSeconds: number;
+            /** @description For a dispute after the delivery */
+            disputeWindowSeconds: number;
+            /** @description Id of the graph */
+            graph: string;
+            /** @description Where data gets to */
+            locales: string[];
+            /** @description Calls of a contract, at most */
+            maxCalls: number;
+            /** @description Digest of the offer */
+            offer: string;
+            /** @description Price of a call */
+            perCall: number;
+            /** @description Who sells */
+            seller: string;
+            /** @description End of the offer */
+            validUntil: string;
+            /**
+             * Format: int64
+             * @description Its version
+             */
+            version: number;
+        };
+        OffersFound: {
+            /** @description Its card in the directory (A2A), verified */
+            card: unknown;
+            /** @description What the organisation sells */
+            offers: components["schemas"]["OfferRow"][];
+        };
+        OrderRequest: {
+            /**
+             * Format: int64
+             * @description Money that is held; default: the price
+             */
+            amount?: number;
+            /** @description Name of the call; the same again changes nothing; default: the next one */
+            call?: string;
+            /** @description Id or digest of the contract */
+            contract: string;
+            /** @description The input; only its salted digest leaves, and the seller gets the members */
+            input: {
+                [key: string]: unknown;
+            };
+            /** @description true: a person accepts or disputes what comes */
+            review?: boolean;
         };
         OutboxRow: {
             /** @description Id of the asking agent; empty: a person */
@@ -2953,6 +3294,37 @@ export interface components {
             role: string;
             /** @description Milliseconds to wait for the decision, at most 120000; default: 10000 */
             waitMs?: number;
+        };
+        PublishRequest: {
+            /**
+             * Format: int64
+             * @description Calls of a contract, at most; default: 1000
+             */
+            calls?: number;
+            /** @description As EUR.cent */
+            currency: string;
+            /**
+             * Format: int64
+             * @description For which the offer is valid; default: 30
+             */
+            days?: number;
+            /**
+             * Format: int64
+             * @description From the order to the delivery; default: 3600
+             */
+            deliverSeconds?: number;
+            /** @description Id of a deployed graph */
+            graph: string;
+            /**
+             * Format: int64
+             * @description Of a call, in the unit of the currency
+             */
+            price: number;
+            /**
+             * Format: int64
+             * @description For a dispute; default: 3600
+             */
+            windowSeconds?: number;
         };
         QuestionRow: {
             /** @description That body */
@@ -6722,6 +7094,477 @@ export interface operations {
             401: components["responses"]["NoToken"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["TooSlow"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showMarket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "address": "127.0.0.1:7700",
+                     *       "calls": [
+                     *         {
+                     *           "call": "C1",
+                     *           "contract": "16137bc5",
+                     *           "end": "accepted",
+                     *           "evidence": true,
+                     *           "reason": "",
+                     *           "side": "bought",
+                     *           "step": "ended"
+                     *         }
+                     *       ],
+                     *       "contracts": [
+                     *         {
+                     *           "buyer": "clinic",
+                     *           "calls": 10,
+                     *           "contract": "16137bc5",
+                     *           "currency": "EUR.cent",
+                     *           "escrow": "notary",
+                     *           "expiry": "2026-04-22T08:00:00Z",
+                     *           "graph": "reading",
+                     *           "id": "K1",
+                     *           "perCall": 100,
+                     *           "reason": "",
+                     *           "seller": "lab",
+                     *           "side": "bought",
+                     *           "step": "agreed",
+                     *           "total": 1000
+                     *         }
+                     *       ],
+                     *       "offers": [],
+                     *       "org": "clinic",
+                     *       "partners": [
+                     *         {
+                     *           "address": "127.0.0.1:7701",
+                     *           "connected": true,
+                     *           "org": "lab",
+                     *           "root": "e560d90a"
+                     *         }
+                     *       ],
+                     *       "root": "a77ed765bce2766963d6e3b3425f03daac11711fc2f20d4fbd825b807a849b5a"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MarketShown"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            408: components["responses"]["TooSlow"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    actOnCall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "act": "dispute",
+                 *       "call": "K1/C2",
+                 *       "reason": "of another patient"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ActRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "entered": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ActTaken"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showEscrow: {
+        parameters: {
+            query: {
+                /**
+                 * @description Id or digest of a contract
+                 * @example K1
+                 */
+                contract: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "answer": {
+                     *         "buyer": 900,
+                     *         "calls": {
+                     *           "C1": "RELEASED"
+                     *         },
+                     *         "deposited": 1000,
+                     *         "held": 0,
+                     *         "paidBuyer": 0,
+                     *         "paidSeller": 0,
+                     *         "phase": "OPEN",
+                     *         "seller": 100
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EscrowAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showEvidence: {
+        parameters: {
+            query: {
+                /**
+                 * @description C1, or CONTRACT/C1
+                 * @example K1/C1
+                 */
+                call: string;
+                /**
+                 * @description Names of members of the input that are disclosed, joined by commas
+                 * @example sample
+                 */
+                disclose?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "bundle": {
+                     *         "type": "witan.evidence-bundle/v1"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EvidenceShown"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    findOffers: {
+        parameters: {
+            query: {
+                /**
+                 * @description The organisation that is asked
+                 * @example lab
+                 */
+                at: string;
+                /**
+                 * @description Offers of this graph only
+                 * @example reading
+                 */
+                skill?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "card": {
+                     *         "name": "lab"
+                     *       },
+                     *       "offers": [
+                     *         {
+                     *           "currency": "EUR.cent",
+                     *           "deliverWithinSeconds": 3600,
+                     *           "disputeWindowSeconds": 3600,
+                     *           "graph": "reading",
+                     *           "locales": [
+                     *             "eu"
+                     *           ],
+                     *           "maxCalls": 1000,
+                     *           "offer": "c740d22e",
+                     *           "perCall": 100,
+                     *           "seller": "lab",
+                     *           "validUntil": "2026-04-22T08:00:00Z",
+                     *           "version": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OffersFound"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    orderCall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "contract": "K1",
+                 *       "input": {
+                 *         "sample": "S-1",
+                 *         "signal": "0 1 7 2"
+                 *       },
+                 *       "review": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["OrderRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "call": "C1",
+                     *       "contract": "16137bc5",
+                     *       "end": "",
+                     *       "evidence": false,
+                     *       "reason": "",
+                     *       "side": "bought",
+                     *       "step": "reserve"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CallRow"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    proposeContract: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "escrow": "notary",
+                 *       "id": "K1",
+                 *       "offer": "reading",
+                 *       "seller": "lab"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ContractRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "K1"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ContractProposed"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    publishOffer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "currency": "EUR.cent",
+                 *       "graph": "reading",
+                 *       "price": 100
+                 *     }
+                 */
+                "application/json": components["schemas"]["PublishRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "offer": "c740d22e"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OfferPublished"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    stopContract: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "contract": "K1"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ContractNamed"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "answer": {
+                     *         "invariant": "",
+                     *         "message": "",
+                     *         "outcome": "approved"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EscrowAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             421: components["responses"]["OtherHost"];
             431: components["responses"]["LargeHeader"];

@@ -28,11 +28,16 @@ export interface DecodedEntry {
   genesis: string;
   runKey: Bytes;
   planDigest: Bytes;
+  epoch: bigint; // of the first entry of an epoch
+  owner: string;
+  shown: Bytes; // of a counselor
+  signature: Bytes;
+  proof: Bytes; // of the proposer's device
 }
 
 const kMostWords = 1 << 21;
-const kDataWords = 4;
-const kPointers = 18;
+const kDataWords = 5;
+const kPointers = 22;
 
 export function decodeEntry(bytes: Bytes): DecodedEntry {
   if (bytes.length === 0 || bytes.length % 8 !== 0 || bytes.length / 8 > kMostWords)
@@ -98,6 +103,11 @@ export function decodeEntry(bytes: Bytes): DecodedEntry {
     genesis: text(15),
     runKey: blob(16),
     planDigest: blob(17),
+    epoch: data(4),
+    owner: text(18),
+    shown: blob(19),
+    signature: blob(20),
+    proof: blob(21),
   };
   if (entry.entity === '' || entry.operationId === '') throw new Error('the entry names no entity or operation');
   return entry;

@@ -44,7 +44,7 @@ export interface Verdict {
   held: { size: bigint; root: string; time: string } | null; // what the device stated, by its clock
 }
 
-const kTexts = ['entity', 'role', 'device', 'agent', 'operationId', 'invariant', 'message', 'counselor', 'reason'] as const;
+const kTexts = ['entity', 'role', 'device', 'agent', 'operationId', 'invariant', 'message', 'counselor', 'reason', 'owner'] as const;
 const kJson = ['action', 'writes', 'decision', 'genesis'] as const;
 
 // The first member in which the shown JSON differs from the bytes; "" if there is none.
@@ -56,7 +56,8 @@ export function firstDifference(entry: DecodedEntry, shown: { [name: string]: Js
   for (const name of kTexts) if ((shown[name] ?? '') !== entry[name]) return name;
   for (const name of kJson)
     if (canonical(shown[name] ?? null) !== canonical(jsonMember(entry[name]))) return name;
-  for (const name of ['stateDigest', 'runKey', 'planDigest'] as const)
+  if (String(shown['epoch'] ?? 0) !== entry.epoch.toString()) return 'epoch';
+  for (const name of ['stateDigest', 'runKey', 'planDigest', 'shown', 'signature', 'proof'] as const)
     if ((shown[name] ?? '') !== toHex(entry[name])) return name;
   const words = ['', 'pass', 'reject', 'escalate'];
   const verdicts: { [name: string]: Json } = {};

@@ -77,10 +77,10 @@ TEST(Confinement, WhatARoleDoesNotShowIsNowhereOnItsDevice) {
   ASSERT_TRUE(lab.up({"--log-level", "debug"}) && lab.waitUntil("connected")) << lab.log();
 
   ASSERT_EQ(first.run({"begin", "udt", "David", "--init", R"({"baselinePositiveOn":"2026-01-17"})"}).exitCode, 0);
-  // Members 11: it begins nothing with fields that its role does not write.
+  // Members 11: who begins entities is a role of its own.
   const Finished begun = lab.run({"begin", "udt", "Maria", "--init", R"({"baselinePositiveOn":"2025-12-30"})"});
   EXPECT_NE(begun.exitCode, 0);
-  EXPECT_THAT(begun.out + begun.err, HasSubstr("fields that its roles do not write"));
+  EXPECT_THAT(begun.out + begun.err, HasSubstr("begin entities of udt: that needs the role udt.begin"));
   const auto act = [](const Node& node, const std::string& role, const std::string& action) {
     const Finished done = node.run({"propose", "udt", "David", role, action});
     EXPECT_THAT(done.out, HasSubstr("approved")) << role << done.err;

@@ -240,6 +240,11 @@ TEST(Deployment, TheControlApiAsksForAToken) {
   EXPECT_EQ(net::httpCall(endpoint, elsewhere, 10'000)->status, 421);
 }
 
+// Where the cluster was begun, once it has heard of it.
+void acceptKeyOf(const Node& first, const std::string& member) {
+  EXPECT_TRUE(until([&] { return first.run({"device", "accept-key", member}).exitCode == 0; })) << first.log();
+}
+
 TEST(Deployment, AMemberChangesItsKeyAndStaysWhoItIs) {
   const Scratch scratch;
   Node first(scratch, "first"), second(scratch, "second");
@@ -248,6 +253,7 @@ TEST(Deployment, AMemberChangesItsKeyAndStaysWhoItIs) {
   for (Node* node : {&second, &first}) {
     const std::string before = test::contentOf(node->dir() + "/device.key");
     EXPECT_EQ(node->run({"device", "rotate-key"}).exitCode, 0);
+    if (node == &second) acceptKeyOf(first, "second");
     EXPECT_TRUE(until([&] { return test::contentOf(node->dir() + "/device.key") != before; })) << node->log();
     EXPECT_TRUE(first.waitUntil("connected") && second.waitUntil("connected")) << first.log() << second.log();
   }
@@ -272,6 +278,7 @@ TEST(Deployment, ANextKeyIsAskedForOnceTheRosterIsWritten) {
   EXPECT_EQ(second.run({"device", "rotate-key"}).exitCode, 0);
   std::filesystem::remove(beside);
   ASSERT_TRUE(until([&] { return second.log().find("is written now") != std::string::npos; })) << second.log();
+  acceptKeyOf(first, "second");
   EXPECT_TRUE(until([&] { return test::contentOf(second.dir() + "/device.key") != before; })) << second.log();
 }
 
@@ -286,6 +293,7 @@ TEST(Deployment, AKeyIsRotatedWhereTheRosterCannotBeWritten) {
   ASSERT_TRUE(std::filesystem::create_directory(beside));
   const std::string before = test::contentOf(second.dir() + "/device.key");
   EXPECT_EQ(second.run({"device", "rotate-key"}).exitCode, 0);
+  acceptKeyOf(first, "second");
   ASSERT_TRUE(until([&] { return second.log().find("another key now") != std::string::npos; })) << second.log();
   EXPECT_NE(test::contentOf(second.dir() + "/device.key"), before);
   EXPECT_EQ(test::contentOf(second.dir() + "/device.key.previous"), before);

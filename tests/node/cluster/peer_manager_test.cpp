@@ -80,7 +80,7 @@ struct PeerManagerTest : ::testing::Test {
   Log log{LogLevel::debug, false, [] { return kNow; }, [this](std::string_view line) { lines.emplace_back(line); }};
   net::Loop loop;
   net::test::Device other{loop, 'b'};
-  std::vector<std::string> connected;
+  std::vector<std::string> connected, alarms;
   std::size_t received = 0;
   PeerManager manager{loop,
                       net::test::identityOf('a'),
@@ -93,6 +93,8 @@ struct PeerManagerTest : ::testing::Test {
                        .received = [this](const std::string&, std::string_view) { ++received; },
                        .room = [](const std::string&) {},
                        .rosterChanged = [] {},
+                       .alarm = [this](const std::string& kind, const std::string& device,
+                                       const std::string&) { alarms.push_back(kind + " " + device); },
                        .wall = [] { return kNow; },
                        .steadyMs = [] { return net::Loop::nowMs(); }}};
 };
@@ -114,6 +116,39 @@ TEST_F(PeerManagerTest, OtherwiseItStands) {
   other.until([&] { return !connected.empty(); }, "a link");
   EXPECT_EQ(connected.front(), deviceOf('b').device);
   EXPECT_TRUE(other.downs.empty());
+}
+
+// Members 16: a copied directory, both running.
+TEST_F(PeerManagerTest, TwoMachinesWithOneKeyAreReported) {
+  net::test::Device copy{loop, 'b'};
+  const std::string address = *manager.listen("127.0.0.1:0");
+  for (net::test::Device* one : {&other, &copy}) one->network->dial("a", address, std::nullopt);
+  other.until([&] { return !alarms.empty(); }, "an alarm");
+  EXPECT_EQ(alarms.front(), "cloned " + deviceOf('b').device);
+}
+
+TEST_F(PeerManagerTest, ADeviceThatComesBackAgainAndAgainIsNoCopy) {
+  other.network->dial("a", *manager.listen("127.0.0.1:0"), std::nullopt);
+  for (std::size_t links = 1; links <= 8; ++links) {
+    other.until([&] { return connected.size() >= links && !other.up.empty(); }, "a link");
+    other.network->drop(other.up.begin()->first);
+    other.until([&] { return !manager.connected(deviceOf('b').device); }, "its end");
+  }
+  EXPECT_TRUE(alarms.empty());
+}
+
+// Members 18.
+TEST_F(PeerManagerTest, ADeviceThatIsSuspendedComesBackAfterAWhile) {
+  manager.dialAll();
+  other.until([&] { return connected.size() == 1; }, "a link");
+  manager.suspend(deviceOf('b').device, "it asks too much", 100);
+  EXPECT_FALSE(manager.connected(deviceOf('b').device));
+  EXPECT_TRUE(manager.isCut(deviceOf('b').device));
+  other.until([&] { return connected.size() == 2; }, "another link");
+  manager.suspend(deviceOf('b').device, "it asks too much", 100);
+  manager.cut(deviceOf('b').device);
+  loop.runUntil([] { return false; }, 300);
+  EXPECT_TRUE(manager.isCut(deviceOf('b').device)) << "the operator's word stays";
 }
 
 // Both work, and of two links in one direction the newer counts: each would replace the other for ever.

@@ -151,6 +151,7 @@ TEST_F(RelayTest, WhenTheRelayDiesAnotherOneCarriesAndAKeyMayChange) {
   EXPECT_THAT(spend(asker.node, "op-1").out, HasSubstr("approved"));
   const std::string before = contentOf(asker.node.dir() + "/device.key");
   EXPECT_EQ(asker.node.run({"device", "rotate-key"}).exitCode, 0);
+  EXPECT_TRUE(until([&] { return owner.node.run({"device", "accept-key", "asker"}).exitCode == 0; }));
   EXPECT_TRUE(until([&] { return contentOf(asker.node.dir() + "/device.key") != before; })) << asker.node.log();
   EXPECT_TRUE(until([&] { return wayFrom(asker.node, "owner") == idOf(second); })) << asker.node.log();
   EXPECT_THAT(spend(asker.node, "op-2").out, HasSubstr("approved"));

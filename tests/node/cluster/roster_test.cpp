@@ -337,6 +337,67 @@ TEST_F(Enrolment, ARotatedKeyReplacesTheOld) {
   EXPECT_THAT(ask({"", "", "n", {}, {}}, keyOf(3)).reason, HasSubstr("rotated away"));
 }
 
+RotateKey wishOf(const std::string& device, const SigningKey& next) {
+  RotateKey wish;
+  const PublicKey key = next.publicKey();
+  const Signature proof = next.sign(rotationText(device, key));
+  wish.key.assign(key.begin(), key.end()), wish.proof.assign(proof.begin(), proof.end());
+  return wish;
+}
+
+// Members 10: who has stolen a key may ask, too.
+TEST_F(Enrolment, AKeyIsReplacedOnlyIfAPersonAcceptsIt) {
+  const std::string device = ask(withToken(invite(), "lab"), keyOf(3)).device;
+  EXPECT_THAT(*desk_.onRotate(device, wishOf(device, keyOf(4)), kNow), HasSubstr("asks for another key"));
+  EXPECT_EQ(book_.current().find(device)->keys.size(), 1u);
+  EXPECT_EQ(*desk_.onRotate(device, wishOf(device, keyOf(4)), kNow), "") << "asked before";
+  EXPECT_THAT(*desk_.onRotate(device, wishOf(device, keyOf(5)), kNow), HasSubstr("one of both is not its owner's"));
+  desk_ = open(admin_);
+  ASSERT_EQ(desk_.askedKeys().size(), 1u) << "also after a restart";
+  EXPECT_EQ(desk_.denyKey("lab")->key, toHex(keyOf(4).publicKey()));
+  EXPECT_EQ(desk_.acceptKey("lab").error().code, ErrorCode::notFound);
+  (void)desk_.onRotate(device, wishOf(device, keyOf(5)), kNow);
+  ASSERT_TRUE(desk_.acceptKey("lab").ok());
+  EXPECT_EQ(book_.current().byKey(keyOf(5).publicKey())->device, device);
+  EXPECT_TRUE(desk_.askedKeys().empty());
+  EXPECT_FALSE(desk_.onRotate(device, wishOf("other", keyOf(6)), kNow).ok()) << "no proof";
+}
+
+// The id follows from the first key; of the others the oldest go.
+TEST_F(Enrolment, KeysMayBeReplacedMoreOftenThanARosterKeepsThem) {
+  const std::string device = ask(withToken(invite()), keyOf(3)).device;
+  for (unsigned char n = 0; n < 20; ++n)
+    ASSERT_TRUE(desk_.rotate(device, keyOf(static_cast<unsigned char>(100 + n)).publicKey()).ok()) << int{n};
+  const auto& keys = book_.current().find(device)->keys;
+  EXPECT_EQ(keys.size(), kMaxDeviceKeys);
+  EXPECT_EQ(keys.front(), toHex(keyOf(3).publicKey()));
+  EXPECT_EQ(keys.back(), toHex(keyOf(119).publicKey()));
+}
+
+// Members 20.
+TEST_F(Enrolment, AReasonIsOneLineWithoutControls) {
+  const std::string device = ask(withToken(invite()), keyOf(3)).device;
+  for (const char* reason : {"sold\nadmin  active", "\u009b31m", "\u202etset", "a\tb"})
+    EXPECT_EQ(desk_.revoke(device, reason).error().code, ErrorCode::invalidInput) << reason;
+  EXPECT_TRUE(desk_.revoke(device, "sold to Zo\u00eb").ok());
+}
+
+TEST_F(Enrolment, ADateOfTheRosterIsTheAdminsAndOfARosterThatIsHere) {
+  const auto dated = [&](std::int64_t later, std::uint64_t version, const SigningKey& by) {
+    RosterDate date{Time{kNow.micros + later}, version, {}};
+    date.signature = toHex(by.sign(dateText(book_.current().cluster, date)));
+    return date;
+  };
+  EXPECT_FALSE(book_.adopt(dated(1, 1, keyOf(7)), kNow).ok()) << "of another key";
+  EXPECT_FALSE(*book_.adopt(dated(1, 2, admin_), kNow)) << "of a roster that is not here";
+  EXPECT_THAT(book_.adopt(dated(7'200'000'000, 1, admin_), kNow).error().message, HasSubstr("the roster's date is"));
+  EXPECT_TRUE(*book_.adopt(dated(1, 1, admin_), kNow));
+  EXPECT_FALSE(*book_.adopt(dated(0, 1, admin_), kNow)) << "an earlier one";
+  EXPECT_EQ(RosterStore::open(dir(), admin_.publicKey())->date().at, (Time{kNow.micros + 1}));
+  std::ofstream(dir() / "roster.date") << toJson(dated(5, 1, keyOf(7)));
+  EXPECT_EQ(RosterStore::open(dir(), admin_.publicKey())->date().at, Time{}) << "forged on the disk";
+}
+
 TEST_F(Enrolment, WhereTheAdminsKeyIsNotNobodyIsAdmitted) {
   const JoinRequest request = withToken(invite());
   desk_ = open(std::nullopt);

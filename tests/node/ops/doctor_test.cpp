@@ -169,7 +169,9 @@ TEST_F(Doctor, TheSupportBundleHoldsWhatHelpsAndNoSecretAndNoRecord) {
   ASSERT_EQ(node.run({"begin", "budget", "SecretEntity"}).exitCode, 0);
   ASSERT_EQ(node.run({"journal", "put", "j1", "--type", "note", "--text", "SecretText"}).exitCode, 0);
   const Finished invited = node.run({"device", "invite", "--role", "*"});
-  std::vector<std::string> secrets{"SecretEntity", "SecretText", invited.out.substr(0, 60)};
+  std::vector<std::string> secrets{"SecretEntity", "SecretText", invited.out.substr(0, 60), "SecretPassword"};
+  scratch.write("one/witan.toml", contentOf(node.dir() + "/witan.toml") +
+                                      "[ledger]\netcd = [\"http://witan:SecretPassword@127.0.0.1:2379\"]\n");
   for (const char* key : {"device.key", "admin.key", "cluster.key"})
     secrets.push_back(contentOf(node.dir() + "/" + key).substr(0, 64));
   const auto tokens = parseJson(contentOf(node.dir() + "/control.tokens"));

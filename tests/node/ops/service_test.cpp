@@ -98,6 +98,10 @@ TEST_F(Service, HealthAndMetricsNeedNoTokenAndNothingElseIsServedThere) {
   for (const char* check : {"[+] store: ok", "[+] running: ok", "[+] member: ", "[+] ledgers: ", "[+] owners: "})
     EXPECT_NE(ready.body.find(check), std::string::npos) << ready.body;
   EXPECT_EQ(get(address, "/v1/status").status, 404);
+  // Members 20: a page may have made its own name point here.
+  const auto named =
+      net::httpCall({.address = address}, {.target = "/metrics", .headers = {{"host", "evil.example"}}}, 30'000);
+  EXPECT_EQ(named.ok() ? named->status : 0, 421);
   // No body is waited for where no token is.
   const auto sent = net::httpCall({.address = address}, {.method = "POST", .target = "/metrics", .body = "x"}, 30'000);
   EXPECT_EQ(sent.ok() ? sent->status : 0, 413);

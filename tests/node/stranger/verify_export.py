@@ -107,8 +107,10 @@ def open_note(note, keys):
 
 # ---- an entry's bytes (section 4)
 TEXTS = ['entity', 'role', 'device', 'agent', 'operationId', 'action', 'invariant', 'message', 'writes', 'verdicts',
-         'findings', 'counselor', 'reason', 'decision', 'stateDigest', 'genesis', 'runKey', 'planDigest']
-BYTES = ('verdicts', 'stateDigest', 'runKey', 'planDigest')
+         'findings', 'counselor', 'reason', 'decision', 'stateDigest', 'genesis', 'runKey', 'planDigest', 'owner', 'shown',
+         'signature', 'proof']
+BYTES = ('verdicts', 'stateDigest', 'runKey', 'planDigest', 'shown', 'signature', 'proof')
+SIZES = (('runKey', 32), ('planDigest', 32), ('shown', 32), ('signature', 96))
 TAGS = ['approved', 'rejected', 'escalated', 'cCommitted', 'cRejected']
 
 
@@ -176,9 +178,9 @@ class Message:
 
 def entry_of(data):
     message = Message(data)
-    start, words, pointers = message.struct(0, 4, 18)
-    value = [message.words[start + i] if i < words else 0 for i in range(4)]
-    entry = {'seq': value[0], 'time': value[1] - (value[1] >> 63 << 64), 'escalation': value[3]}
+    start, words, pointers = message.struct(0, 5, len(TEXTS))
+    value = [message.words[start + i] if i < words else 0 for i in range(5)]
+    entry = {'seq': value[0], 'time': value[1] - (value[1] >> 63 << 64), 'escalation': value[3], 'epoch': value[4]}
     need(value[2] < len(TAGS), 'an unknown tag')
     entry['tag'] = TAGS[value[2]]
     for i, name in enumerate(TEXTS):
@@ -194,10 +196,84 @@ def entry_of(data):
     need(message.next == len(message.words), 'bytes behind the message')
     need(entry['entity'] and entry['operationId'], 'no entity or no operation id')
     need(all(v <= 3 for v in entry['verdicts']), 'a verdict that is none')
+    need(all(len(entry[name]) in (0, size) for name, size in SIZES), 'a member of another size')
+    need(bool(entry['epoch']) == bool(entry['owner']), 'an epoch without an owner, or the reverse')
+    need(not entry['signature'] or entry['shown'], 'an answer is signed, but not what was shown')
     for name in ('action', 'writes', 'decision', 'genesis'):
         if entry[name]:
             json.loads(entry[name])
     return entry
+
+
+# ---- who asked, and who answered (section 10)
+def statement(kind, parts):
+    encoded = [part if isinstance(part, bytes) else part.encode() for part in parts]
+    return kind.encode() + b'\n' + b''.join(b'%d %s\n' % (len(part), part) for part in encoded)
+
+
+def digest_of(text):
+    return hashlib.sha256(text.encode()).hexdigest() if text else ''
+
+
+def path_root(leaf, index, size, path):
+    last = size - 1
+    for sibling in path:
+        need(last, 'a path that is too long')
+        if index & 1 or index == last:
+            leaf = node(sibling, leaf)
+            while index and not index & 1:
+                index, last = index >> 1, last >> 1
+        else:
+            leaf = node(leaf, sibling)
+        index, last = index >> 1, last >> 1
+    need(last == 0, 'a path that is too short')
+    return leaf
+
+
+class Proofs:
+    """Of the log of an origin. keys: device to its keys, for devices that have had several."""
+
+    def __init__(self, origin, keys):
+        parts = origin.split('/')
+        self.log = parts[1:3] if len(parts) == 6 and parts[0] == 'witan' else None
+        self.keys, self.good, self.last, self.proven = keys, set(), 0, 0
+
+    def holds(self, key, message, signature):
+        if (key, message, signature) not in self.good:
+            need(signature_holds(key, message, signature), 'a signature in it does not hold')
+            self.good.add((key, message, signature))
+
+    def check(self, e):
+        if e['epoch']:
+            need(e['epoch'] > self.last, 'an epoch that is not later')
+            self.last = e['epoch']
+        need(e['counselor'] or not e['shown'], 'shown without a counselor')
+        if not self.last or (e['tag'] == 'cRejected' and e['counselor'] == 'system'):
+            return
+        proof = e['proof']
+        need(len(proof) >= 104 and len(proof) % 32 == 8, 'no signature of its proposer')
+        if self.log is None:
+            return
+        counsel = bool(e['counselor'])
+        kind = 'propose' if not counsel else 'commit' if e['tag'] == 'cCommitted' else 'reject'
+        decision, reason = (digest_of(e[name]) if counsel else '' for name in ('decision', 'reason'))
+        text = statement('witan-request/1', self.log + [
+            kind, e['entity'], e['role'], e['operationId'], e['device'], e['agent'],
+            '' if counsel else digest_of(e['action']), e['runKey'].hex(), e['planDigest'].hex(),
+            e['counselor'], decision, reason, e['shown'].hex()])
+        key, (index, size) = proof[:32], struct.unpack('<II', proof[32:40])
+        need(index < size, 'a leaf outside its tree')
+        root = path_root(hashlib.sha256(b'\x00' + text).digest(), index, size,
+                         [proof[i:i + 32] for i in range(104, len(proof), 32)])
+        self.holds(key, b'witan-round/1\n%s\n%d %s\n' % (self.log[0].encode(), size, root.hex().encode()),
+                   proof[40:104])
+        need(hashlib.sha256(key).hexdigest()[:32] == e['device'] or key in self.keys.get(e['device'], ()),
+             'no key of its proposer signed it')
+        self.proven += 1
+        if e['signature']:
+            answer = statement('witan-answer/1', self.log + [e['entity'], e['counselor'], kind, e['shown'].hex(),
+                                                            decision, reason])
+            self.holds(e['signature'][:32], answer, e['signature'][32:])
 
 
 # ---- rules between entries (section 6)
@@ -287,7 +363,11 @@ def checkpoint_of(path, keys, require):
 def verify(path, keys, checkpoints, require):
     heads = [checkpoint_of(one, keys, require) for one in checkpoints]
     need(len({origin for origin, _, _, _ in heads}) < 2, 'the checkpoints are of several logs')
+    devices = {}
+    for name, _, _, key in keys:
+        devices.setdefault(name.split('/')[-1], set()).add(key)
     tree, rules, size = Tree(), Rules(), 0
+    proofs = Proofs(heads[0][0] if heads else '', devices)
     with open(path, encoding='utf-8', newline='') as file:
         for line in file:
             size += 1
@@ -300,6 +380,7 @@ def verify(path, keys, checkpoints, require):
                 entry = entry_of(data)
                 need(entry['seq'] == size == row['seq'], 'another number than its place')
                 rules.check(entry)
+                proofs.check(entry)
             except (Bad, ValueError, KeyError, IndexError, TypeError, struct.error) as why:
                 raise Bad('entry %d: %s' % (size, why)) from why
             tree.append(leaf)

@@ -1,0 +1,16 @@
+// A counselor's signature of an answer, made with the person's own key (`witan person`, docs/ledger-format.md).
+#pragma once
+
+#include <string>
+
+#include "cli/client/control_client.h"
+#include "node/api/counselor_queue.h"
+
+namespace witan::node {
+
+// The key and the signature in hex, as DecideRequest takes them. Asks for the passphrase of the key file. The node only
+// says which cluster it is of. Errors: no key there; another passphrase.
+Result<std::string> signAnswer(const ControlClient& client, const api::DecideRequest& answer,
+                               const std::string& keyFile);
+
+}  // namespace witan::node

@@ -1,0 +1,69 @@
+#include "kernel/record/statement.h"
+
+#include <array>
+
+#include "base/bytes.h"
+#include "base/json.h"
+#include "kernel/record/merkle.h"
+
+namespace witan::kernel {
+
+namespace {
+
+// Long texts are signed by their digests; none has none.
+std::string digestOf(std::string_view text) { return text.empty() ? std::string() : toHex(sha256(text)); }
+
+}  // namespace
+
+Statement statementOf(std::string_view cluster, std::string_view domain, const EntryView& e) {
+  Statement s{cluster, domain, "propose", e.entity, e.role, e.operationId, e.device, e.agent, {}, {},
+              {},      {},     {},        {},       {}};
+  if (e.counselor.empty()) {
+    s.action = e.action, s.runKey = e.runKey, s.planDigest = e.planDigest;
+    return s;
+  }
+  s.kind = e.tag == Tag::cCommitted ? "commit" : "reject";
+  s.counselor = e.counselor, s.decision = e.decision, s.reason = e.reason, s.shown = e.shown;
+  return s;
+}
+
+Hash requestLeaf(const Statement& s) {
+  const std::string action = digestOf(s.action), decision = digestOf(s.decision), reason = digestOf(s.reason);
+  const std::string run = toHex(s.runKey), plan = toHex(s.planDigest), shown = toHex(s.shown);
+  const std::array<std::string_view, 15> parts{s.cluster,     s.domain,    s.kind,   s.entity, s.role,
+                                               s.operationId, s.device,    s.agent,  action,   run,
+                                               plan,          s.counselor, decision, reason,   shown};
+  return leafHash(statementText("witan-request/1", parts));
+}
+
+std::string answerText(const Statement& s) {
+  const std::string decision = digestOf(s.decision), reason = digestOf(s.reason), shown = toHex(s.shown);
+  const std::array<std::string_view, 8> parts{s.cluster, s.domain, s.entity, s.counselor,
+                                              s.kind,    shown,    decision, reason};
+  return statementText("witan-answer/1", parts);
+}
+
+std::string decisionText(std::string_view base, const json::object& edit) {
+  std::string text = concat("{\"base\":\"", base, "\",\"edit\":");
+  appendCanonicalJson(text, edit);
+  return text + "}";
+}
+
+bool holdsProof(std::string_view cluster, std::string_view domain, const EntryView& entry, SignatureMemo& memo) {
+  const auto proof = readProof(entry.proof);
+  return proof.ok() && memo.holds(cluster, requestLeaf(statementOf(cluster, domain, entry)), *proof);
+}
+
+std::string deviceOfKey(const PublicKey& key) {
+  const Hash hash = sha256({reinterpret_cast<const char*>(key.data()), key.size()});
+  return toHex(std::span(hash).first(16));
+}
+
+Hash holdingLeaf(std::string_view cluster, std::string_view partition, std::uint64_t epoch, std::string_view owner,
+                 std::uint64_t seq, const Hash& entryLeaf) {
+  const std::string number = std::to_string(epoch), place = std::to_string(seq), leaf = toHex(entryLeaf);
+  const std::array<std::string_view, 6> parts{cluster, partition, number, owner, place, leaf};
+  return leafHash(statementText("witan-entry/1", parts));
+}
+
+}  // namespace witan::kernel

@@ -1,0 +1,44 @@
+// RequestRights: which requests a member may make, by its roles in the roster, and how many of some kinds.
+//
+// Main thread only. The roster store outlives it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "mcp/call.h"
+#include "node/cluster/roster_store.h"
+#include "replica/core/messages.h"
+
+namespace witan::node {
+
+// What a member that may not begin everything begins at once, and a second.
+inline constexpr std::int64_t kBegunAtOnce = 1000, kBegunPerSecond = 1;
+// Requests of one member that it may not make, before its link ends for a while. Its own node refuses them already.
+inline constexpr std::int64_t kRefusedAtOnce = 100, kRefusedPerSecond = 1;
+inline constexpr std::int64_t kSuspendedMs = 60'000;
+
+class RequestRights {
+ public:
+  // `abuse`: a member makes many requests that it may not make.
+  RequestRights(const RosterStore& rosters, std::string self, std::function<void(const std::string& device)> abuse)
+      : rosters_(rosters), self_(std::move(self)), abuse_(std::move(abuse)) {}
+
+  // Errors say what it may not. Requests of this device have no limit.
+  Status mayAsk(std::string_view device, const Request& request, std::int64_t nowMs);
+
+ private:
+  struct Limits {
+    mcp::RateLimit begun{kBegunAtOnce, kBegunPerSecond}, refused{kRefusedAtOnce, kRefusedPerSecond};
+  };
+
+  const RosterStore& rosters_;
+  const std::string self_;
+  const std::function<void(const std::string&)> abuse_;
+  std::map<std::string, Limits, std::less<>> limits_;  // by device
+};
+
+}  // namespace witan::node

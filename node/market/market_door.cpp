@@ -1,0 +1,149 @@
+#include "node/market/market_door.h"
+
+#include <algorithm>
+
+#include "base/frame.h"
+#include "base/quote.h"
+
+namespace witan::node {
+
+namespace {
+
+using market::Letter;
+
+constexpr std::uint8_t kPassFrame = 80, kLetterFrame = 81, kFrameVersion = 1;
+constexpr std::int64_t kPassWithinMs = 10'000;
+constexpr std::size_t kLinksOfAnOrg = 2;  // both ends may dial
+// A bundle, and what a letter adds to it.
+constexpr JsonLimits kLetterLimits{.bytes = market::kBundleLimits.bytes + 4096,
+                                   .depth = market::kBundleLimits.depth + 2};
+constexpr std::size_t kMostKind = 32, kMostId = 512;
+
+std::string frameOf(std::uint8_t type, std::string text) {
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  std::string frame;
+  appendFrame(frame, type, kFrameVersion, text);
+  return frame;
+}
+
+net::PeerNetworkOptions doorOptions() {
+  net::PeerNetworkOptions options;
+  options.maxFrameBytes = kLetterLimits.bytes + 8;
+  options.maxQueuedBytes = 2 * kLetterLimits.bytes;
+  options.maxLinks = 64;
+  options.backoffMostMs = 5'000;
+  options.purposes = {std::string(kMarketPurpose)};
+  return options;
+}
+
+}  // namespace
+
+MarketDoor::MarketDoor(net::Loop& loop, Log& log, const net::TlsIdentity& identity, std::string org, std::string pass,
+                       Events events)
+    : loop_(loop), log_(log), org_(std::move(org)), pass_(std::move(pass)), events_(std::move(events)) {
+  net::PeerEvents network;
+  network.up = [this](const net::LinkInfo& info) { onUp(info); };
+  network.frame = [this](net::LinkId id, std::string_view frame) { onFrame(id, frame); };
+  network.knowsFrame = [](std::string_view, std::uint8_t type) { return type == kPassFrame || type == kLetterFrame; };
+  network.down = [this](net::LinkId id, std::string_view reason) {
+    if (const auto at = links_.find(id); at != links_.end() && !at->second.org.empty())
+      log_.info("market", "a link has ended", {{"org", at->second.org}, {"why", std::string(reason)}});
+    links_.erase(id);
+  };
+  network.log = [this](std::string_view level, std::string_view what) {
+    log_.line(level == "warning" ? LogLevel::warn : LogLevel::debug, "market", what, {});
+  };
+  network_ = std::make_unique<net::PeerNetwork>(loop, identity, doorOptions(), std::move(network));
+}
+
+MarketDoor::~MarketDoor() { *self_ = nullptr; }
+
+void MarketDoor::dial(const std::string& org, const std::string& address) {
+  network_->dial(org, address, std::nullopt, std::string(kMarketPurpose));
+}
+
+bool MarketDoor::isConnected(const std::string& org) const {
+  return std::ranges::any_of(links_, [&](const auto& each) { return each.second.org == org; });
+}
+
+bool MarketDoor::send(const Letter& letter) {
+  std::string text = canonicalJson(json::object{{"id", letter.id}, {"kind", letter.kind}, {"body", letter.body}});
+  if (text.size() > kLetterLimits.bytes) return false;
+  // The newest link: an older one may be dead without this end knowing it.
+  for (auto at = links_.rbegin(); at != links_.rend(); ++at)
+    if (at->second.org == letter.to && network_->send(at->first, frameOf(kLetterFrame, text))) return true;
+  return false;
+}
+
+void MarketDoor::onUp(const net::LinkInfo& info) {
+  const net::LinkId id = info.id;
+  links_[id] = {info.name, "", info.key};
+  network_->send(id, frameOf(kPassFrame, pass_));
+  loop_.after(kPassWithinMs, [self = self_, id] {
+    if (*self == nullptr) return;
+    MarketDoor& door = **self;
+    if (const auto at = door.links_.find(id); at != door.links_.end() && at->second.org.empty())
+      door.network_->close(id, "no pass was shown");
+  });
+}
+
+void MarketDoor::onFrame(net::LinkId id, std::string_view frame) {
+  const auto at = links_.find(id);
+  if (at == links_.end()) return;
+  Link& link = at->second;
+  const bool pass = static_cast<std::uint8_t>(frame[4]) == kPassFrame;
+  if (pass != link.org.empty()) return network_->close(id, pass ? "a second pass" : "a letter before the pass");
+  if (!pass) {  // before it is parsed
+    Pace& pace = paces_[link.org];
+    if (const std::int64_t now = net::Loop::nowMs() / 1'000; pace.second != now) pace = {now, 0};
+    if (++pace.letters > kLettersPerSecond) return;
+  }
+  const auto text = parseJson(frame.substr(kFrameHeaderBytes), kLetterLimits);
+  if (!text.ok()) return network_->close(id, "a frame is no JSON");
+  pass ? onPass(id, link, *text) : onLetter(link, *text);
+}
+
+// Empty, or why the other end is not believed.
+std::string MarketDoor::passFlaw(const Link& link, const json::value& frame, std::string& org) {
+  const auto pass = market::openEnvelope<DevicePass>(frame);
+  if (!pass.ok()) return "no pass: " + pass.error().message;
+  const market::Roots roots = events_.roots();
+  const auto root = roots.find(pass->document.org);
+  if (root == roots.end()) return concat("the root of ", inQuotes(pass->document.org), " is not trusted here");
+  org = pass->document.org;
+  if (!market::isSignedBy(pass->text, root->second)) return "the pass is of another root than the trusted one";
+  if (market::keyOf(pass->document.key) != link.key) return "the pass is of another key than the link's";
+  if (pass->document.until <= events_.now()) return "the pass has ended";
+  if (!link.expected.empty() && link.expected != org) return concat("here is ", org, ", not ", link.expected);
+  return "";
+}
+
+void MarketDoor::onPass(net::LinkId id, Link& link, const json::value& frame) {
+  std::string org;
+  const std::string flaw = passFlaw(link, frame, org);
+  if (!flaw.empty()) {
+    if (network_->mayLog()) log_.warn("market", "a link is refused", {{"why", flaw}});
+    // What a stranger says fills no records.
+    if (!org.empty()) events_.incident({"pass", org, flaw, {canonicalJson(frame)}});
+    return network_->close(id, flaw);
+  }
+  network_->trust(id);
+  std::vector<net::LinkId> older;
+  for (const auto& [other, known] : links_)
+    if (known.org == org) older.push_back(other);
+  for (std::size_t i = 0; i + kLinksOfAnOrg <= older.size(); ++i) network_->close(older[i], "a newer link");
+  link.org = org;
+  log_.info("market", "an organisation is connected", {{"org", org}});
+  events_.connected(org);
+}
+
+void MarketDoor::onLetter(const Link& link, const json::value& frame) {
+  const json::object* members = frame.if_object();
+  const json::value* body = members == nullptr ? nullptr : members->if_contains("body");
+  if (body == nullptr || !body->is_object()) return;
+  Letter letter{link.org, org_, market::textOf(*members, "id"), market::textOf(*members, "kind"), body->get_object()};
+  if (letter.id.empty() || letter.id.size() > kMostId || letter.kind.empty() || letter.kind.size() > kMostKind) return;
+  events_.letter(letter);
+}
+
+}  // namespace witan::node

@@ -1,0 +1,76 @@
+// The links between organisations: TLS 1.3 with the devices' keys, under a protocol of their own, witan-market/1. No
+// replication, no slices, no relay: letters (market/letters.h) and nothing else.
+//
+// The first frame of each end is its pass: its root's word that this key, which TLS has proven, speaks for the
+// organisation. Before that nothing is believed, and no frame of more than 64 KiB is read; a link whose other end shows
+// no pass of a trusted root within 10 s ends. A frame is JSON, filled up with spaces to whole words.
+//
+// Belongs to its loop's thread. Loop and log outlive it.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "market/letters.h"
+#include "net/peer_network.h"
+#include "node/market/market_identity.h"
+#include "node/telemetry/log.h"
+
+namespace witan::node {
+
+inline constexpr std::string_view kMarketPurpose = "witan-market/1";
+// What an organisation may send in a second, answers included; more is not read.
+inline constexpr int kLettersPerSecond = 200;
+
+class MarketDoor {
+ public:
+  struct Events {
+    std::function<market::Moment()> now;
+    std::function<market::Roots()> roots;  // trusted now
+    std::function<void(const std::string& org)> connected;
+    std::function<void(const market::Letter&)> letter;
+    std::function<void(const market::MarketIncident&)> incident;
+  };
+
+  MarketDoor(net::Loop& loop, Log& log, const net::TlsIdentity& identity, std::string org, std::string pass,
+             Events events);
+  ~MarketDoor();
+
+  Result<std::string> listen(const std::string& address) { return network_->listen(address); }
+  void dial(const std::string& org, const std::string& address);
+  // False: its organisation is not connected, or the letter is too large. A letter that left may be lost.
+  bool send(const market::Letter& letter);
+  bool isConnected(const std::string& org) const;
+  void close() { network_->close(); }
+
+ private:
+  struct Link {
+    std::string expected;  // whom this end dialled; empty: nobody
+    std::string org;       // whose pass it showed
+    PublicKey key{};
+  };
+  struct Pace {
+    std::int64_t second = 0;
+    int letters = 0;
+  };
+
+  void onUp(const net::LinkInfo& info);
+  void onFrame(net::LinkId id, std::string_view frame);
+  void onPass(net::LinkId id, Link& link, const json::value& frame);
+  void onLetter(const Link& link, const json::value& frame);
+  std::string passFlaw(const Link& link, const json::value& frame, std::string& org);
+
+  net::Loop& loop_;
+  Log& log_;
+  const std::string org_, pass_;
+  Events events_;
+  std::map<net::LinkId, Link> links_;
+  std::map<std::string, Pace> paces_;
+  std::shared_ptr<MarketDoor*> self_ = std::make_shared<MarketDoor*>(this);  // for timers that outlive it
+  std::unique_ptr<net::PeerNetwork> network_;                                // ends first
+};
+
+}  // namespace witan::node

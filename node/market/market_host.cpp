@@ -1,0 +1,599 @@
+#include "node/market/market_host.h"
+
+#include <algorithm>
+
+#include "base/base64url.h"
+#include "base/quote.h"
+#include "base/seams.h"
+#include "domains/escrow/escrow.h"
+#include "replica/core/partition_host.h"
+#include "replica/graph_runtime.h"
+#include "replication/local_replica.h"
+
+namespace witan::node {
+
+using market::Contract;
+using market::Letter;
+using market::Moment;
+using market::Out;
+
+namespace {
+
+constexpr std::string_view kEscrowDomain = "escrow", kProofRows = "m/i/";
+constexpr std::string_view kDeskRows[] = {"m/c/", "m/b/", "m/s/"};  // as Desk; the holder's memory is its ledger
+constexpr std::int64_t kTickMs = 1'000, kAnswerMs = 10'000;
+constexpr std::size_t kMostQuestions = 1'000;
+
+std::string randomHex(std::size_t bytes) {
+  std::string text(bytes, '\0');
+  SystemRandom().fill({reinterpret_cast<std::uint8_t*>(text.data()), text.size()});
+  return toHex(asBytes(text));
+}
+
+market::Natural orElse(std::int64_t wanted, market::Natural otherwise) {
+  return wanted > 0 ? market::Natural(wanted) : otherwise;
+}
+
+}  // namespace
+
+// ---- from the directory to desks
+
+Result<std::unique_ptr<MarketHost>> MarketHost::open(MarketNode node, MarketSetup setup, const SigningKey& deviceKey) {
+  const Moment now = market::momentOf(node.now().wall);
+  WITAN_TRY(identity, openMarketIdentity(node.dir, setup.origin, now));
+  WITAN_TRY(tls, net::tlsIdentityOf(deviceKey, setup.origin.device));
+  std::unique_ptr<MarketHost> host(new MarketHost(std::move(node), std::move(setup), std::move(identity), tls));
+  WITAN_DO(host->restore());
+  return host;
+}
+
+MarketHost::MarketHost(MarketNode node, MarketSetup setup, MarketIdentity identity, const net::TlsIdentity& tls)
+    : node_(std::move(node)), setup_(std::move(setup)), identity_(std::move(identity)), nodes_(node_.replica, *this) {
+  openDesks();
+  openRuns();
+  MarketDoor::Events events;
+  events.now = [this] { return now(); };
+  events.roots = [this] { return roots(); };
+  events.letter = [this](const Letter& letter) { onLetter(letter); };
+  events.incident = [this](const market::MarketIncident& incident) { note(incident); };
+  events.connected = [this](const std::string&) {
+    contracts_->hurry(), buyer_->hurry(), seller_->hurry();
+    tick();
+  };
+  door_ = std::make_unique<MarketDoor>(node_.loop, node_.log, tls, identity_.org, identity_.pass, std::move(events));
+}
+
+MarketHost::~MarketHost() { *self_ = nullptr; }
+
+void MarketHost::openDesks() {
+  const std::string& org = identity_.org;
+  roots_ = roots();
+  contracts_ = std::make_unique<market::ContractDesk>(org, identity_.contract, identity_.grants);
+  buyer_ = std::make_unique<market::BuyerDesk>(org, identity_.contract, roots_);
+  seller_ = std::make_unique<market::SellerDesk>(market::SellerSetup{
+      org, identity_.contract, identity_.evidence, identity_.logKey(), {}, identity_.grants, roots_, setup_.escrows});
+  holder_ = std::make_unique<market::HolderDesk>(
+      org, [this](const std::string& entity) { return escrowOf(entity); }, roots_);
+}
+
+void MarketHost::openRuns() {
+  MarketRuns::Events events;
+  events.ended = [this](const std::string& external, const market::RunResult& result) {
+    carryOut(Desk::seller, seller_->runEnded(external, result, now()));
+  };
+  events.recorded = [this](const std::string& external, const json::value& receipt) {
+    carryOut(Desk::seller, seller_->recorded(external, receipt, now()));
+  };
+  events.failed = [this](const std::string& what) { node_.log.warn("market", what); };
+  runs_ = std::make_unique<MarketRuns>(node_.replica, node_.store, node_.tools, node_.ask, node_.policyEpoch,
+                                       std::move(events));
+}
+
+Status MarketHost::restore() {
+  for (const Desk desk : {Desk::contracts, Desk::buyer, Desk::seller}) {
+    const std::string_view prefix = kDeskRows[std::size_t(desk)];
+    WITAN_DO(node_.store.scan(prefix, {}, [&](std::string_view key, std::string_view value) {
+      const market::Row row{std::string(key.substr(prefix.size())), std::string(value)};
+      desk == Desk::contracts ? contracts_->restore(row)
+      : desk == Desk::buyer   ? buyer_->restore(row)
+                              : seller_->restore(row);
+      return true;
+    }));
+  }
+  for (const std::string& digest : buyer_->contracts()) agreed_.insert(digest);
+  return okStatus();
+}
+
+Status MarketHost::start() {
+  if (!setup_.listen.empty()) {
+    WITAN_SET(address_, door_->listen(setup_.listen));
+    node_.log.info("market", "listening for partners", {{"address", address_}, {"org", identity_.org}});
+  }
+  for (const auto& [id, host] : node_.replica.hosts())
+    if (host->module().signature().domain == kEscrowDomain)
+      for (const std::string& entity : host->partition().entities()) holder_->watch(entity, now());
+  for (const MarketPartner& partner : setup_.partners) door_->dial(partner.org, partner.address);
+  tick();
+  return okStatus();
+}
+
+void MarketHost::close() {
+  closed_ = true;
+  door_->close();
+  for (auto& [id, question] : std::exchange(questions_, {})) {
+    node_.loop.cancel(question.timer);
+    question.done(Error{ErrorCode::unavailable, "the node is stopping", "try again when it is back"});
+  }
+}
+
+// As the file says now: trust and its end count at once.
+market::Roots MarketHost::roots() {
+  const auto texts = readMarketRoots(node_.dir);
+  if (!texts.ok()) {
+    node_.log.error("market", texts.error().message);
+    return roots_;
+  }
+  RootTexts all = *texts;
+  all[identity_.org] = toHex(identity_.root);  // its own bundles are verified before they leave
+  return marketRootsOf(all);
+}
+
+void MarketHost::tick() {
+  if (closed_ || broken_) return;
+  if (market::Roots now = roots(); now != roots_) {
+    roots_ = std::move(now);
+    buyer_->trust(roots_), seller_->trust(roots_), holder_->trust(roots_);
+  }
+  carryOut(Desk::contracts, contracts_->tick(now()));
+  carryOut(Desk::buyer, buyer_->tick(now()));
+  carryOut(Desk::seller, seller_->tick(now()));
+  carryOut(Desk::holder, holder_->tick(now()));
+  pollGraphs();
+  if (ticking_) return;
+  ticking_ = true;
+  node_.loop.after(kTickMs, [self = self_] {
+    if (*self == nullptr) return;
+    (*self)->ticking_ = false;
+    (*self)->tick();
+  });
+}
+
+void MarketHost::pollGraphs() {
+  runs_->poll();
+  if (nodes_.poll(node_.now())) node_.schedule();
+}
+
+// Rounds tell of entries, and nothing is asked inside of one.
+void MarketHost::onEntry(const PartitionHost& host, const StoredEntry& entry) {
+  const std::string& domain = host.module().signature().domain;
+  const bool escrow = domain == kEscrowDomain;
+  if (!escrow && domain != kGraphDomain) return;
+  node_.loop.post([self = self_, escrow, entity = std::string(entry.entry.entity)] {
+    if (*self == nullptr || (*self)->closed_) return;
+    MarketHost& market = **self;
+    if (!escrow) return market.pollGraphs();
+    market.holder_->watch(entity, market.now());
+    market.carryOut(Desk::holder, market.holder_->tick(market.now()));
+  });
+}
+
+// ---- what a desk asks
+
+Status MarketHost::keep(Desk desk, const Out& out) {
+  store::WriteBatch batch;
+  for (const market::Row& row : out.rows) batch.put(concat(kDeskRows[std::size_t(desk)], row.key), row.value);
+  return batch.empty() ? okStatus() : node_.store.writeSynced(batch);
+}
+
+void MarketHost::carryOut(Desk desk, Out out) {
+  if (broken_) return;
+  if (const Status kept = keep(desk, out); !kept.ok()) {
+    broken_ = true;  // nothing leaves that does not rest on what is stored
+    return node_.log.error("market", "nothing more is done: " + kept.error().message);
+  }
+  for (const market::MarketIncident& incident : out.incidents) note(incident);
+  for (Letter& letter : out.letters) post(std::move(letter));
+  for (const market::RunRequest& run : out.runs) runs_->start(run, now());
+  for (const market::RecordRequest& record : out.records) runs_->record(record, identity_);
+  for (const market::EscrowAct& act : out.acts) this->act(act);
+  if (desk == Desk::contracts) takeAgreed();
+  if (desk == Desk::buyer && !out.rows.empty()) lookAtGraphs();
+}
+
+// A graph may wait for what a call has come to. Not inside of what it has come by.
+void MarketHost::lookAtGraphs() {
+  if (looking_) return;
+  looking_ = true;
+  node_.loop.post([self = self_] {
+    if (*self == nullptr || (*self)->closed_) return;
+    (*self)->looking_ = false;
+    (*self)->pollGraphs();
+  });
+}
+
+void MarketHost::note(const market::MarketIncident& incident) {
+  node_.log.warn("market", incident.what, {{"kind", incident.kind}, {"org", incident.org}});
+  std::string what = concat(incident.org, ": ", incident.what);
+  if (!incident.proof.empty()) {
+    const std::string proof = canonicalJson(json::array(incident.proof.begin(), incident.proof.end()));
+    const std::string digest = toHex(sha256(proof));
+    store::WriteBatch batch;
+    batch.put(concat(kProofRows, digest), proof);
+    (void)node_.store.write(batch);
+    what += concat(" (proof ", digest, ")");
+  }
+  node_.replica.data().note({"market-" + incident.kind, "", what});
+  node_.schedule();
+}
+
+void MarketHost::post(Letter letter) {
+  if (letter.to != identity_.org) {
+    (void)door_->send(letter);  // what is lost is asked again
+    return;
+  }
+  node_.loop.post([self = self_, letter = std::move(letter)] {
+    if (*self != nullptr) (*self)->onLetter(letter);
+  });
+}
+
+void MarketHost::act(const market::EscrowAct& act) {
+  const kernel::DomainModule* module = node_.replica.moduleOf(kEscrowDomain);
+  if (module == nullptr) return;
+  const auto decided = [this, act](const kernel::Decision& decision) {
+    carryOut(Desk::holder, holder_->decided(act, decision, now()));
+  };
+  auto request = act.role.empty()
+                     ? Result<Request>(initRequest(*module, act.entity, act.operationId, act.action.at("fields")))
+                     : proposalRequest(*module, act.entity, act.role, act.operationId, act.action);
+  if (!request.ok()) {
+    kernel::Decision refused;
+    refused.message = request.error().message;
+    return decided(refused);
+  }
+  (void)node_.ask(*std::move(request), kAnswerMs, [self = self_, decided](const Result<Answer>& answer) {
+    if (*self == nullptr || !answer.ok()) return;
+    if (answer->kind != AnswerKind::decided && answer->kind != AnswerKind::frozen) return;
+    kernel::Decision decision;
+    decision.outcome = answer->kind == AnswerKind::frozen ? kernel::Outcome::frozen : answer->outcome;
+    decision.recorded = answer->recorded;
+    decision.seq = answer->seq;
+    decision.invariant = answer->invariant;
+    decision.message = answer->message;
+    decided(decision);
+  });
+}
+
+// What the holder has opened is the buyer's to order under.
+void MarketHost::takeAgreed() {
+  for (const auto& [digest, known] : contracts_->all()) {
+    if (known.proposal.step != market::ProposalStep::agreed || !agreed_.insert(digest).second) continue;
+    Result<Out> added = buyer_->addContract(known.proposal.envelope, digest);
+    if (added.ok()) carryOut(Desk::buyer, *std::move(added));
+  }
+}
+
+const kernel::EntityState* MarketHost::escrowOf(const std::string& entity) const {
+  const PartitionHost* host = node_.replica.host(node_.replica.partitionFor(kEscrowDomain, entity));
+  return host == nullptr ? nullptr : host->partition().state(entity);
+}
+
+// ---- letters
+
+void MarketHost::onLetter(const Letter& letter) {
+  if (closed_ || broken_) return;
+  if (letter.kind == "answer") return onAnswer(letter);
+  if (letter.kind == "find" || letter.kind == "card") return answerFind(letter);
+  if (letter.kind == "evidence") return carryOut(Desk::buyer, buyer_->onLetter(letter, now()));
+  if (letter.kind != "view" && letter.kind != "act" && letter.kind != "open")
+    return carryOut(Desk::seller, seller_->onLetter(letter, now()));
+  // What is told of the ledger is durable.
+  if (letter.kind == "view" && !node_.settle().ok()) return;
+  carryOut(Desk::holder, holder_->onLetter(letter, now()));
+}
+
+void MarketHost::onAnswer(const Letter& letter) {
+  if (const auto at = questions_.find(letter.id); at != questions_.end()) {
+    if (at->second.to != letter.from) return;
+    const Question asked = std::move(at->second);
+    node_.loop.cancel(asked.timer);
+    questions_.erase(at);
+    if (letter.body.contains("busy"))
+      return asked.done(Error{ErrorCode::unavailable, letter.from + " is busy", "try again in a second"});
+    return asked.done(letter.body);
+  }
+  carryOut(Desk::contracts, contracts_->onLetter(letter, now()));
+  carryOut(Desk::buyer, buyer_->onLetter(letter, now()));
+  carryOut(Desk::seller, seller_->onLetter(letter, now()));
+}
+
+void MarketHost::question(const std::string& to, const std::string& kind, json::object body, Answered done) {
+  if (to != identity_.org && !door_->isConnected(to))
+    return done(Error{ErrorCode::unavailable, to + " is not connected",
+                      "is it a partner in [market], up, and trusted with the right root?"});
+  if (questions_.size() >= kMostQuestions)
+    return done(Error{ErrorCode::unavailable, "too many questions wait for their answers", "try again later"});
+  const std::string id = "question/" + randomHex(16);
+  Question& asked = questions_[id] = {to, std::move(done)};
+  asked.timer = node_.loop.after(kAnswerMs, [this, id] {
+    const auto at = questions_.find(id);
+    if (at == questions_.end()) return;
+    const Question late = std::move(at->second);
+    questions_.erase(at);
+    late.done(Error{ErrorCode::unavailable, late.to + " does not answer", "try again later"});
+  });
+  post({identity_.org, to, id, kind, std::move(body)});
+}
+
+// ---- the directory
+
+json::array MarketHost::offers() const {
+  json::array list;
+  for (const auto& [digest, offer] : seller_->offers())
+    if (offer.document.validUntil > now()) list.push_back(market::valueOf(toJson(offer.text.envelope)));
+  return list;
+}
+
+json::object MarketHost::card() {
+  std::vector<std::shared_ptr<const graph::Document>> documents;
+  std::vector<CardSkill> skills;
+  for (const auto& [digest, offer] : seller_->offers()) {
+    if (offer.document.validUntil <= now()) continue;
+    const auto found = runs_->deployed(offer.document.capability.graph);
+    const bool same = found && found->capability == offer.document.capability;
+    if (same) documents.push_back(found->document);
+    skills.push_back({&offer, same ? documents.back().get() : nullptr});
+  }
+  return marketCard(identity_, address_, skills);
+}
+
+void MarketHost::answerFind(const Letter& letter) {
+  Out out;
+  const bool admitted = allowance_.admits(letter.from, now(), out);
+  json::object body{{"busy", true}};
+  if (admitted) body = {{"card", card()}, {"offers", offers()}};
+  out.letters.push_back(market::answerTo(letter, std::move(body)));
+  carryOut(Desk::holder, std::move(out));
+}
+
+void MarketHost::find(const std::string& org, FoundOffers done) {
+  question(org, "find", {}, [this, org, done](Result<json::object> answer) {
+    if (!answer.ok()) return done(std::move(answer));
+    const json::value* card = answer->if_contains("card");
+    const json::value* list = answer->if_contains("offers");
+    if (card == nullptr || list == nullptr || !list->is_array() || list->get_array().size() > market::kMostOffers)
+      return done(invalid(org + " has answered in another form"));
+    const auto read = readMarketCard(*card, org, roots(), now());
+    if (!read.ok()) return done(read.error());
+    json::array seller{std::string(read->seller.key), std::string(read->seller.evidenceKey),
+                       std::string(read->seller.log)};
+    done(json::object{{"card", *card}, {"offers", *list}, {"keys", std::move(seller)}, {"grants", read->grants}});
+  });
+}
+
+// ---- what people ask
+
+Result<std::string> MarketHost::publish(const PublishWish& wish) {
+  const auto found = runs_->deployed(wish.graph);
+  if (!found) return notFound("no graph " + inQuotes(wish.graph) + " is deployed here", "witan graph deploy FILE");
+  market::Offer offer;
+  for (const ToolConfig& tool : node_.tools)
+    if (tool.kind == "model") offer.models.push_back(marketModelOf(tool));
+  std::ranges::sort(offer.models);
+  if (offer.models.empty())
+    return conflict("no model is declared here, and evidence must name one", "see docs/tools.md: kind = \"model\"");
+  const std::string epoch = node_.policyEpoch();
+  if (epoch.empty())
+    return conflict("no policy is in force here, and graphs do not run without one", "see docs/agents.md: policy.toml");
+  const graph::Document& document = *found->document;
+  const std::set<std::string> locales(document.locales.begin(), document.locales.end());
+  const auto budget = [&](const char* member, market::Natural otherwise) {
+    const auto at = document.budget ? document.budget->find(member) : graph::Budget::const_iterator();
+    return document.budget && at != document.budget->end() ? market::Natural(at->second) : otherwise;
+  };
+  offer.id = market::Word(concat(wish.graph, "-", randomHex(4)));
+  offer.seller = market::Word(identity_.org);
+  offer.capability = found->capability;
+  offer.policyEpoch = market::Word(epoch);
+  for (const std::string& one : locales) offer.locales.emplace_back(one);
+  offer.currency = market::Word(wish.currency);
+  offer.perCall = market::Natural(wish.price);
+  offer.budget = {budget("steps", 1'000), budget("tokens", 1'000'000),
+                  budget("seconds", market::Natural(document.timeoutMs / 1'000))};
+  offer.validFrom = {now().seconds - market::kClockSkewSeconds};
+  offer.validUntil = {now().seconds + std::int64_t(orElse(wish.days, 30)) * kDaySeconds};
+  offer.maxCalls = orElse(wish.calls, 1'000);
+  offer.deliverWithinSeconds = orElse(wish.deliverSeconds, 3'600);
+  offer.disputeWindowSeconds = orElse(wish.windowSeconds, 3'600);
+  WITAN_TRY(out, seller_->publish(offer));
+  carryOut(Desk::seller, std::move(out));
+  return toHex(sha256(toJson(offer)));
+}
+
+// The newest offer that fits, narrowed to what is wished.
+Result<Contract> MarketHost::contractFor(const ProposeWish& wish, const json::object& found) {
+  std::optional<market::Opened<market::Offer>> best;
+  const json::array& keys = found.at("keys").as_array();
+  const market::Hex sellerKey(std::string(keys.at(0).as_string()));
+  for (const json::value& each : found.at("offers").as_array()) {
+    auto offer = market::openEnvelope<market::Offer>(each);
+    if (!offer.ok() || offer->document.seller != wish.seller ||
+        !market::isSignedBy(offer->text, market::keyOf(sellerKey)))
+      continue;
+    const bool named = offer->document.capability.graph == wish.offer || offer->digest.starts_with(wish.offer);
+    if (named && (!best || best->document.validUntil < offer->document.validUntil)) best = *std::move(offer);
+  }
+  if (!best)
+    return notFound(concat(wish.seller, " offers no ", wish.offer), "see: witan market find --at " + wish.seller);
+  const market::Offer& o = best->document;
+  Contract c;
+  c.id = market::Word(wish.id.empty() ? "K-" + randomHex(6) : wish.id);
+  c.offer = market::Hex(best->digest);
+  c.buyer = {market::Word(identity_.org), toHex(identity_.contract.publicKey())};
+  c.seller = {market::Word(wish.seller), sellerKey, std::string(keys.at(1).as_string()),
+              market::Word(std::string(keys.at(2).as_string()))};
+  c.escrow = market::Word(wish.escrow);
+  c.capability = o.capability;
+  c.policyEpoch = o.policyEpoch;
+  c.models = o.models;
+  c.locales = o.locales;
+  c.currency = o.currency;
+  c.perCall = o.perCall;
+  c.budget = o.budget;
+  c.calls = orElse(wish.calls, o.maxCalls);
+  market::Natural total = 0;
+  if (__builtin_mul_overflow(o.perCall, c.calls, &total) || total >> 62 != 0) total = market::Natural{1} << 62;
+  c.total = orElse(wish.total, total);
+  c.signedAt = now();
+  // The holder's clock may be behind.
+  c.notBefore = {std::max(o.validFrom.seconds, now().seconds - market::kClockSkewSeconds)};
+  c.expiry = {now().seconds + std::int64_t(orElse(wish.days, 30)) * kDaySeconds};
+  c.deliverWithinSeconds = o.deliverWithinSeconds;
+  c.disputeWindowSeconds = o.disputeWindowSeconds;
+  const std::string wider = market::widerThanOffer(c, o, best->digest);
+  return wider.empty() ? Result<Contract>(c) : invalid(wider, "see: witan market find --at " + wish.seller);
+}
+
+void MarketHost::propose(const ProposeWish& wish, Proposed done) {
+  if (const market::ContractDesk::Known* known = wish.id.empty() ? nullptr : contracts_->find(wish.id)) {
+    Result<Out> again = contracts_->propose(known->opened.document, {}, now());
+    if (!again.ok()) return done(again.error());
+    carryOut(Desk::contracts, *std::move(again));
+    return done(std::string(wish.id));
+  }
+  find(wish.seller, [this, wish, done](const Result<json::object>& found) {
+    if (!found.ok()) return done(found.error());
+    const Result<Contract> contract = contractFor(wish, *found);
+    if (!contract.ok()) return done(contract.error());
+    Result<Out> begun = contracts_->propose(*contract, found->at("grants").as_array(), now());
+    if (!begun.ok()) return done(begun.error());
+    carryOut(Desk::contracts, *std::move(begun));
+    done(std::string(contract->id));
+  });
+}
+
+Result<const market::BuyerCall*> MarketHost::order(const CallWish& wish) {
+  WITAN_TRY(digest, contractNamed(wish.contract));
+  const Contract* contract = buyer_->contract(digest);
+  if (contract == nullptr)
+    return conflict("the contract " + wish.contract + " is not agreed yet",
+                    "see: witan market contract show " + wish.contract);
+  market::OrderWish order{digest,           wish.call,  orElse(wish.amount, contract->perCall), {}, contract->locales,
+                          contract->budget, wish.review};
+  if (order.call.empty()) {
+    std::size_t n = 1;
+    while (buyer_->find(digest, concat("C", n)) != nullptr) ++n;
+    order.call = concat("C", n);
+  }
+  if (const market::BuyerCall* known = buyer_->find(digest, order.call)) {
+    json::object before;
+    for (const std::string& each : known->disclosures) {
+      const json::value parts = parseJson(fromBase64Url(each).value()).value();
+      before[parts.at(1).as_string()] = parts.at(2);
+    }
+    if (before == wish.input) order.disclosures = known->disclosures;
+  } else {
+    // Salts are fresh, so that equal inputs of two orders cannot be told.
+    for (const auto& [name, value] : wish.input)
+      order.disclosures.push_back(market::disclosureOf(randomHex(16), name, value));
+  }
+  WITAN_TRY(out, buyer_->order(order, now()));
+  carryOut(Desk::buyer, std::move(out));
+  return buyer_->find(digest, order.call);
+}
+
+Result<std::string> MarketHost::contractNamed(const std::string& name) const {
+  std::set<std::string> fits;
+  const auto look = [&](const std::string& digest, const Contract& contract) {
+    if (contract.id == name || (name.size() >= 8 && digest.starts_with(name))) fits.insert(digest);
+  };
+  for (const auto& [digest, known] : contracts_->all()) look(digest, known.opened.document);
+  for (const std::string& digest : seller_->contracts()) look(digest, *seller_->contract(digest));
+  if (fits.empty() && escrowOf(name) != nullptr) return name;
+  if (fits.empty()) return notFound("no contract " + inQuotes(name), "see: witan market contract list");
+  if (fits.size() > 1) return conflict("several contracts are called " + inQuotes(name), "name one by its digest");
+  return *fits.begin();
+}
+
+Result<MarketHost::CallName> MarketHost::callNamed(const std::string& name) const {
+  const std::size_t slash = name.find('/');
+  const std::string call = slash == name.npos ? name : name.substr(slash + 1);
+  std::string contract;
+  if (slash != name.npos) {
+    WITAN_SET(contract, contractNamed(name.substr(0, slash)));
+  }
+  std::vector<CallName> fits;
+  const auto look = [&](const auto& all, bool bought) {
+    for (const auto* one : all)
+      if (one->call == call && (contract.empty() || one->contract == contract))
+        fits.push_back({one->contract, one->call, bought});
+  };
+  look(buyer_->calls(), true);
+  look(seller_->calls(), false);
+  if (fits.empty()) return notFound("no call " + inQuotes(name), "see: witan market contract show CONTRACT");
+  if (fits.size() > 1) return conflict("several calls are called " + inQuotes(name), "name one: CONTRACT/" + call);
+  return fits.front();
+}
+
+Status MarketHost::decide(const std::string& name, const std::string& act, const std::string& reason) {
+  WITAN_TRY(call, callNamed(name));
+  const auto step = parseEnum<market::BuyerStep>(act);
+  if (call.bought != (act != "claim"))
+    return conflict(concat("call ", call.call, " was ", call.bought ? "bought" : "sold", " here"),
+                    "accept, dispute and reclaim are the buyer's, claim is the seller's");
+  if (!call.bought) {
+    WITAN_TRY(out, seller_->claim(call.contract, call.call, now()));
+    carryOut(Desk::seller, std::move(out));
+    return okStatus();
+  }
+  WITAN_TRY(out, buyer_->decide(call.contract, call.call, *step, reason, now()));
+  carryOut(Desk::buyer, std::move(out));
+  return okStatus();
+}
+
+void MarketHost::stopContract(const std::string& name, Answered done) {
+  const auto digest = contractNamed(name);
+  if (!digest.ok()) return done(digest.error());
+  const Contract* bought = buyer_->contract(*digest);
+  const Contract* contract = bought != nullptr ? bought : seller_->contract(*digest);
+  if (contract == nullptr) return done(conflict("the contract is not agreed yet"));
+  const char* type = bought != nullptr ? "BuyerStop" : "SellerStop";
+  question(contract->escrow, "act", {{"entity", *digest}, {"action", json::object{{"type", type}}}}, std::move(done));
+}
+
+void MarketHost::view(const std::string& name, Answered done) {
+  const auto digest = contractNamed(name);
+  if (!digest.ok()) return done(digest.error());
+  const Contract* contract = buyer_->contract(*digest);
+  if (contract == nullptr) contract = seller_->contract(*digest);
+  if (contract != nullptr && contract->escrow != identity_.org)
+    return question(contract->escrow, "view", {{"entity", *digest}}, std::move(done));
+  if (const Status durable = node_.settle(); !durable.ok()) return done(durable.error());
+  const kernel::EntityState* state = escrowOf(*digest);
+  if (state == nullptr)
+    return done(notFound("no escrow is open for " + name, "see: witan market contract show " + name));
+  done(domains::escrow::viewOf(*state));
+}
+
+Result<json::object> MarketHost::bundle(const std::string& name, const std::vector<std::string>& disclosed) const {
+  WITAN_TRY(call, callNamed(name));
+  const market::BuyerCall* bought = call.bought ? buyer_->find(call.contract, call.call) : nullptr;
+  const market::SellerCall* sold = call.bought ? nullptr : seller_->find(call.contract, call.call);
+  const std::string& text = bought != nullptr ? bought->bundle : sold->bundle;
+  const json::value bundle = market::valueOf(text);
+  if (!bundle.is_object()) return notFound("call " + name + " has no evidence yet", "see: witan market contract show");
+  json::object given = bundle.get_object();
+  json::array disclosures;
+  for (const std::string& member : disclosed) {
+    const auto& all = bought != nullptr ? bought->disclosures : sold->disclosures;
+    const auto at = std::ranges::find_if(all, [&](const std::string& each) {
+      const json::value parts = parseJson(fromBase64Url(each).value()).value();
+      return parts.at(1).as_string() == member;
+    });
+    if (at == all.end()) return notFound("the input has no member " + inQuotes(member));
+    disclosures.emplace_back(*at);
+  }
+  given["disclosures"] = std::move(disclosures);
+  return given;
+}
+
+}  // namespace witan::node

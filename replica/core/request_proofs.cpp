@@ -1,0 +1,246 @@
+#include "replica/core/request_proofs.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "kernel/proposal_message.h"
+#include "kernel/record/merkle.h"
+#include "kernel/record/statement.h"
+#include "replica/core/entry_evidence.h"
+#include "replica/core/log_head.h"
+#include "replica/core/replica_state.h"
+#include "replication/writer.h"
+
+namespace witan::node {
+
+namespace {
+
+using kernel::LeafProof;
+using kernel::Statement;
+
+bool isAmong(const std::vector<PublicKey>& keys, const PublicKey& key) {
+  return std::ranges::find(keys, key) != keys.end();
+}
+
+// Of a request that becomes an entry. `text`: what the statement borrows besides the request.
+Result<Statement> statementOf(const ReplicaState& state, const Request& request, std::string& text) {
+  static constexpr std::string_view kKinds[] = {"propose", "", "commit", "reject"};
+  Statement s{state.config.replication.cluster,
+              request.domain,
+              kKinds[static_cast<std::size_t>(request.kind)],
+              request.entity,
+              request.role,
+              request.operationId,
+              request.device,
+              request.agent,
+              {},
+              {},
+              {},
+              {},
+              {},
+              {},
+              {}};
+  if (request.kind == RequestKind::propose) {
+    const kernel::DomainModule* module = state.moduleOf(request.domain);
+    if (module == nullptr) return notFound("no domain " + request.domain);
+    kernel::ProposalMessage message;
+    message.actionType = request.actionType;
+    message.action = request.action;
+    WITAN_TRY(action, kernel::actionOf(*module, message));
+    module->writeAction(text, *action);
+    s.action = text;
+    if (request.runKey != Hash{}) s.runKey = request.runKey, s.planDigest = request.planDigest;
+    return s;
+  }
+  s.role = {};
+  s.counselor = request.counselor, s.reason = request.reason;
+  if (request.pendingDigest != Hash{}) s.shown = request.pendingDigest;
+  if (request.kind == RequestKind::reject) return s;
+  WITAN_TRY(edit, parseJson(request.text.empty() ? "{}" : request.text));
+  if (!edit.is_object()) return invalid("edit: no JSON object");
+  text = kernel::decisionText(enumName(request.base), edit.get_object());
+  s.decision = text;
+  return s;
+}
+
+Result<Hash> leafOf(const ReplicaState& state, const Request& request) {
+  std::string text;
+  WITAN_TRY(statement, statementOf(state, request, text));
+  return kernel::requestLeaf(statement);
+}
+
+bool becomesEntry(const Request& request) {
+  return request.kind != RequestKind::init && request.kind != RequestKind::ingress;
+}
+
+// A counselor's key and signature, as they stand together.
+struct PersonSignature {
+  PublicKey key{};
+  std::span<const std::uint8_t> signature;
+};
+PersonSignature personSignature(std::span<const std::uint8_t> bytes) {
+  PersonSignature person;
+  std::copy_n(bytes.begin(), person.key.size(), person.key.begin());
+  person.signature = bytes.subspan(person.key.size());
+  return person;
+}
+
+Error unproven(std::string what) { return Error{ErrorCode::unauthorised, std::move(what), ""}; }
+
+bool isTag(kernel::Outcome outcome) {
+  return outcome >= kernel::Outcome::approved && outcome <= kernel::Outcome::cRejected;
+}
+
+}  // namespace
+
+void signRequests(ReplicaState& state, std::span<Request* const> requests) {
+  if (!state.config.heads) return;
+  std::vector<Request*> signing;
+  std::vector<Hash> leaves;
+  for (Request* request : requests) {
+    if (!becomesEntry(*request) || !request->proof.empty() || request->device != state.device()) continue;
+    const auto leaf = leafOf(state, *request);
+    if (!leaf.ok()) continue;  // the owner says what is wrong with it
+    signing.push_back(request), leaves.push_back(*leaf);
+  }
+  const auto proofs = kernel::signLeaves(state.config.replication.cluster, leaves, state.config.heads->key());
+  for (std::size_t i = 0; i < signing.size(); ++i) signing[i]->proof = kernel::packProof(proofs[i]);
+}
+
+Status checkProposer(ReplicaState& state, const Request& request) {
+  if (!state.config.heads || !becomesEntry(request)) return okStatus();
+  if (request.proof.empty())
+    return unavailable("the request bears no signature of " + request.device, "run one version of Witan everywhere");
+  const auto leaf = leafOf(state, request);
+  if (!leaf.ok()) return okStatus();  // it is refused for that
+  WITAN_TRY(proof, kernel::readProof(request.proof));
+  if (isAmong(state.config.heads->keysOf(request.device), proof.key) &&
+      state.signatures.holds(state.config.replication.cluster, *leaf, proof))
+    return okStatus();
+  return unavailable("no key of " + request.device + " that is known here signed the request");
+}
+
+Status checkPerson(ReplicaState& state, const Request& request) {
+  if (request.kind != RequestKind::commit && request.kind != RequestKind::reject) return okStatus();
+  const HeadKeys* keys = state.config.heads.get();
+  if (request.signature.empty()) {
+    if (!state.config.signedAnswers && (keys == nullptr || keys->mayAnswerUnsigned(request.domain, request.counselor)))
+      return okStatus();
+    return unproven(
+        concat("the answer bears no signature of ", request.counselor, "; sign it with the key of `witan person add`"));
+  }
+  const PersonSignature person = personSignature(request.signature);
+  if (keys == nullptr || !keys->mayAnswer(request.counselor, person.key, request.domain))
+    return unproven(concat("the key that signed the answer is not one by which ", request.counselor, " may answer for ",
+                           request.domain));
+  std::string text;
+  WITAN_TRY(statement, statementOf(state, request, text));
+  if (state.signatures.holds(person.key, kernel::answerText(statement), person.signature)) return okStatus();
+  return unproven(concat("the signature of ", request.counselor, " is not of this answer to what is pending"));
+}
+
+void signAnswers(ReplicaState& state, std::span<const std::pair<std::string, Answer*>> answers) {
+  if (!state.config.heads) return;
+  std::vector<Hash> leaves;
+  const std::string& cluster = state.config.replication.cluster;
+  for (const auto& [partition, answer] : answers)
+    leaves.push_back(kernel::holdingLeaf(cluster, partition, answer->epochNumber, answer->epochOwner, answer->seq,
+                                         kernel::leafHash(asView(answer->entry))));
+  const auto proofs = kernel::signLeaves(cluster, leaves, state.config.heads->key());
+  for (std::size_t i = 0; i < answers.size(); ++i) answers[i].second->proof = kernel::packProof(proofs[i]);
+}
+
+namespace {
+
+// Of the same act the first entry counts, as in Partition::propose and decide: another device may have asked for it,
+// and a counselor given another reason.
+Request asEntered(const Request& asked, const kernel::EntryView& entry) {
+  Request same = asked;
+  same.device = entry.device, same.agent = entry.agent;
+  same.reason = entry.reason;
+  same.runKey = same.planDigest = same.pendingDigest = Hash{};
+  std::ranges::copy(entry.runKey, same.runKey.begin());
+  std::ranges::copy(entry.planDigest, same.planDigest.begin());
+  std::ranges::copy(entry.shown, same.pendingDigest.begin());
+  return same;
+}
+
+}  // namespace
+
+Status checkAnswer(ReplicaState& state, const std::string& from, const Request& asked, const Answer& answer) {
+  const auto outcome = answer.outcome == kernel::Outcome::duplicate ? answer.recorded : answer.outcome;
+  if (!state.config.heads || !isTag(outcome)) return okStatus();
+  const auto entry = kernel::readEntry(asView(answer.entry));
+  if (answer.entry.empty() || !entry.ok()) return unproven("it holds no entry");
+  const std::string& cluster = state.config.replication.cluster;
+  const auto words = alignedWords(asView(answer.entry));
+  const auto view = kernel::readEntryView({reinterpret_cast<const char*>(words->data()), answer.entry.size()});
+  if (!view.ok()) return unproven("its entry cannot be read");
+  const auto leaf = leafOf(state, answer.outcome == kernel::Outcome::duplicate ? asEntered(asked, *view) : asked);
+  const bool asAsked =
+      becomesEntry(asked) ? leaf.ok() && *leaf == kernel::requestLeaf(kernel::statementOf(cluster, asked.domain, *view))
+                          : entry->operationId == asked.operationId && entry->entity == asked.entity;
+  if (!asAsked || entry->seq != answer.seq) return unproven("its entry is of another request");
+  if (kernel::outcomeOf(entry->tag) != outcome || entry->invariant != answer.invariant)
+    return unproven("its entry says something else");
+  if ((answer.safe == Safety::safe) != (entry->tag == kernel::Tag::cCommitted && entry->findings.empty()))
+    return unproven("its entry says something else of its safety");
+  const auto proof = kernel::readProof(answer.proof);
+  const Hash holding = kernel::holdingLeaf(cluster, state.partitionFor(asked.domain, asked.entity), answer.epochNumber,
+                                           answer.epochOwner, answer.seq, kernel::leafHash(asView(answer.entry)));
+  if (replication::deviceOf(answer.epochOwner) != from || !proof.ok() ||
+      !isAmong(state.config.heads->keysOf(from), proof->key) || !state.signatures.holds(cluster, holding, *proof))
+    return unproven("its owner did not sign that the log holds the entry");
+  return okStatus();
+}
+
+namespace {
+
+// Of one entry, with the keys that are known here.
+Result<std::optional<Offence>> offenceIn(ReplicaState& state, const std::string& domain, std::string_view owner,
+                                         const kernel::EntryView& e) {
+  const std::string& cluster = state.config.replication.cluster;
+  const HeadKeys& keys = *state.config.heads;
+  const auto offence = [&](std::string_view kind, std::string_view what) {
+    return std::optional(Offence{std::string(kind), e.seq, concat("entry ", e.seq, ": ", what)});
+  };
+  std::string kind;
+  if (const std::string why = offenceOf(cluster, domain, e, keys.keysOf(owner), owner, state.signatures, kind);
+      !why.empty())
+    return offence(kind, why);
+  if (!e.proof.empty() && !isAmong(keys.keysOf(e.device), kernel::readProof(e.proof)->key))
+    return unavailable(concat("entry ", e.seq, ": no key of ", e.device, " that is known here"));
+  if (!e.signature.empty() && !isAmong(keys.keysOfPerson(e.counselor), personSignature(e.signature).key))
+    return unavailable(concat("entry ", e.seq, ": no key of ", e.counselor, " that is known here"));
+  if (state.config.signedAnswers && !e.counselor.empty() && kernel::hasProposer(e) && e.signature.empty())
+    return offence("unsigned", concat("bears no signature of ", e.counselor));
+  return std::optional<Offence>();
+}
+
+}  // namespace
+
+Result<std::optional<Offence>> findOffence(ReplicaState& state, const PartitionHost& host, std::string_view owner,
+                                           std::string_view batch) {
+  std::optional<Offence> found;
+  if (!state.config.heads) return found;
+  WITAN_TRY(aligned, alignedWords(batch));
+  const std::string& domain = host.module().signature().domain;
+  bool isSigned = host.partition().isSigned();
+  const std::string_view value(reinterpret_cast<const char*>(aligned.data()), batch.size());
+  const auto read = kernel::readLogBatch(value, [&](const kernel::LogRecord& record) -> Status {
+    if (record.kind == kernel::RecordKind::epoch) {
+      kernel::EpochView epoch;
+      WITAN_DO(
+          withMessage(record.payload, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, epoch, "epoch"); }));
+      isSigned = epoch.format >= kernel::kSignedFormat;
+    }
+    if (record.kind != kernel::RecordKind::entry || found || !isSigned) return okStatus();
+    WITAN_TRY(entry, kernel::readEntryView(record.payload));
+    WITAN_SET(found, offenceIn(state, domain, owner, entry));
+    return okStatus();
+  });
+  if (!read.ok()) return read.error();
+  return found;
+}
+
+}  // namespace witan::node

@@ -1,0 +1,52 @@
+// What proves, to devices that believe no peer, who asked for a decision, who answered an escalation, and what an owner
+// decided (docs/SECURITY.md).
+//
+//   request   Its device signs it; one signature covers the requests of a round. The owner checks it, the entry keeps
+//             it, each copy and each stranger checks it again (kernel/record/statement.h).
+//   person    A counselor's key signs the answer, bound to what was shown.
+//   answer    The owner signs that its log holds the entry. Who asked believes no decision without that entry.
+//
+// Only with keys (ReplicaConfig::heads); without, nothing is signed and everything passes. Functions on the state of
+// one replica; not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "replica/core/messages.h"
+
+namespace witan::node {
+
+class PartitionHost;
+struct ReplicaState;
+
+// Those of this device that become entries and bear no proof yet.
+void signRequests(ReplicaState& state, std::span<Request* const> requests);
+
+// Whether the request's device signed it. Errors: unavailable, by no key of the device that is known here.
+Status checkProposer(ReplicaState& state, const Request& request);
+// Whether the counselor that it names answers. Errors: unauthorised.
+Status checkPerson(ReplicaState& state, const Request& request);
+
+// Signs the answers that leave together, each with its partition, if they hold an entry.
+void signAnswers(ReplicaState& state, std::span<const std::pair<std::string, Answer*>> answers);
+// Whether `answer` of the device `from` proves what it says. Errors: unauthorised, why it does not.
+Status checkAnswer(ReplicaState& state, const std::string& from, const Request& asked, const Answer& answer);
+
+// An entry of a batch in a name that did not ask for it.
+struct Offence {
+  std::string kind;  // unsigned, forgedName
+  std::uint64_t seq = 0;
+  std::string what;
+};
+// The first one in the next batch of a log, as `owner`, a device, wrote it. Errors: unavailable, a key is not known
+// here that may be good; corrupt, it is no batch.
+Result<std::optional<Offence>> findOffence(ReplicaState& state, const PartitionHost& host, std::string_view owner,
+                                           std::string_view batch);
+
+}  // namespace witan::node

@@ -1,0 +1,193 @@
+// The door of the market (node/market/market_door.h) against those who are not whom they say: two doors, and bare
+// links, on one loop.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/frame.h"
+#include "node/market/market_door.h"
+
+namespace witan::node {
+namespace {
+
+using market::Letter;
+using market::MarketIncident;
+using market::Moment;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr std::int64_t kPatienceMs = 20'000;
+
+SigningKey keyOf(std::string_view name) { return SigningKey::fromSeed(asView(sha256(name))).value(); }
+
+std::string passOf(const std::string& org, const SigningKey& device, const SigningKey& root, Moment until = {4'000}) {
+  DevicePass pass;
+  pass.org = org;
+  pass.device = "device";
+  pass.key = toHex(device.publicKey());
+  pass.until = until;
+  return market::sealedDocument(pass, {&root, 1});
+}
+
+// One organisation: its door, what it trusts, what came.
+struct House {
+  House(net::Loop& loop, const std::string& name, const SigningKey& root, Moment until = {4'000})
+      : log(
+            LogLevel::error, false, [] { return Time{}; }, [](std::string_view) {}) {
+    const SigningKey device = keyOf("device of " + name);
+    MarketDoor::Events events;
+    events.now = [] { return Moment{1'000}; };
+    events.roots = [this] { return roots; };
+    events.connected = [this](const std::string& org) { connected.push_back(org); };
+    events.letter = [this](const Letter& letter) { letters.push_back(letter); };
+    events.incident = [this](const MarketIncident& incident) { incidents.push_back(incident); };
+    door = std::make_unique<MarketDoor>(loop, log, net::tlsIdentityOf(device, "device").value(), name,
+                                        passOf(name, device, root, until), std::move(events));
+  }
+  market::Roots roots;
+  std::vector<std::string> connected;
+  std::vector<Letter> letters;
+  std::vector<MarketIncident> incidents;
+  Log log;
+  std::unique_ptr<MarketDoor> door;
+};
+
+class Doors : public ::testing::Test {
+ protected:
+  Doors() : lab_(loop_, "lab", keyOf("root of lab")) {
+    lab_.roots["clinic"] = keyOf("root of clinic").publicKey();
+    address_ = lab_.door->listen("127.0.0.1:0").value();
+  }
+  std::unique_ptr<House> dialling(const std::string& name, const SigningKey& root, Moment until = {4'000}) {
+    auto house = std::make_unique<House>(loop_, name, root, until);
+    house->roots["lab"] = keyOf("root of lab").publicKey();
+    house->door->dial("lab", address_);
+    return house;
+  }
+  bool until(const std::function<bool()>& so) { return loop_.runUntil(so, kPatienceMs); }
+
+  net::Loop loop_;
+  House lab_;
+  std::string address_;
+};
+
+TEST_F(Doors, TwoThatTrustEachOtherExchangeLetters) {
+  const auto clinic = dialling("clinic", keyOf("root of clinic"));
+  ASSERT_TRUE(until([&] { return !lab_.connected.empty() && !clinic->connected.empty(); }));
+  EXPECT_THAT(lab_.connected, ElementsAre("clinic"));
+  const std::string large(1 << 20, 'x');
+  EXPECT_TRUE(clinic->door->send({"clinic", "lab", "1", "order", {{"text", large}}}));
+  ASSERT_TRUE(until([&] { return !lab_.letters.empty(); }));
+  EXPECT_EQ(lab_.letters[0].from, "clinic");
+  EXPECT_EQ(lab_.letters[0].to, "lab");
+  EXPECT_EQ(lab_.letters[0].body.at("text"), large);
+  EXPECT_TRUE(lab_.door->send({"lab", "clinic", "1", "answer", {}}));
+  ASSERT_TRUE(until([&] { return !clinic->letters.empty(); }));
+  EXPECT_FALSE(lab_.door->send({"lab", "notary", "2", "view", {}})) << "nobody of that name is connected";
+}
+
+TEST_F(Doors, AnotherRootThanTheTrustedOneIsRefusedAndOnRecord) {
+  const auto other = dialling("clinic", keyOf("another root"));
+  ASSERT_TRUE(until([&] { return !lab_.incidents.empty(); }));
+  EXPECT_EQ(lab_.incidents[0].kind, "pass");
+  EXPECT_EQ(lab_.incidents[0].org, "clinic");
+  EXPECT_THAT(lab_.incidents[0].what, HasSubstr("another root"));
+  EXPECT_THAT(lab_.connected, IsEmpty());
+  EXPECT_FALSE(lab_.door->isConnected("clinic"));
+}
+
+TEST_F(Doors, APassOfYesterdayIsRefused) {
+  const auto late = dialling("clinic", keyOf("root of clinic"), Moment{999});
+  ASSERT_TRUE(until([&] { return !lab_.incidents.empty(); }));
+  EXPECT_THAT(lab_.incidents[0].what, HasSubstr("has ended"));
+  EXPECT_THAT(lab_.connected, IsEmpty());
+}
+
+TEST_F(Doors, AStrangerFillsNoRecords) {
+  const auto stranger = dialling("evil", keyOf("root of evil"));
+  // The stranger learns why when the link has ended; it dials again, and is refused again.
+  ASSERT_TRUE(until([&] { return !stranger->connected.empty(); })) << "it believes the laboratory";
+  ASSERT_TRUE(until([&] { return !stranger->door->isConnected("lab"); }));
+  EXPECT_THAT(lab_.incidents, IsEmpty());
+  EXPECT_THAT(lab_.connected, IsEmpty());
+}
+
+// Links without a door behind them.
+class Bare : public Doors {
+ protected:
+  net::LinkId connect() {
+    net::PeerEvents events;
+    events.up = [this](const net::LinkInfo& info) { up_ = info.id; };
+    events.down = [this](net::LinkId, std::string_view reason) { ended_ = std::string(reason); };
+    net::PeerNetworkOptions options;
+    options.purposes = {std::string(kMarketPurpose)};
+    key_ = keyOf("bare");
+    network_ = std::make_unique<net::PeerNetwork>(loop_, net::tlsIdentityOf(key_, "bare").value(), options, events);
+    network_->dial("lab", address_, std::nullopt, std::string(kMarketPurpose));
+    EXPECT_TRUE(until([&] { return up_ != 0; }));
+    return up_;
+  }
+  static std::string frame(std::uint8_t type, std::string text) {
+    text.resize((text.size() + 7) / 8 * 8, ' ');
+    std::string bytes;
+    appendFrame(bytes, type, 1, text);
+    return bytes;
+  }
+  SigningKey key_ = keyOf("bare");
+  net::LinkId up_ = 0;
+  std::string ended_;
+  std::unique_ptr<net::PeerNetwork> network_;
+};
+
+constexpr std::uint8_t kPass = 80, kLetter = 81;
+
+TEST_F(Bare, ALetterBeforeThePassEndsTheLink) {
+  const net::LinkId link = connect();
+  network_->send(link, frame(kLetter, R"({"body":{},"id":"1","kind":"view"})"));
+  ASSERT_TRUE(until([&] { return !ended_.empty(); }));
+  EXPECT_THAT(ended_, HasSubstr("before the pass"));
+  EXPECT_THAT(lab_.letters, IsEmpty());
+}
+
+TEST_F(Bare, NothingLargeIsReadBeforeThePass) {
+  const net::LinkId link = connect();
+  network_->send(link, frame(kPass, std::string(70'000, ' ')));
+  ASSERT_TRUE(until([&] { return !ended_.empty(); }));
+  EXPECT_THAT(lab_.connected, IsEmpty());
+}
+
+TEST_F(Bare, FramesThatAreNoJsonOrOfReplicationEndTheLink) {
+  const net::LinkId link = connect();
+  network_->send(link, frame(1, "replicate"));
+  ASSERT_TRUE(until([&] { return !ended_.empty(); }));
+  ended_.clear(), up_ = 0;
+  ASSERT_TRUE(until([&] { return up_ != 0; })) << "it dials again";
+  network_->send(up_, frame(kPass, "{\"no\":"));
+  ASSERT_TRUE(until([&] { return !ended_.empty(); }));
+  EXPECT_THAT(ended_, HasSubstr("no JSON"));
+}
+
+TEST_F(Bare, ThePassOfAnotherKeyIsRefused) {
+  const net::LinkId link = connect();
+  network_->send(link, frame(kPass, passOf("clinic", keyOf("device of clinic"), keyOf("root of clinic"))));
+  ASSERT_TRUE(until([&] { return !ended_.empty(); }));
+  EXPECT_THAT(ended_, HasSubstr("another key than the link's"));
+  ASSERT_EQ(lab_.incidents.size(), 1u);
+}
+
+TEST_F(Bare, AFloodIsNotRead) {
+  const net::LinkId link = connect();
+  network_->send(link, frame(kPass, passOf("clinic", key_, keyOf("root of clinic"))));
+  ASSERT_TRUE(until([&] { return !lab_.connected.empty(); }));
+  std::string many;
+  for (int n = 0; n < 5'000; ++n) many += frame(kLetter, R"({"body":{},"id":"1","kind":"view"})");
+  many += frame(1, "the end");  // of no type that is known: the link ends when all before it was seen
+  network_->send(link, std::move(many));
+  ASSERT_TRUE(until([&] { return !ended_.empty(); }));
+  // They are counted by the second, and this took at most some of them.
+  EXPECT_GE(lab_.letters.size(), std::size_t(kLettersPerSecond));
+  EXPECT_LT(lab_.letters.size(), 5'000u);
+}
+
+}  // namespace
+}  // namespace witan::node

@@ -1,0 +1,77 @@
+// A node in the market as a process, and a partner of the test that does not keep to its part.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "node/market/market_door.h"
+#include "tests/node/node_process.h"
+
+namespace witan::node {
+namespace {
+
+using market::Letter;
+using test::Node;
+using test::Scratch;
+using ::testing::HasSubstr;
+
+TEST(MarketLive, AFloodIsAnsweredBusyAndIsOnRecord) {
+  const Scratch scratch;
+  const std::string address = test::freeAddress();
+  Node notary(scratch, "notary", "[market]\norg = \"notary\"\nlisten = \"" + address + "\"\n");
+  ASSERT_EQ(notary.init(1).exitCode, 0);
+  const SigningKey root = SigningKey::fromSeed(std::string(32, 'r')).value();
+  const SigningKey device = SigningKey::fromSeed(std::string(32, 'd')).value();
+  ASSERT_TRUE(notary.up()) << notary.log();
+  // Trust counts without a restart.
+  ASSERT_EQ(notary.run({"market", "trust", "clinic", toHex(root.publicKey())}).exitCode, 0);
+
+  net::Loop loop;
+  Log log(
+      LogLevel::error, false, [] { return Time{}; }, [](std::string_view) {});
+  int answers = 0, busy = 0;
+  MarketDoor::Events events;
+  events.now = [] { return market::momentOf(SystemClock().now()); };
+  const json::value shown = notary.get("/v1/market");
+  ASSERT_TRUE(shown.is_object()) << notary.log();
+  const market::Roots roots{{"notary", hashFromHex(std::string(shown.at("root").as_string())).value()}};
+  events.roots = [&] { return roots; };
+  events.connected = [](const std::string&) {};
+  events.incident = [](const market::MarketIncident& incident) { FAIL() << incident.what; };
+  events.letter = [&](const Letter& letter) {
+    ++answers;
+    busy += letter.body.contains("busy") ? 1 : 0;
+  };
+  DevicePass pass;
+  pass.org = "clinic";
+  pass.device = "device";
+  pass.key = toHex(device.publicKey());
+  pass.until = {events.now().seconds + 3'600};
+  MarketDoor door(loop, log, net::tlsIdentityOf(device, "device").value(), "clinic",
+                  market::sealedDocument(pass, {&root, 1}), events);
+  door.dial("notary", address);
+  ASSERT_TRUE(loop.runUntil([&] { return door.isConnected("notary"); }, 60'000)) << notary.log();
+  constexpr int kLetters = 150;
+  for (int n = 0; n < kLetters; ++n)
+    ASSERT_TRUE(door.send({"clinic", "notary", concat("v", n), "view", {{"entity", "none"}}}));
+  ASSERT_TRUE(loop.runUntil([&] { return answers == kLetters; }, 60'000)) << answers << notary.log();
+  EXPECT_GT(busy, 0);
+  EXPECT_LT(busy, kLetters) << "what is within the rate is answered";
+  EXPECT_TRUE(test::until([&] {
+    return canonicalJson(notary.runJson({"incidents"})).find("more than 20 requests in a second") != std::string::npos;
+  })) << notary.log();
+  EXPECT_EQ(notary.stop(), 0);
+}
+
+TEST(MarketLive, ANodeWithoutTheRootSaysSo) {
+  const Scratch scratch;
+  Node clinic(scratch, "clinic", "[market]\npartners = [\"lab\"]\n");
+  ASSERT_EQ(clinic.init(1).exitCode, 0);
+  EXPECT_THAT(clinic.run({"up"}).err, HasSubstr("[market] partners is set, and [market] org is not"));
+  scratch.write("clinic/witan.toml", "[market]\norg = \"clinic\"\npartners = [\"lab\"]\n");
+  EXPECT_THAT(clinic.run({"up"}).err, HasSubstr("ORG=HOST:PORT"));
+  scratch.write("clinic/witan.toml", "[market]\norg = \"clinic\"\n");
+  std::filesystem::rename(clinic.dir() + "/admin.key", clinic.dir() + "/elsewhere");
+  EXPECT_THAT(clinic.run({"up"}).err, HasSubstr("holds no root"));
+}
+
+}  // namespace
+}  // namespace witan::node
