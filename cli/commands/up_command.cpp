@@ -15,6 +15,7 @@
 #include "base/seams.h"
 #include "cli/client/control_client.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/dev_command.h"
 #include "node/api/control_api.h"
 #include "node/data_dir/replica_dir.h"
 #include "program/command_line.h"
@@ -222,6 +223,10 @@ Result<int> up(const UpArguments& a) {
 
 }  // namespace
 
+Result<int> runNode(const std::filesystem::path& dir, const std::vector<std::string>& agents) {
+  return up({.dir = dir.string(), .agents = agents});
+}
+
 void addUpCommand(Command& app) {
   const auto a = std::make_shared<UpArguments>();
   Command* command = app.command("up", "Run this device's node until SIGTERM or Ctrl-C");
@@ -240,6 +245,7 @@ void addUpCommand(Command& app) {
   command->flag("--json", a->json, "Errors as JSON");
   command->footer("Example: witan up --dir /var/lib/witan --agent all");
   runs(command, a, up);
+  addDevCommand(app);
 }
 
 }  // namespace witan::node

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """serve_test.py WITAN WITAN_KILLED: programs as agents: one that the node keeps, one that comes to the node, and one behind
-`witan agent serve`. Program and node die by SIGKILL at several points; the tool has one effect."""
+`witan agent serve`. Program and node die by SIGKILL at several points; the tool has one effect. And `witan dev`."""
 import contextlib
 import json
 import os
@@ -220,8 +220,32 @@ def answers_nobody_waits_for():
         assert client.journal_get("n1")["id"] == "n1"
 
 
+# --- a node in memory
+
+def works_in_memory():
+    """`witan dev` with the three agents of docs/examples: each files what it is woken for; then nothing is left."""
+    examples = HERE.parents[1] / "docs/examples"
+    dev = subprocess.Popen([WITAN, "dev", examples / "agents", "--policy", examples / "dev/policy.toml", "--entries",
+                            examples / "dev/entries.jsonl"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    place = pathlib.Path(dev.stdout.readline().strip().removeprefix("export WITAN_DIR="))
+
+    def filed():
+        listed = subprocess.run([WITAN, "journal", "list", "--dir", place, "--json"], capture_output=True, text=True)
+        return {"triage/r-1", "care-plan/v-1", "draft/c-1"} <= {one["id"] for one in json.loads(listed.stdout or "{}").get("entities", [])}
+    try:
+        end = time.monotonic() + 60
+        while not filed():
+            assert time.monotonic() < end and dev.poll() is None, dev.stderr.read()
+            time.sleep(0.1)
+    finally:
+        dev.send_signal(signal.SIGINT)
+        _, said = dev.communicate(timeout=30)
+    assert dev.returncode == 0 and not place.exists() and not place.parent.exists(), said
+
+
 with tempfile.TemporaryDirectory(prefix="witan-") as ROOT:
     is_listed()
+    works_in_memory()
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(dies_once_and_is_asked_again, ("never", "start", "read", "half", "answered", "broken", "flood", "twice")))
         list(pool.map(lambda case: dies_always(*case), (("start", "the program has ended: signal 9"), ("read", "signal 9"),
