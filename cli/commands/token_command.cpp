@@ -21,7 +21,7 @@ std::string wordsOf(const json::value& row, const char* member) {
   return words;
 }
 
-Result<int> add(const ControlClient& client, const TokenArguments& a) {
+Result<int> addToken(const ControlClient& client, const TokenArguments& a) {
   json::object body{{"name", a.name}, {"days", a.days}};
   body["roles"] = json::array(a.roles.begin(), a.roles.end());
   body["entities"] = json::array(a.entities.begin(), a.entities.end());
@@ -42,8 +42,9 @@ std::string rowsInWords(const json::value& answer) {
 
 void addTokenCommand(Command& app) {
   Command& noun = *app.noun("token", "Tokens of programs: bound to roles and entities, for a time", "witan token list");
-  const auto [adding, added] = addLiveVerb<TokenArguments>(
-      noun, "add", "Make a token and print it", "witan token add billing-robot --role budget.A --entity 'team*'", add);
+  const auto [adding, added] =
+      addLiveVerb<TokenArguments>(noun, "add", "Make a token and print it",
+                                  "witan token add billing-robot --role budget.A --entity 'team*'", addToken);
   adding->option("NAME", added->name, "Name of the program")->required();
   adding->option("--role", added->roles, "DOMAIN.ROLE in which it may propose; may be repeated")
       ->oneWordEach()
