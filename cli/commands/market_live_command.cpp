@@ -1,5 +1,6 @@
 // `witan market`: verbs of a running node that takes part in the market (docs/market.md).
 #include <chrono>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <thread>
@@ -222,7 +223,7 @@ Result<int> evidence(const ControlClient& node, const CallArguments& a) {
     putOut(bundle);
     return kExitOk;
   }
-  WITAN_DO(replaceFile(a.out, bundle, 0600));
+  WITAN_DO(replaceFile(std::filesystem::absolute(a.out), bundle, 0600));
   return print(json::object{{"file", a.out}, {"bytes", std::int64_t(bundle.size())}}, a.json,
                [&](const json::value&) { return "evidence of " + a.call + " in " + a.out + "\n"; });
 }
