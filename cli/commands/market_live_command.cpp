@@ -1,5 +1,6 @@
 // `witan market`: verbs of a running node that takes part in the market (docs/market.md).
 #include <chrono>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <thread>
@@ -44,10 +45,17 @@ std::string said(const json::value& object, const char* member) {
   return text == "-" ? "" : text;
 }
 
+Result<json::value> marketOf(const ControlClient& node) {
+  WITAN_TRY(all, node.get("/v1/market"));
+  if (!said(all, "org").empty()) return all;
+  return Error{ErrorCode::unavailable, "this node takes no part in the market",
+               "[market] org = \"NAME\" in witan.toml"};
+}
+
 // ---- the organisation and its partners
 
 Result<int> partners(const ControlClient& node, const LiveArguments& a) {
-  WITAN_TRY(all, node.get("/v1/market"));
+  WITAN_TRY(all, marketOf(node));
   const json::value rows =
       json::object{{"org", all.at("org")}, {"root", all.at("root")}, {"partners", rowsOf(all, "partners")}};
   return print(rows, a.json, [](const json::value& shown_) {
@@ -111,7 +119,7 @@ std::string callWords(const json::value& one) {
 }
 
 Result<json::value> rowNamed(const ControlClient& node, const std::string& name) {
-  WITAN_TRY(all, node.get("/v1/market"));
+  WITAN_TRY(all, marketOf(node));
   for (const json::value& one : rowsOf(all, "contracts"))
     if (shown(one, "id") == name || (name.size() >= 8 && shown(one, "contract").starts_with(name))) return one;
   return notFound("no contract \"" + name + "\"", "see: witan market contract list");
@@ -137,7 +145,7 @@ Result<int> propose(const ControlClient& node, const ContractArguments& a) {
 }
 
 Result<int> listContracts(const ControlClient& node, const ContractArguments& a) {
-  WITAN_TRY(all, node.get("/v1/market"));
+  WITAN_TRY(all, marketOf(node));
   const json::value rows = json::object{{"contracts", rowsOf(all, "contracts")}};
   return print(rows, a.json, [](const json::value& list) {
     std::string words;
@@ -148,7 +156,7 @@ Result<int> listContracts(const ControlClient& node, const ContractArguments& a)
 
 Result<int> showContract(const ControlClient& node, const ContractArguments& a) {
   WITAN_TRY(row, rowNamed(node, a.contract));
-  WITAN_TRY(all, node.get("/v1/market"));
+  WITAN_TRY(all, marketOf(node));
   json::array calls;
   for (const json::value& one : rowsOf(all, "calls"))
     if (one.at("contract") == row.at("contract")) calls.push_back(one);
@@ -173,7 +181,7 @@ Result<int> stopContract(const ControlClient& node, const ContractArguments& a) 
 // ---- calls
 
 Result<json::value> callNamed(const ControlClient& node, const std::string& contract, const std::string& call) {
-  WITAN_TRY(all, node.get("/v1/market"));
+  WITAN_TRY(all, marketOf(node));
   for (const json::value& one : rowsOf(all, "calls"))
     if (shown(one, "contract") == contract && shown(one, "call") == call && shown(one, "side") == "bought") return one;
   return notFound("no call " + call);
@@ -215,7 +223,7 @@ Result<int> evidence(const ControlClient& node, const CallArguments& a) {
     putOut(bundle);
     return kExitOk;
   }
-  WITAN_DO(replaceFile(a.out, bundle, 0600));
+  WITAN_DO(replaceFile(std::filesystem::absolute(a.out), bundle, 0600));
   return print(json::object{{"file", a.out}, {"bytes", std::int64_t(bundle.size())}}, a.json,
                [&](const json::value&) { return "evidence of " + a.call + " in " + a.out + "\n"; });
 }
@@ -223,7 +231,7 @@ Result<int> evidence(const ControlClient& node, const CallArguments& a) {
 // ---- what is known of an organisation here, with the calls and incidents that show it
 
 Result<int> repute(const ControlClient& node, const OfferArguments& a) {
-  WITAN_TRY(all, node.get("/v1/market"));
+  WITAN_TRY(all, marketOf(node));
   WITAN_TRY(incidents, node.get("/v1/incidents"));
   std::set<std::string> contracts;
   for (const json::value& one : rowsOf(all, "contracts"))

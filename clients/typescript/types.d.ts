@@ -1170,7 +1170,7 @@ export interface MarketShown {
   contracts: Array<ContractRow>;
   /** What is sold here */
   offers: Array<OfferRow>;
-  /** This organisation */
+  /** This organisation; empty: the node takes no part */
   org: string;
   /** Organisations whose roots are trusted, or that are dialled */
   partners: Array<MarketPartnerRow>;

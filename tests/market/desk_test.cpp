@@ -218,7 +218,7 @@ TEST_F(Desks, TheHolderOpensWhatBothSignedUnderTrustedRoots) {
   const Out opened = holder_.decided(begun.acts[0], done, toy_.contract.signedAt);
   ASSERT_EQ(opened.acts.size(), 1u);
   EXPECT_TRUE(opened.letters.empty()) << "the answer comes when the contract stands";
-  EXPECT_EQ(opened.acts[0].action.at("envelope"), both);
+  EXPECT_EQ(textOf(opened.acts[0].action, "envelope"), both);
 
   const std::string entity = toy_.contractDigest();
   run_.feed({{"at", "2026-03-02T00:00:00Z"}, {"entity", entity}, {"init", toy_.partyFields()}});

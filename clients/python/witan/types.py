@@ -1168,7 +1168,7 @@ class MarketShown(TypedDict):
     contracts: list[ContractRow]
     # What is sold here
     offers: list[OfferRow]
-    # This organisation
+    # This organisation; empty: the node takes no part
     org: str
     # Organisations whose roots are trusted, or that are dialled
     partners: list[MarketPartnerRow]

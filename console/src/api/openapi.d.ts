@@ -2922,7 +2922,7 @@ export interface components {
             contracts: components["schemas"]["ContractRow"][];
             /** @description What is sold here */
             offers: components["schemas"]["OfferRow"][];
-            /** @description This organisation */
+            /** @description This organisation; empty: the node takes no part */
             org: string;
             /** @description Organisations whose roots are trusted, or that are dialled */
             partners: components["schemas"]["MarketPartnerRow"][];

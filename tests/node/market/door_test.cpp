@@ -80,7 +80,7 @@ TEST_F(Doors, TwoThatTrustEachOtherExchangeLetters) {
   ASSERT_TRUE(until([&] { return !lab_.letters.empty(); }));
   EXPECT_EQ(lab_.letters[0].from, "clinic");
   EXPECT_EQ(lab_.letters[0].to, "lab");
-  EXPECT_EQ(lab_.letters[0].body.at("text"), large);
+  EXPECT_EQ(market::textOf(lab_.letters[0].body, "text"), large);
   EXPECT_TRUE(lab_.door->send({"lab", "clinic", "1", "answer", {}}));
   ASSERT_TRUE(until([&] { return !clinic->letters.empty(); }));
   EXPECT_FALSE(lab_.door->send({"lab", "notary", "2", "view", {}})) << "nobody of that name is connected";

@@ -63,8 +63,9 @@ TEST(MarketLive, AFloodIsAnsweredBusyAndIsOnRecord) {
 
 TEST(MarketLive, ANodeWithoutTheRootSaysSo) {
   const Scratch scratch;
-  Node clinic(scratch, "clinic", "[market]\npartners = [\"lab\"]\n");
+  Node clinic(scratch, "clinic");
   ASSERT_EQ(clinic.init(1).exitCode, 0);
+  scratch.write("clinic/witan.toml", "[market]\npartners = [\"lab\"]\n");
   EXPECT_THAT(clinic.run({"up"}).err, HasSubstr("[market] partners is set, and [market] org is not"));
   scratch.write("clinic/witan.toml", "[market]\norg = \"clinic\"\npartners = [\"lab\"]\n");
   EXPECT_THAT(clinic.run({"up"}).err, HasSubstr("ORG=HOST:PORT"));
