@@ -1,9 +1,15 @@
 // Who leaves a cluster and comes back, on the real core.
+#include <algorithm>
+
 #include "replication/records/record_schemas.h"
 #include "tests/replication/cluster.h"
 
 namespace witan::replication::test::retirement_test {
 namespace {
+
+std::size_t count(const std::vector<Incident>& incidents, std::string_view kind) {
+  return static_cast<std::size_t>(std::ranges::count(incidents, kind, &Incident::kind));
+}
 
 class Retirement : public ::testing::Test {
  protected:
