@@ -123,7 +123,6 @@ class SyncSession {
   void sendAck();
   void sendAcks(Shared& shared);
   void sendItems(Shared& shared);
-  bool waitsForAdoption(const Shared& shared) const;
   bool sendSegment(Shared& shared, std::string& out);
   bool statementsHere() const;
   bool statementsSent() const;
