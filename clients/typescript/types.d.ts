@@ -2,6 +2,33 @@
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
+export interface AcceptKeyRequest {
+  /** Forget that it asked; default: false */
+  deny?: boolean;
+  /** Id or name of the member */
+  device: string;
+}
+
+export interface AddTokenRequest {
+  /** Days until it expires; default: 30 */
+  days?: number;
+  /** Entities that it may name: ids, or beginnings with a * */
+  entities: Array<string>;
+  /** Name of the program */
+  name: string;
+  /** Roles in which it may propose: DOMAIN.ROLE */
+  roles: Array<string>;
+}
+
+export interface AddedToken {
+  /** When it expires */
+  expires: string;
+  /** Id of the token */
+  id: string;
+  /** The token; it is shown once */
+  token: string;
+}
+
 export interface AgentFailure {
   /** Id of the agent */
   agent: string;
@@ -298,6 +325,19 @@ export interface ArgumentDescription {
   required: boolean;
   /** Type of its value */
   type: string;
+}
+
+export interface AskedKeyRow {
+  /** Id of the member */
+  device: string;
+  /** Fingerprint of that key */
+  fingerprint: string;
+  /** Public key in hex, for which the member asks */
+  key: string;
+  /** Name of the member */
+  name: string;
+  /** When it first asked */
+  since: string;
 }
 
 export interface BackupRequest {
@@ -895,9 +935,22 @@ export interface JournalWritten {
   id: string;
 }
 
+export interface KeyAccepted {
+  /** Whether the key is in force */
+  accepted: boolean;
+  /** Id of the member */
+  device: string;
+  /** Fingerprint of the key */
+  fingerprint: string;
+  /** Version of the roster */
+  version: number;
+}
+
 export interface KeyRotated {
   /** Id of this device */
   device: string;
+  /** Fingerprint of the key that waits */
+  fingerprint?: string;
   /** Whether the new key waits for the roster to contain it */
   pending: boolean;
 }
@@ -954,7 +1007,7 @@ export interface LedgerHead {
   cosigners: Array<string>;
   /** Entries of this copy */
   entries: number;
-  /** Verifier keys of the owner and of the cosigners */
+  /** Verifier keys of the owner, the cosigners and the witnesses */
   keys: Array<string>;
   /** The head: a signed checkpoint (C2SP tlog-checkpoint, tlog-cosignature) */
   note: string;
@@ -964,6 +1017,8 @@ export interface LedgerHead {
   root: string;
   /** Entries that the head covers */
   size: number;
+  /** Names of the witnesses outside of the cluster that signed it */
+  witnesses: Array<string>;
 }
 
 export interface LedgerProof {
@@ -1014,7 +1069,7 @@ export interface LedgerRows {
 }
 
 export interface LedgerVerdict {
-  /** Entries that the newest head covers that another device signed, too */
+  /** Entries under the newest head that another device or a witness signed, too */
   cosignedEntries: number;
   /** Number of entries */
   entries: number;
@@ -1240,6 +1295,8 @@ export interface Peers {
 }
 
 export interface PendingDevices {
+  /** Members that ask for another key */
+  keys: Array<AskedKeyRow>;
   /** Devices that wait to be approved */
   pending: Array<PendingRow>;
 }
@@ -1340,6 +1397,28 @@ export interface ProcessDescription {
   schema: Record<string, Json>;
   /** Fields that it writes */
   writes: Array<string>;
+}
+
+export interface ProgramTokenRow {
+  /** Entities that it may name: ids, or beginnings with a * */
+  entities: Array<string>;
+  /** Whether it has */
+  expired: boolean;
+  /** When it expires */
+  expires: string;
+  /** Id of the token */
+  id: string;
+  /** When it was made */
+  made: string;
+  /** Name of the program */
+  name: string;
+  /** Roles in which it may propose: DOMAIN.ROLE */
+  roles: Array<string>;
+}
+
+export interface ProgramTokenRows {
+  /** Tokens of programs, the oldest first */
+  tokens: Array<ProgramTokenRow>;
 }
 
 export interface ProposeRequest {
@@ -1467,6 +1546,18 @@ export interface RevokeRequest {
   device: string;
   /** Reason, for the roster */
   reason?: string;
+}
+
+export interface RevokeTokenRequest {
+  /** Id or name of the token */
+  token: string;
+}
+
+export interface RevokedToken {
+  /** Id of the token */
+  id: string;
+  /** Name of the program */
+  name: string;
 }
 
 export interface RoleDescription {

@@ -6,6 +6,33 @@ from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 Json: TypeAlias = Any
 
 
+class AcceptKeyRequest(TypedDict):
+    # Forget that it asked; default: false
+    deny: NotRequired[bool]
+    # Id or name of the member
+    device: str
+
+
+class AddTokenRequest(TypedDict):
+    # Days until it expires; default: 30
+    days: NotRequired[int]
+    # Entities that it may name: ids, or beginnings with a *
+    entities: list[str]
+    # Name of the program
+    name: str
+    # Roles in which it may propose: DOMAIN.ROLE
+    roles: list[str]
+
+
+class AddedToken(TypedDict):
+    # When it expires
+    expires: str
+    # Id of the token
+    id: str
+    # The token; it is shown once
+    token: str
+
+
 class AgentFailure(TypedDict):
     # Id of the agent
     agent: str
@@ -302,6 +329,19 @@ class ArgumentDescription(TypedDict):
     required: bool
     # Type of its value
     type: str
+
+
+class AskedKeyRow(TypedDict):
+    # Id of the member
+    device: str
+    # Fingerprint of that key
+    fingerprint: str
+    # Public key in hex, for which the member asks
+    key: str
+    # Name of the member
+    name: str
+    # When it first asked
+    since: str
 
 
 class BackupRequest(TypedDict):
@@ -893,9 +933,22 @@ class JournalWritten(TypedDict):
     id: str
 
 
+class KeyAccepted(TypedDict):
+    # Whether the key is in force
+    accepted: bool
+    # Id of the member
+    device: str
+    # Fingerprint of the key
+    fingerprint: str
+    # Version of the roster
+    version: int
+
+
 class KeyRotated(TypedDict):
     # Id of this device
     device: str
+    # Fingerprint of the key that waits
+    fingerprint: NotRequired[str]
     # Whether the new key waits for the roster to contain it
     pending: bool
 
@@ -952,7 +1005,7 @@ class LedgerHead(TypedDict):
     cosigners: list[str]
     # Entries of this copy
     entries: int
-    # Verifier keys of the owner and of the cosigners
+    # Verifier keys of the owner, the cosigners and the witnesses
     keys: list[str]
     # The head: a signed checkpoint (C2SP tlog-checkpoint, tlog-cosignature)
     note: str
@@ -962,6 +1015,8 @@ class LedgerHead(TypedDict):
     root: str
     # Entries that the head covers
     size: int
+    # Names of the witnesses outside of the cluster that signed it
+    witnesses: list[str]
 
 
 class LedgerProof(TypedDict):
@@ -1012,7 +1067,7 @@ class LedgerRows(TypedDict):
 
 
 class LedgerVerdict(TypedDict):
-    # Entries that the newest head covers that another device signed, too
+    # Entries under the newest head that another device or a witness signed, too
     cosignedEntries: int
     # Number of entries
     entries: int
@@ -1238,6 +1293,8 @@ class Peers(TypedDict):
 
 
 class PendingDevices(TypedDict):
+    # Members that ask for another key
+    keys: list[AskedKeyRow]
     # Devices that wait to be approved
     pending: list[PendingRow]
 
@@ -1332,6 +1389,28 @@ class ProcessDescription(TypedDict):
     schema: dict[str, Json]
     # Fields that it writes
     writes: list[str]
+
+
+class ProgramTokenRow(TypedDict):
+    # Entities that it may name: ids, or beginnings with a *
+    entities: list[str]
+    # Whether it has
+    expired: bool
+    # When it expires
+    expires: str
+    # Id of the token
+    id: str
+    # When it was made
+    made: str
+    # Name of the program
+    name: str
+    # Roles in which it may propose: DOMAIN.ROLE
+    roles: list[str]
+
+
+class ProgramTokenRows(TypedDict):
+    # Tokens of programs, the oldest first
+    tokens: list[ProgramTokenRow]
 
 
 class ProposeRequest(TypedDict):
@@ -1459,6 +1538,18 @@ class RevokeRequest(TypedDict):
     device: str
     # Reason, for the roster
     reason: NotRequired[str]
+
+
+class RevokeTokenRequest(TypedDict):
+    # Id or name of the token
+    token: str
+
+
+class RevokedToken(TypedDict):
+    # Id of the token
+    id: str
+    # Name of the program
+    name: str
 
 
 class RoleDescription(TypedDict):
