@@ -211,6 +211,7 @@ void WitnessRounds::otherSize(std::size_t index, const std::string& partition, c
 void WitnessRounds::wentBack(std::size_t index, const std::string& partition, std::uint64_t cosignedSize) {
   accuse(concat("the witness ", verifiers_[index].name, " has cosigned ", cosignedSize, " entries of ", partition,
                 " that are not here: this ledger went back, or two of them exist"));
+  published_.erase(partition);  // what stands here is not what was published last
 }
 
 void WitnessRounds::accuse(const std::string& what) {
