@@ -232,8 +232,7 @@ Result<flow::Entry> linesOf(const Step& step, std::int64_t atMs, const flow::Run
   return std::move(reader.lines);
 }
 
-Result<Step> readStep(const json::object& action) {
-  json::object members = action;
+Result<Step> readStep(json::object members) {
   const json::value* type = members.if_contains("type");
   if (type == nullptr || !type->is_string()) return corrupt("an action without a type");
   const std::string name(type->get_string());

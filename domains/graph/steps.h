@@ -36,6 +36,6 @@ Result<flow::Entry> linesOf(const Step& step, std::int64_t atMs, const flow::Run
                             const FoldSources& sources);
 
 // From an entry's action. Errors: of its form.
-Result<Step> readStep(const json::object& action);
+Result<Step> readStep(json::object action);
 
 }  // namespace witan::domains::graph

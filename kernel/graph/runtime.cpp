@@ -49,7 +49,7 @@ void Runtime::admit(const std::string& ingress, const std::string& external, con
   // Only ids have no "#", which makes the id of a recurrence.
   if (!validateId("id", external).ok()) return refuse("external_id");
   if (!conforms(body, document_->type(node->out[0])->schema)) return refuse("schema");
-  if (!admitted_.isFresh({ingress, external}, now_, document_->horizonMs))
+  if (!admitted_.isFresh(arrivalOf(ingress, external), now_, document_->horizonMs))
     return notice(DuplicateArrival{ingress, external});
   if (nodes_.at(ingress).queued >= node->capacity) return refuse("backpressure");
   std::string run = "v1|graph-run|" + document_->id + "|" + ingress + "|" + external;
@@ -70,7 +70,7 @@ void Runtime::answer(const std::string& nodeId, const std::string& key, const st
                      const std::optional<std::string>& digest, std::int64_t now) {
   now_ = now;
   const auto refuse = [&](const char* why) { notice(Refused{nodeId, by, why}); };
-  const auto at = spans_.find({nodeId, key});
+  const auto at = spans_.find(LaneView(nodeId, key));
   if (at == spans_.end() || at->second.state != SpanState::asking) return refuse("nothing_asked");
   Span& span = at->second;
   const MessagePtr message = span.message;
@@ -92,7 +92,7 @@ void Runtime::answered(Span& span, const std::string& by, bool approve) {
   if (!approve)
     failSpan(span, "human_denied", true);
   else if (message->node->kind == NodeKind::counselor)
-    complete(span, {{message->type, message->body}});
+    complete(span, {{std::string(message->type), message->body}});
   else
     work(span, false);
   close();
@@ -117,9 +117,9 @@ Status Runtime::redeliver(const std::string& runId, const std::string& message, 
   const Error unknown{ErrorCode::notFound, "no message " + message + " was sent within the horizon", ""};
   const auto of = runAt_.find(runId);
   if (of == runAt_.end()) return unknown;
-  const auto sent = of->second->sent.find(message);
-  if (sent == of->second->sent.end() || (!of->second->isRunning() && now - sent->second.atMs > document_->horizonMs))
-    return unknown;
+  const auto& all = of->second->rare().sent;
+  const auto sent = all.find(message);
+  if (sent == all.end() || (!of->second->isRunning() && now - sent->second.atMs > document_->horizonMs)) return unknown;
   notice(Duplicate{.run = runId, .node = sent->second.node, .message = message, .key = sent->second.key});
   return okStatus();
 }
@@ -130,8 +130,9 @@ Status Runtime::redrive(const std::string& runId, const std::string& message, co
   const auto of = runAt_.find(runId);
   const auto isIt = [&](const MessagePtr& letter) { return letter->id == message; };
   if (of == runAt_.end()) return notFound("no run " + runId);
-  const auto letter = std::find_if(of->second->letters.begin(), of->second->letters.end(), isIt);
-  if (letter == of->second->letters.end()) return notFound("the run has no dead letter " + message);
+  const auto& letters = of->second->rare().letters;
+  const auto letter = std::find_if(letters.begin(), letters.end(), isIt);
+  if (letter == letters.end()) return notFound("the run has no dead letter " + message);
   emit(Redriven{runId, (*letter)->node->id, again, (*letter)->key, message});
   close();
   return okStatus();
@@ -160,7 +161,7 @@ void Runtime::forEachOpen(const Visit& visit) const {
   for (const auto& [sequence, message] : queue_) visit(*message);
   for (const auto& [lane, span] : spans_) visit(*span.message);
   for (const auto& [ordinal, run] : runs_)
-    for (const auto& [lane, messages] : run.collected)
+    for (const auto& [lane, messages] : run.rare().collected)
       for (const MessagePtr& message : messages) visit(*message);
 }
 
@@ -171,7 +172,7 @@ void Runtime::fill(const std::function<Body(const std::string& digest)>& find) {
   };
   forEachOpen(read);
   for (const auto& [ordinal, run] : runs_)
-    for (const MessagePtr& letter : run.letters) read(*letter);
+    for (const MessagePtr& letter : run.rare().letters) read(*letter);
 }
 
 bool Runtime::isWhole() const {
@@ -251,8 +252,16 @@ std::optional<std::int64_t> Runtime::due() const {
 std::vector<RunView> Runtime::runs() const {
   std::vector<RunView> all;
   for (const auto& [ordinal, run] : runs_)
-    all.push_back({run.id, run.external, run.status, run.document->version, run.deliveries, run.dead,
+    all.push_back({run.id, run.external, std::string(run.status), run.document->version, run.deliveries, run.dead,
                    std::int64_t(run.queued.size()), std::int64_t(run.spans.size())});
+  return all;
+}
+
+std::vector<NodeLoad> Runtime::loads() const {
+  std::vector<NodeLoad> all;
+  for (const auto& [id, state] : order_)
+    all.push_back({id, state->queued, state->running, state->asking, std::int64_t(state->retries.size())});
+  for (const auto& [at, number, span] : backoffs_) ++all[span->message->state->position].backoff;
   return all;
 }
 
@@ -271,7 +280,7 @@ std::int64_t Runtime::asking() const {
 std::vector<std::string> Runtime::waitingFor() const {
   std::vector<std::string> all;
   for (const auto& [lane, span] : spans_)
-    if (span.state == SpanState::asking) all.push_back(lane.first + "|" + lane.second);
+    if (span.state == SpanState::asking) all.push_back(concat(lane.first, "|", lane.second));
   std::sort(all.begin(), all.end());
   return all;
 }

@@ -9,12 +9,16 @@
 // Belongs to one thread. The monitor must outlive it and be a pure function.
 #pragma once
 
+#include <boost/container/flat_map.hpp>
+#include <boost/container/flat_set.hpp>
 #include <deque>
 #include <functional>
 #include <limits>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "base/sha256.h"
 #include "kernel/graph/function.h"
 #include "kernel/graph/line.h"
 
@@ -54,6 +58,12 @@ struct Taken {
   std::vector<Undo> undos;
 };
 
+// What a node has before it.
+struct NodeLoad {
+  std::string node;
+  std::int64_t queued = 0, running = 0, asking = 0, backoff = 0;
+};
+
 struct RunView {
   std::string run;
   std::string external;
@@ -68,9 +78,9 @@ struct RunView {
 class Runtime {
  public:
   // Without a monitor nothing crosses a boundary. `watch`, if given, sees each entry when the state holds it. Without
-  // `redelivers` redeliver() is not called, and what was sent is not kept for it.
-  explicit Runtime(Monitor monitor, std::function<void(const Entry&)> watch = {}, bool redelivers = true)
-      : monitor_(std::move(monitor)), watch_(std::move(watch)), redelivers_(redelivers) {}
+  // `scripted` neither redeliver() nor cancel() is called, and what they look up is not kept.
+  explicit Runtime(Monitor monitor, std::function<void(const Entry&)> watch = {}, bool scripted = true)
+      : monitor_(std::move(monitor)), watch_(std::move(watch)), scripted_(scripted) {}
   Runtime(const Runtime&) = delete;
 
   // For runs that begin from now on; the others keep their document. Errors: invalid; another graph, a lower version,
@@ -125,6 +135,7 @@ class Runtime {
 
   std::vector<RunView> runs() const;                   // in the order of their begin; without those that are forgotten
   std::vector<std::string> waitingFor() const;         // "node|key" of each open question, in order
+  std::vector<NodeLoad> loads() const;                 // in the order of the file. O(nodes + backoffs)
   std::int64_t running() const;                        // runs. O(versions)
   std::int64_t asking() const;                         // open questions. O(nodes)
   std::size_t nodes() const { return nodes_.size(); }  // whose state is kept
@@ -135,20 +146,21 @@ class Runtime {
   struct Span;
   struct NodeState;
   using Lane = std::pair<std::string, std::string>;  // node, key
+  using LaneView = std::pair<std::string_view, std::string_view>;
 
   struct Message {
     std::string id;
     Run* run = nullptr;
     const Node* node = nullptr;  // of the run's document
     NodeState* state = nullptr;  // of the node
-    std::string edge;
+    std::string_view edge;       // of names_, as the type
     std::string key;
-    std::string type;
-    mutable Body body;  // fill() reads it
+    std::string_view type;
+    mutable Body body;  // fill() reads it, a verdict may leave out parts of it
     Measures measures;
     std::int64_t sequence = 0;
 
-    Lane lane() const { return {node->id, key}; }
+    LaneView lane() const { return {node->id, key}; }
   };
   using MessagePtr = std::shared_ptr<const Message>;
 
@@ -173,25 +185,39 @@ class Runtime {
     std::string key;
     std::int64_t atMs = 0;
   };
+  // What few runs have: most are idle, and there are many.
+  struct Rare {
+    std::map<std::string, std::int64_t> passes;  // of guarded edges
+    std::vector<EffectDone> effects;
+    std::set<Lane> poisoned;
+    std::vector<std::pair<Lane, std::vector<MessagePtr>>> collected;
+    std::vector<MessagePtr> letters;  // that died
+    std::unordered_map<std::string, SentMessage> sent;
+  };
   struct Run {
     std::string id;
     std::string external;
-    std::string status = "running";
+    std::string_view status = "running";  // else of names_
     std::shared_ptr<const Document> document;
     std::int64_t ordinal = 0;
     std::int64_t deadline = 0;
     std::int64_t deliveries = 0;
     std::int64_t dead = 0;
-    std::map<std::string, std::int64_t> passes;  // of guarded edges
-    std::vector<EffectDone> effects;
-    std::set<Lane> poisoned;
-    std::vector<std::pair<Lane, std::vector<MessagePtr>>> collected;
-    std::map<std::int64_t, MessagePtr> queued;
-    std::set<Span*> spans;            // open ones
-    std::vector<MessagePtr> letters;  // that died
-    std::unordered_map<std::string, SentMessage> sent;
+    boost::container::flat_map<std::int64_t, MessagePtr> queued;
+    boost::container::flat_set<Span*> spans;  // open ones
 
+    const Rare& rare() const {
+      static const Rare none;
+      return rare_ ? *rare_ : none;
+    }
+    Rare& rareToChange() {
+      if (!rare_) rare_ = std::make_unique<Rare>();
+      return *rare_;
+    }
     bool isRunning() const { return status == "running"; }
+
+   private:
+    std::unique_ptr<Rare> rare_;
   };
   struct NodeState {
     std::size_t position = 0;
@@ -265,6 +291,10 @@ class Runtime {
   void release(Span& span);
   void forget();
   std::uint32_t recurrencesOf(const std::string& ingress, const std::string& external) const;
+  static Hash arrivalOf(const std::string& ingress, const std::string& external) {
+    return sha256(concat(ingress, "|", external));
+  }
+  std::string_view named(const std::string& name) { return *names_.insert(name).first; }
 
   // The scheduler.
   bool hasRoom(const Message& message) const;
@@ -294,7 +324,7 @@ class Runtime {
 
   Monitor monitor_;
   std::function<void(const Entry&)> watch_;
-  const bool redelivers_;
+  const bool scripted_;
   std::int64_t now_ = 0;
   std::shared_ptr<const Document> document_;
   std::int64_t horizonMs_ = 0;  // the longest of all documents
@@ -306,7 +336,7 @@ class Runtime {
 
   std::map<std::int64_t, Run> runs_;
   std::unordered_map<std::string_view, Run*> runAt_;           // by the id in the run
-  std::set<std::pair<std::string_view, std::int64_t>> open_;   // external ids and ordinals of running ones
+  std::set<std::pair<std::string_view, std::int64_t>> open_;   // external ids and ordinals of running ones, if scripted
   std::map<const Document*, std::int64_t> versions_;           // running ones of a document
   std::set<std::pair<std::int64_t, std::int64_t>> deadlines_;  // of running ones, with their ordinals
   std::deque<std::pair<std::int64_t, std::int64_t>> ended_;    // when, ordinal
@@ -314,14 +344,15 @@ class Runtime {
   std::int64_t begun_ = 0;
 
   std::map<std::int64_t, MessagePtr> queue_;
-  std::unordered_map<std::string, std::int64_t> queuedAt_;    // message id
-  std::unordered_map<std::string, std::int64_t> edgeQueued_;  // without those that are empty
-  std::map<Lane, Span> spans_;
+  std::unordered_map<std::string, std::int64_t> queuedAt_;            // message id
+  std::unordered_map<std::string_view, std::int64_t> edgeQueued_;     // without those that are empty
+  std::map<LaneView, Span> spans_;                                    // by that of the message in the span
   std::unordered_map<std::string_view, Span*> spanAt_;                // by the id in the span
   std::set<std::tuple<std::int64_t, std::int64_t, Span*>> timeouts_;  // at, number of start
   std::set<std::tuple<std::int64_t, std::int64_t, Span*>> backoffs_;  // readyAt, number of start
 
-  Seen<std::pair<std::string, std::string>> admitted_;               // ingress, external id
+  std::unordered_set<std::string> names_;                            // of edges, types and ends
+  Seen<Hash> admitted_;                                              // of ingress and external id
   Seen<std::tuple<std::string, std::string, std::string>> deduped_;  // node, key, value
   std::map<std::uint64_t, std::uint32_t> recurrences_;               // begun of a hash of (ingress, external id)
   std::int64_t sequence_ = 0;

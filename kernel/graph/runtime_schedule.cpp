@@ -94,14 +94,14 @@ void Runtime::work(Span& span, bool resumed) {
   if (node.kind == NodeKind::counselor)
     emit(Asked{message->run->id, node.id, span.id, message->key, message->body, "counselor"});
   else if (node.kind == NodeKind::ingress)
-    complete(span, {{message->type, message->body}});
+    complete(span, {{std::string(message->type), message->body}});
   else if (node.kind == NodeKind::function)
     completeFunction(span);
   else if (node.kind == NodeKind::egress && !node.sink)
     complete(span, {});
   else
-    taken_.work.push_back({span.id, span.attempt, message->run->id, message->run->document, node.id, message->type,
-                           message->body, resumed});
+    taken_.work.push_back({span.id, span.attempt, message->run->id, message->run->document, node.id,
+                           std::string(message->type), message->body, resumed});
 }
 
 // Whether the body may cross now. The verdict holds for every attempt of the span.
@@ -143,12 +143,12 @@ void Runtime::failSpan(Span& span, const std::string& why, bool terminal) {
 
 void Runtime::bury(const Message& message, const std::string& reason, bool poisons) {
   Run& run = *message.run;
-  const Lane lane = message.lane();
+  const Lane lane(message.lane());
   emit(Dead{run.id, lane.first, message.id, lane.second, reason, poisons});
   if (!poisons) return;
   std::vector<MessagePtr> later;
   for (const auto& [sequence, other] : run.queued)
-    if (other->lane() == lane) later.push_back(other);
+    if (other->lane() == LaneView(lane)) later.push_back(other);
   for (const MessagePtr& other : later) bury(*other, "after_failure", false);
 }
 
@@ -161,8 +161,9 @@ std::vector<Runtime::Sending> Runtime::sendings(std::vector<Output> outputs) {
 
 const std::vector<Runtime::MessagePtr>& Runtime::collectedWith(const Message& message) {
   static const std::vector<MessagePtr> none;
-  const auto& all = message.run->collected;
-  const auto at = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == message.lane(); });
+  const auto& all = message.run->rare().collected;
+  const auto at =
+      std::find_if(all.begin(), all.end(), [&](const auto& one) { return LaneView(one.first) == message.lane(); });
   return at == all.end() ? none : at->second;
 }
 
@@ -170,7 +171,7 @@ void Runtime::completeFunction(Span& span) {
   const MessagePtr message = span.message;
   const Node& node = *message->node;
   if (node.name != "collect") {
-    auto outputs = evaluate(node, message->type, *message->body);
+    auto outputs = evaluate(node, std::string(message->type), *message->body);
     if (!outputs) return failSpan(span, "schema", true);
     return complete(span, sendings(*std::move(outputs)));
   }
@@ -232,7 +233,7 @@ void Runtime::send(const Message& cause, const std::string& span, const Edge& ed
   const auto bound = edge.bound();
   sent.counts = bound.has_value();
   if (bound)
-    if (const auto passes = run.passes.find(edge.name); passes != run.passes.end() && passes->second >= *bound)
+    if (const auto& all = run.rare().passes; all.contains(edge.name) && all.at(edge.name) >= *bound)
       return bury(message, "guard_bound", false);
   if (const auto measure = edge.measure()) {
     const std::int64_t value = *integerOf(*valueAt(body, *measure));
@@ -246,7 +247,7 @@ void Runtime::send(const Message& cause, const std::string& span, const Edge& ed
       return emit(Duplicate{run.id, edge.to, edge.name, message.id, message.key, sent.counts});
   }
   emit(std::move(sent));
-  if (run.poisoned.contains(message.lane())) bury(message, "after_failure", false);
+  if (run.rare().poisoned.contains(Lane(message.lane()))) bury(message, "after_failure", false);
 }
 
 // ---- ends of runs
@@ -257,10 +258,10 @@ void Runtime::stop(Run& run, const std::string& status) {
   std::map<std::int64_t, const Span*> open;
   for (const Span* span : run.spans) open.emplace(span->number, span);
   for (const auto& [number, span] : open) dying.push_back(span->message);
-  for (const auto& [lane, messages] : run.collected) dying.insert(dying.end(), messages.begin(), messages.end());
+  for (const auto& [lane, messages] : run.rare().collected) dying.insert(dying.end(), messages.begin(), messages.end());
   for (const MessagePtr& message : dying) bury(*message, status, false);
   if (run.document->compensates)
-    for (auto effect = run.effects.rbegin(); effect != run.effects.rend(); ++effect) {
+    for (auto effect = run.rare().effects.rbegin(); effect != run.rare().effects.rend(); ++effect) {
       if (effect->undo.empty()) continue;
       const std::string operation = identityOf("v1|compensate|" + effect->span);
       taken_.undos.push_back({operation, effect->undo, effect->span});
@@ -280,7 +281,7 @@ void Runtime::endQuiet() {
     touched_.erase(touched_.begin());
     if (!run.isRunning() || !run.queued.empty() || !run.spans.empty()) continue;
     std::vector<MessagePtr> rest;
-    for (const auto& [lane, messages] : run.collected) rest.insert(rest.end(), messages.begin(), messages.end());
+    for (const auto& [lane, messages] : run.rare().collected) rest.insert(rest.end(), messages.begin(), messages.end());
     for (const MessagePtr& message : rest) bury(*message, "collect_incomplete", false);
     end(run, run.dead > 0 ? "degraded" : "completed");
   }

@@ -57,7 +57,7 @@ void Runtime::on(const Deployed& fact) {
 }
 
 void Runtime::on(const Begun& fact) {
-  admitted_.see({fact.node, fact.external}, now_);
+  admitted_.see(arrivalOf(fact.node, fact.external), now_);
   ++recurrences_[recurrenceKey(fact.node, fact.external)];
   Run& run = runs_[++begun_];
   run.id = fact.run;
@@ -66,28 +66,28 @@ void Runtime::on(const Begun& fact) {
   run.ordinal = begun_;
   run.deadline = later(now_, document_->timeoutMs);
   runAt_[run.id] = &run;
-  open_.emplace(run.external, run.ordinal);
+  if (scripted_) open_.emplace(run.external, run.ordinal);
   ++versions_[run.document.get()];
   deadlines_.emplace(run.deadline, run.ordinal);
   enqueue(std::make_shared<Message>(Message{.id = fact.message,
                                             .run = &run,
                                             .node = document_->node(fact.node),
                                             .key = fact.key,
-                                            .type = fact.type,
+                                            .type = named(fact.type),
                                             .body = fact.body}));
 }
 
 void Runtime::on(const Sent& fact) {
   Run& of = run(fact.run);
-  if (fact.counts) ++of.passes[fact.edge];
+  if (fact.counts) ++of.rareToChange().passes[fact.edge];
   if (fact.dedup) deduped_.see({fact.node, fact.key, *fact.dedup}, now_);
-  if (redelivers_) of.sent[fact.message] = {fact.node, fact.key, now_};
+  if (scripted_) of.rareToChange().sent[fact.message] = {fact.node, fact.key, now_};
   enqueue(std::make_shared<Message>(Message{.id = fact.message,
                                             .run = &of,
                                             .node = of.document->node(fact.node),
-                                            .edge = fact.edge,
+                                            .edge = named(fact.edge),
                                             .key = fact.key,
-                                            .type = fact.type,
+                                            .type = named(fact.type),
                                             .body = fact.body,
                                             .measures = fact.measures}));
 }
@@ -122,16 +122,17 @@ void Runtime::on(const Resumed& fact) { setTimeout(span(fact.span)); }
 
 void Runtime::on(const Redriven& fact) {
   Run& of = run(fact.run);
-  const auto letter = std::find_if(of.letters.begin(), of.letters.end(),
+  Rare& rare = of.rareToChange();
+  const auto letter = std::find_if(rare.letters.begin(), rare.letters.end(),
                                    [&](const MessagePtr& message) { return message->id == fact.dead; });
   auto again = std::make_shared<Message>(**letter);
   again->id = fact.message;
-  of.letters.erase(letter);
-  of.poisoned.erase(again->lane());
+  rare.letters.erase(letter);
+  rare.poisoned.erase(Lane(again->lane()));
   if (!of.isRunning()) {
     of.status = "running";
     std::erase_if(ended_, [&](const auto& ended) { return ended.second == of.ordinal; });
-    open_.emplace(of.external, of.ordinal);
+    if (scripted_) open_.emplace(of.external, of.ordinal);
     ++versions_[of.document.get()];
   }
   deadlines_.erase({of.deadline, of.ordinal});
@@ -143,10 +144,7 @@ void Runtime::on(const Redriven& fact) {
 void Runtime::on(const Judged& fact) {
   Span& of = span(fact.span);
   of.passed = fact.passes;
-  if (!fact.redacted) return;
-  auto redacted = std::make_shared<Message>(*of.message);
-  redacted->body = fact.redacted;
-  of.message = std::move(redacted);
+  if (fact.redacted) of.message->body = fact.redacted;
 }
 
 void Runtime::on(const Asked& fact) { setState(span(fact.span), SpanState::asking); }
@@ -160,32 +158,33 @@ void Runtime::on(const Answered& fact) {
 
 void Runtime::on(const Effected& fact) {
   const Span& of = span(fact.span);
-  of.message->run->effects.push_back({fact.span, fact.node, of.message->node->undo()});
+  of.message->run->rareToChange().effects.push_back({fact.span, fact.node, of.message->node->undo()});
 }
 
 void Runtime::on(const Duplicate& fact) {
-  if (fact.counts) ++run(fact.run).passes[fact.edge];
+  if (fact.counts) ++run(fact.run).rareToChange().passes[fact.edge];
 }
 
 void Runtime::on(const Dead& fact) {
   Run& of = run(fact.run);
-  const Lane lane{fact.node, fact.key};
+  const LaneView lane(fact.node, fact.key);
+  Rare& rare = of.rareToChange();
   ++of.dead;
   touched_.insert(of.ordinal);
-  if (fact.poisons) of.poisoned.insert(lane);
+  if (fact.poisons) rare.poisoned.insert(Lane(lane));
   if (fact.reason == "run_bound") cursor_ = nodes_.at(fact.node).position;
   if (const auto queued = queuedAt_.find(fact.message); queued != queuedAt_.end()) {
-    of.letters.push_back(unqueue(queued->second));
+    rare.letters.push_back(unqueue(queued->second));
     return;
   }
   if (const auto at = spans_.find(lane); at != spans_.end() && at->second.message->id == fact.message) {
-    of.letters.push_back(at->second.message);
+    rare.letters.push_back(at->second.message);
     return release(at->second);
   }
-  for (auto at = of.collected.begin(); at != of.collected.end(); ++at) {
-    if (at->first != lane) continue;
+  for (auto at = rare.collected.begin(); at != rare.collected.end(); ++at) {
+    if (LaneView(at->first) != lane) continue;
     std::erase_if(at->second, [&](const MessagePtr& message) { return message->id == fact.message; });
-    if (at->second.empty()) of.collected.erase(at);
+    if (at->second.empty()) rare.collected.erase(at);
     return;
   }
 }
@@ -196,8 +195,8 @@ void Runtime::on(const Finished& fact) {
   release(of);
   const Node& node = *message->node;
   if (node.kind != NodeKind::function || node.name != "collect") return;
-  auto& all = message->run->collected;
-  const Lane lane = message->lane();
+  auto& all = message->run->rareToChange().collected;
+  const Lane lane(message->lane());
   auto at = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == lane; });
   if (at == all.end()) at = all.insert(all.end(), {lane, {}});
   at->second.push_back(message);
@@ -207,7 +206,7 @@ void Runtime::on(const Finished& fact) {
 void Runtime::on(const Failed& fact) {
   Span& of = span(fact.span);
   if (!fact.retryAtMs) {
-    of.message->run->letters.push_back(of.message);
+    of.message->run->rareToChange().letters.push_back(of.message);
     return release(of);
   }
   of.readyAt = *fact.retryAtMs;
@@ -216,9 +215,9 @@ void Runtime::on(const Failed& fact) {
 
 void Runtime::on(const Ended& fact) {
   Run& of = run(fact.run);
-  of.status = fact.status;
+  of.status = named(fact.status);
   deadlines_.erase({of.deadline, of.ordinal});
-  open_.erase({of.external, of.ordinal});
+  if (scripted_) open_.erase({of.external, of.ordinal});
   if (--versions_.at(of.document.get()) == 0) versions_.erase(of.document.get());
   ended_.emplace_back(now_, of.ordinal);
 }
@@ -340,17 +339,17 @@ std::string Runtime::fingerprint() const {
            std::to_string(span.number) + "," + std::to_string(span.timeoutAt) + "," + std::to_string(span.readyAt) +
            std::to_string(span.passed) + digestOf(*span.message->body);
   for (const auto& [ordinal, run] : runs_) {
-    all += "\nr" + run.id + run.status + std::to_string(run.deliveries) + "," + std::to_string(run.dead);
-    for (const auto& [edge, count] : run.passes) all += edge + std::to_string(count);
-    for (const auto& [lane, messages] : run.collected)
+    all += concat("\nr", run.id, run.status, run.deliveries, ",", run.dead);
+    for (const auto& [edge, count] : run.rare().passes) all += edge + std::to_string(count);
+    for (const auto& [lane, messages] : run.rare().collected)
       for (const MessagePtr& message : messages) all += message->id;
-    for (const Lane& lane : run.poisoned) all += lane.first + "|" + lane.second;
-    for (const EffectDone& effect : run.effects) all += effect.span;
+    for (const Lane& lane : run.rare().poisoned) all += lane.first + "|" + lane.second;
+    for (const EffectDone& effect : run.rare().effects) all += effect.span;
     std::map<std::string, std::int64_t> sent;
-    for (const auto& [message, one] : run.sent) sent[message] = one.atMs;
+    for (const auto& [message, one] : run.rare().sent) sent[message] = one.atMs;
     for (const auto& [message, at] : sent) all += message + std::to_string(at);
   }
-  for (const auto& [what, at] : admitted_.at) all += what.first + "|" + what.second + std::to_string(at);
+  for (const auto& [what, at] : admitted_.at) all += toHex(what) + std::to_string(at);
   for (const auto& [what, at] : deduped_.at)
     all += std::get<0>(what) + "|" + std::get<1>(what) + "|" + std::get<2>(what) + std::to_string(at);
   for (const auto& [hash, count] : recurrences_) all += "," + std::to_string(count);

@@ -11,6 +11,7 @@ namespace witan::kernel {
 namespace {
 
 constexpr std::string_view kFormatKey = "format";
+constexpr std::uint64_t kBytesAnEntry = 512;  // of most domains
 
 std::string bigEndian(std::uint64_t value) {
   std::string bytes(8, '\0');
@@ -204,7 +205,7 @@ Status Ledger::restore(const DomainModule& module, const LedgerOptions& options)
 }
 
 Status Ledger::snapshotIfDue(std::uint64_t entries) {
-  if (partition_->hasOpenBatch() || partition_->size() - snapshotEntries_ < entries ||
+  if (partition_->hasOpenBatch() || partition_->size() < snapshotEntries_ + entries ||
       firstSeqs_.size() == snapshotBatches_)
     return okStatus();
   store::WriteBatch out;
@@ -212,7 +213,9 @@ Status Ledger::snapshotIfDue(std::uint64_t entries) {
       firstSeqs_.size(), {firstSeqs_.begin() + static_cast<std::ptrdiff_t>(snapshotBatches_), firstSeqs_.end()}, out);
   WITAN_DO(store_.write(out));
   snapshotBatches_ = firstSeqs_.size();
-  snapshotEntries_ = partition_->size();
+  // Large states are written less often: together they are about as many bytes as the log.
+  const std::uint64_t spared = std::max(out.bytes() / kBytesAnEntry, kSnapshotEvery) - kSnapshotEvery;
+  snapshotEntries_ = partition_->size() + spared;
   return okStatus();
 }
 

@@ -41,8 +41,13 @@ void Partition::stageSnapshot(std::uint64_t batches, const std::vector<std::uint
                      .digest = instance.digest,
                      .genesisHash = instance.genesisHash,
                      .genesis = instance.genesis};
-    module_->writeState(s.state, *instance.state);
-    out.put(concat(kSnapshotEntityPrefix, entity), sealSnapshot(writer_.message(s)));
+    // The state stands outside of the message: it may be larger than what is read of one.
+    const std::string_view message = writer_.message(s);
+    const std::uint64_t bytes = message.size();
+    std::string payload(reinterpret_cast<const char*>(&bytes), sizeof bytes);
+    payload += message;
+    module_->writeState(payload, *instance.state);
+    out.put(concat(kSnapshotEntityPrefix, entity), sealSnapshot(payload));
   }
   std::string operations;
   for (const auto& [key, answer] : newOperations_) {
@@ -130,9 +135,13 @@ Status Partition::restoreChunk(const store::Reader& store, std::uint64_t number,
 
 Status Partition::restoreEntity(std::string_view entity, std::string_view sealed) {
   WITAN_TRY(payload, unsealSnapshot(sealed));
+  std::uint64_t length = 0;
+  std::memcpy(&length, payload.data(), std::min(payload.size(), sizeof length));
+  const std::string_view rest = std::string_view(payload).substr(std::min(payload.size(), sizeof length));
+  if (length > rest.size()) return corrupt("a snapshot of an entity is cut");
   EntitySnapshot s;
-  WITAN_DO(readMessage(payload, s, "entity snapshot"));
-  WITAN_TRY(parsed, parseJson(s.state, {.bytes = kRecordMax, .depth = 64}));
+  WITAN_DO(readMessage(rest.substr(0, length), s, "entity snapshot"));
+  WITAN_TRY(parsed, parseJson(rest.substr(length), {.bytes = rest.size(), .depth = 64}));
   if (!parsed.is_object()) return corrupt("a snapshot's state is no object");
   auto instance = std::make_unique<Instance>();
   WITAN_TRY(state, module_->readState(parsed.get_object()));

@@ -3,7 +3,7 @@
 // Derived and lazy: they may be missing, older than the log, or deleted; the log alone is the truth. Each snapshot
 // writes what changed since the last one, in one atomic batch with its head. Keys, all under "s":
 //   "s/head"              -> SnapshotHead
-//   "s/e/" + entity       -> EntitySnapshot
+//   "s/e/" + entity       -> u64 bytes of an EntitySnapshot, EntitySnapshot, canonical JSON of the state
 //   "s/o/" + u64 number   -> operation ids decided between two snapshots, 24 bytes each: 16 of the key, u64 answer
 //   "s/r/" + u64 number   -> runs bound between two snapshots, 40 bytes each: 16 of the key, 16 of the plan, u64 entry
 //   "s/n/" + u64 number   -> NoteList: answers without a decision
@@ -21,7 +21,7 @@
 namespace witan::kernel {
 
 // A snapshot of another version is thrown away and the whole log folded.
-inline constexpr std::uint64_t kSnapshotVersion = 3;
+inline constexpr std::uint64_t kSnapshotVersion = 4;
 
 struct SnapshotHead {
   std::uint64_t version = kSnapshotVersion;
@@ -45,8 +45,7 @@ struct EntitySnapshot {
   Hash digest{};
   Hash genesisHash{};
   std::string genesis;  // while no entry has carried it
-  std::string state;    // canonical JSON, as DomainModule::writeState
-  WITAN_MEMBERS(EntitySnapshot, firstSeq, lastSeq, pendingSeq, notPassing, digest, genesisHash, genesis, state)
+  WITAN_MEMBERS(EntitySnapshot, firstSeq, lastSeq, pendingSeq, notPassing, digest, genesisHash, genesis)
 };
 
 struct NoteSnapshot {
