@@ -79,8 +79,11 @@ GraphRuntime::GraphRuntime(Replica& replica, const AgentSetup* setup)
       setup_(setup),
       bodies_(replica.data(), setup != nullptr ? setup->options.wake.scope : "main") {}
 
+// It never stands still: where the wall clock is behind the last entry, the steady one goes on from there.
 std::int64_t GraphRuntime::clock(const PartitionHost& host, Now now) const {
-  return std::max(now.wall, host.partition().latest()).micros / 1000;
+  const std::int64_t entered = std::max(now.wall, host.partition().latest()).micros / 1000;
+  const auto shard = shards_.find(host.id());
+  return shard == shards_.end() ? entered : std::max(entered, shard->second.seenMs + now.ms - shard->second.seenAtMs);
 }
 
 std::string GraphRuntime::policyEpoch() const {
@@ -131,9 +134,10 @@ Status GraphRuntime::round(Now now, Effects& out) {
     Shard& shard = shards_[id];
     if (!(shard.epoch == host->epoch())) {
       for (auto& [graph, hosted] : shard.graphs) reset(hosted, "");
-      shard = Shard{host->epoch(), 0, {}};
+      shard = Shard{.epoch = host->epoch()};
       stopped_.clear();
     }
+    shard.seenMs = clock(*host, now), shard.seenAtMs = now.ms;
     WITAN_DO(follow(*host, shard, now));
     for (auto& [graph, hosted] : shard.graphs)
       if (hosted.live) WITAN_DO(work(*host, hosted, now));
@@ -206,7 +210,7 @@ Status GraphRuntime::onEntry(PartitionHost& host, Hosted& hosted, const kernel::
   if (!hosted.live && !hosted.why.empty()) return okStatus();
   WITAN_TRY(action, parseJson(entry.action, {.bytes = kernel::kRecordMax, .depth = 64}));
   if (!action.is_object()) return corrupt("the action of an entry is no object");
-  WITAN_TRY(step, domains::graph::readStep(action.get_object()));
+  WITAN_TRY(step, domains::graph::readStep(std::move(action.get_object())));
   return hosted.live ? onOutside(host, hosted, step, now) : fold(hosted, step, entry.time.micros / 1000);
 }
 
@@ -327,7 +331,7 @@ Status GraphRuntime::enter(PartitionHost& host, Hosted& hosted, Now now) {
   for (const Request& request : requests) {
     hosted.mine.insert(request.operationId);
     hosted.unconfirmed.emplace(request.operationId, ++hosted.entered);
-    const kernel::Decision decision = host.decideAs(request, request, now.wall, "");
+    const kernel::Decision decision = host.decideAs(request, request, timeOf(host, now), "");
     if (decision.outcome == kernel::Outcome::approved) continue;
     hosted.why = "a step was not taken: " + decision.invariant + " " + decision.message;
     return okStatus();
@@ -404,7 +408,7 @@ Status GraphRuntime::forget(PartitionHost& host, Hosted& hosted, Now now) {
     replica_.sign({&request, 1});
     hosted.mine.insert(request.operationId);
     hosted.unconfirmed.emplace(request.operationId, ++hosted.entered);
-    (void)host.decideAs(request, request, now.wall, "");
+    (void)host.decideAs(request, request, timeOf(host, now), "");
   }
   return okStatus();
 }

@@ -106,7 +106,8 @@ class GraphRuntime {
   };
   struct Shard {
     kernel::Epoch epoch;
-    std::uint64_t batches = 0;  // that were looked at
+    std::uint64_t batches = 0;              // that were looked at
+    std::int64_t seenMs = 0, seenAtMs = 0;  // the time of the graph at the last round, by the steady clock
     std::map<std::string, Hosted> graphs;
   };
 
@@ -149,6 +150,7 @@ class GraphRuntime {
   graph::Monitor monitorOf(const std::string& graph) const;
   std::string policyEpoch() const;
   std::int64_t clock(const PartitionHost& host, Now now) const;
+  Time timeOf(const PartitionHost& host, Now now) const { return std::max(now.wall, Time{clock(host, now) * 1000}); }
 
   Replica& replica_;
   const AgentSetup* setup_;

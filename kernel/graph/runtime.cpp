@@ -119,8 +119,7 @@ Status Runtime::redeliver(const std::string& runId, const std::string& message, 
   if (of == runAt_.end()) return unknown;
   const auto& all = of->second->rare().sent;
   const auto sent = all.find(message);
-  if (sent == all.end() || (!of->second->isRunning() && now - sent->second.atMs > document_->horizonMs))
-    return unknown;
+  if (sent == all.end() || (!of->second->isRunning() && now - sent->second.atMs > document_->horizonMs)) return unknown;
   notice(Duplicate{.run = runId, .node = sent->second.node, .message = message, .key = sent->second.key});
   return okStatus();
 }

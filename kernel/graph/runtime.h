@@ -153,7 +153,7 @@ class Runtime {
     Run* run = nullptr;
     const Node* node = nullptr;  // of the run's document
     NodeState* state = nullptr;  // of the node
-    std::string_view edge;  // of names_, as the type
+    std::string_view edge;       // of names_, as the type
     std::string key;
     std::string_view type;
     mutable Body body;  // fill() reads it, a verdict may leave out parts of it
@@ -344,9 +344,9 @@ class Runtime {
   std::int64_t begun_ = 0;
 
   std::map<std::int64_t, MessagePtr> queue_;
-  std::unordered_map<std::string, std::int64_t> queuedAt_;    // message id
-  std::unordered_map<std::string_view, std::int64_t> edgeQueued_;  // without those that are empty
-  std::map<LaneView, Span> spans_;                                 // by that of the message in the span
+  std::unordered_map<std::string, std::int64_t> queuedAt_;            // message id
+  std::unordered_map<std::string_view, std::int64_t> edgeQueued_;     // without those that are empty
+  std::map<LaneView, Span> spans_;                                    // by that of the message in the span
   std::unordered_map<std::string_view, Span*> spanAt_;                // by the id in the span
   std::set<std::tuple<std::int64_t, std::int64_t, Span*>> timeouts_;  // at, number of start
   std::set<std::tuple<std::int64_t, std::int64_t, Span*>> backoffs_;  // readyAt, number of start

@@ -1,7 +1,6 @@
 // The fold: how each line changes the state of the runs.
 #include <algorithm>
 
-#include "base/mutant.h"
 #include "kernel/graph/runtime.h"
 
 namespace witan::graph {
@@ -266,7 +265,7 @@ void Runtime::refresh(NodeState& node) {
 void Runtime::refreshHead(const std::string& key, NodeState& node, bool idle) {
   if (const auto queue = node.queues.find(key); queue != node.queues.end()) {
     const auto& [sequence, head] = *queue->second.begin();
-    if (idle || mutated("graphUnlocked"))
+    if (idle)
       node.ready.emplace(sequence, head);
     else
       node.ready.erase(sequence);
