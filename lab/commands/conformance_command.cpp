@@ -55,6 +55,8 @@ constexpr std::array kSuites{
           "seed 004, typed-effect kernels: K for single episodes, E its experiments, G for graphs, M for "
           "the market",
           runKernelsSuite},
+    Suite{"redux", "seed 000, Agentic Redux: theorems 1 to 4, 1+ and 3+ on random histories, and its two controls",
+          runReduxSuite},
 };
 
 struct ConformanceArguments {
