@@ -22,6 +22,8 @@ struct Sibling {
 };
 constexpr std::array kSiblings{
     Sibling{"sim", "witan-sim", "Break a simulated cluster on purpose: seeds, faults, checkers, replay (witan-sim)"},
+    Sibling{"compare", "witan-lab",
+            "One domain under four architectures: violations, denials, questions, time (witan-lab)"},
     Sibling{"conformance", "witan-lab", "Hold this build against a published statement, row by row (witan-lab)"},
     Sibling{"ontology", "witan-lab", "Domain ontologies in Turtle: check, derive roles, scaffold (witan-lab)"},
 };

@@ -134,7 +134,8 @@ json::value parsed(std::string_view text) {
 
 // One run and its log.
 struct Told {
-  Told(const Setup& setup, std::uint32_t earlierRuns) : run(setup, earlierRuns), writer(setup) {}
+  Told(const Setup& setup, std::uint32_t earlierRuns, const Deciders& deciders)
+      : run(setup, earlierRuns, deciders), writer(setup) {}
   std::string step() {
     const EpochRecord& record = run.step();
     return writer.epoch(record, run.state());
@@ -145,11 +146,11 @@ struct Told {
 
 class Coordination {
  public:
-  Coordination(const Setup& setup, const LogSink& sink, std::uint32_t earlierRuns)
+  Coordination(const Setup& setup, const LogSink& sink, std::uint32_t earlierRuns, const Deciders& deciders)
       : setup_(setup),
         sink_(sink),
-        told_(setup, earlierRuns),
-        again_(setup, earlierRuns + 1),
+        told_(setup, earlierRuns, deciders),
+        again_(setup, earlierRuns + 1, deciders),
         initial_(told_.writer.world(setup.initialState)),
         auditor_(parsed(setup.authoritiesText), parsed(initial_)) {}
 
@@ -225,14 +226,15 @@ class Coordination {
 
 }  // namespace
 
-Verdict coordinate(const Setup& setup, const LogSink& sink, std::uint32_t earlierRuns) {
-  return Coordination(setup, sink, earlierRuns).run();
+Verdict coordinate(const Setup& setup, const LogSink& sink, std::uint32_t earlierRuns, const Deciders& deciders) {
+  return Coordination(setup, sink, earlierRuns, deciders).run();
 }
 
 std::optional<std::string> dueKernelClass(Injection injection) {
   switch (injection) {
     case Injection::none: return std::nullopt;
-    case Injection::tie_break: return kImplicitArbitration;
+    case Injection::tie_break:
+    case Injection::conflict_resolution: return kImplicitArbitration;
     case Injection::implicit_priority: return kImplicitPriority;
     case Injection::authority_theft: return kAuthorityTheft;
     case Injection::constraint_probing: return kConstraintProbing;

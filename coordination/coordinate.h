@@ -28,8 +28,9 @@ struct Verdict {
 using LogSink = std::function<void(std::string_view)>;
 
 // The object of docs/coordination.md, without a line end. Two runs of the setup step side by side and have to write the
-// same bytes; the auditor reads what was written. `earlierRuns` as in Run. O(epochs * agents * keys).
-Verdict coordinate(const Setup& setup, const LogSink& sink, std::uint32_t earlierRuns = 0);
+// same bytes; the auditor reads what was written. `earlierRuns` and `deciders` as in Run. O(epochs * agents * keys).
+Verdict coordinate(const Setup& setup, const LogSink& sink, std::uint32_t earlierRuns = 0,
+                   const Deciders& deciders = {});
 
 // The class that the auditors must find for an injected fault; none without one.
 std::optional<std::string> dueKernelClass(Injection injection);

@@ -29,6 +29,7 @@ class Run::Faults {
       case Injection::nondeterministic_execution: return breakTies(record, run_ % 2 == 1);
       case Injection::implicit_priority: return favourOne(record);
       case Injection::temporal_aggregation: return relax(record);
+      case Injection::conflict_resolution: return merge(record);
       default: return;
     }
   }
@@ -69,6 +70,11 @@ class Run::Faults {
       s->second = true;
       fits = std::move(tried);
     }
+  }
+
+  // IMPLICIT_ARBITRATION: what collides is merged. All of it executes, and of a key the last in canonical order stays.
+  void merge(EpochRecord& record) const {
+    for (Submission& s : record.submissions) s.second = s.first == FirstPass::pass;
   }
 
   // IMPLICIT_PRIORITY: one at a time, and the others wait although nothing is in their way.
@@ -190,13 +196,13 @@ class Run::TerminalWatch {
   bool deadlocked_ = false;      // the last epoch, and without a break since some epoch before
 };
 
-Run::Run(const Setup& setup, std::uint32_t earlierRuns)
+Run::Run(const Setup& setup, std::uint32_t earlierRuns, const Deciders& deciders)
     : setup_(&setup),
       authorities_(setup),
       interference_(setup.keys.size()),
       faults_(std::make_unique<Faults>(setup, authorities_, earlierRuns)),
       watch_(std::make_unique<TerminalWatch>(setup)),
-      strategies_(makeStrategies(setup)),
+      strategies_(makeStrategies(setup, deciders)),
       active_(setup.agents.size()),
       isActive_(setup.agents.size(), true),
       last_(setup.agents.size()),

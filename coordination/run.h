@@ -49,8 +49,8 @@ struct EpochRecord {
 
 class Run {
  public:
-  // `earlierRuns` matters to the fault nondeterministic_execution alone.
-  explicit Run(const Setup& setup, std::uint32_t earlierRuns = 0);
+  // `earlierRuns` matters to the fault nondeterministic_execution alone. `deciders`: of external agents.
+  explicit Run(const Setup& setup, std::uint32_t earlierRuns = 0, const Deciders& deciders = {});
   Run(const Run&) = delete;
   ~Run();
 

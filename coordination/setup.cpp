@@ -238,27 +238,35 @@ class SetupReader {
     return entry;
   }
 
+  Status readEntries(const json::value& list, const std::string& place, std::vector<ScriptEntry>& out) {
+    if (!list.is_array()) return wrongJsonType(place, "a list", list);
+    if (list.get_array().size() > limits_.epochs)
+      return invalid(concat(place, ": more than ", limits_.epochs, " entries"));
+    for (std::size_t i = 0; i < list.get_array().size(); ++i) {
+      WITAN_TRY(entry, readEntry(list.get_array()[i], elementPath(place, i)));
+      out.push_back(std::move(entry));
+    }
+    return okStatus();
+  }
+
   Result<AgentSetup> readAgent(std::string_view id, const json::value& value, const std::string& path) {
     WITAN_DO(validateId(path, id));
-    WITAN_DO(hasMembers(value, path, {"strategy"}, {"epochs", "repeat_last"}));
+    WITAN_DO(hasMembers(value, path, {"strategy"}, {"epochs", "repeat_last", "choices"}));
     const json::object& object = value.get_object();
     WITAN_TRY(strategy, readWord<StrategyKind>(object.at("strategy"), memberPath(path, "strategy")));
     AgentSetup agent{std::string(id), strategy};
-    if (strategy != StrategyKind::scripted) {
+    if (strategy == StrategyKind::external) {
+      WITAN_DO(hasMembers(value, path, {"strategy", "choices"}));
+      WITAN_DO(readEntries(object.at("choices"), memberPath(path, "choices"), agent.choices));
+      return agent;
+    }
+    if (strategy == StrategyKind::hash_partition) {
       WITAN_DO(hasMembers(value, path, {"strategy"}));
       values_.number(ownedValue(id));
       return agent;
     }
     WITAN_DO(hasMembers(value, path, {"strategy", "epochs"}, {"repeat_last"}));
-    const std::string place = memberPath(path, "epochs");
-    const json::value& epochs = object.at("epochs");
-    if (!epochs.is_array()) return wrongJsonType(place, "a list", epochs);
-    if (epochs.get_array().size() > limits_.epochs)
-      return invalid(concat(place, ": more than ", limits_.epochs, " entries"));
-    for (std::size_t i = 0; i < epochs.get_array().size(); ++i) {
-      WITAN_TRY(entry, readEntry(epochs.get_array()[i], elementPath(place, i)));
-      agent.script.push_back(std::move(entry));
-    }
+    WITAN_DO(readEntries(object.at("epochs"), memberPath(path, "epochs"), agent.script));
     if (const json::value* repeat = object.if_contains("repeat_last"))
       WITAN_DO(readJson(*repeat, agent.repeatLast, memberPath(path, "repeat_last")));
     return agent;
@@ -288,13 +296,14 @@ class SetupReader {
       sortUnique(authority.scope);
     }
     for (AgentSetup& agent : setup_.agents)
-      for (ScriptEntry& entry : agent.script) {
-        if (!entry.request) continue;
-        for (Key& key : entry.request->scope) key = final[key];
-        for (auto& [key, value] : entry.request->delta) key = final[key];
-        sortUnique(entry.request->scope);
-        std::ranges::sort(entry.request->delta);
-      }
+      for (std::vector<ScriptEntry>* entries : {&agent.script, &agent.choices})
+        for (ScriptEntry& entry : *entries) {
+          if (!entry.request) continue;
+          for (Key& key : entry.request->scope) key = final[key];
+          for (auto& [key, value] : entry.request->delta) key = final[key];
+          sortUnique(entry.request->scope);
+          std::ranges::sort(entry.request->delta);
+        }
   }
 
   // Each agent's observation has the whole world, each epoch.

@@ -31,12 +31,12 @@ inline constexpr std::uint32_t kUnknown = 0xffffffff;
 
 WITAN_ENUM(ActionType, READ, WRITE)
 WITAN_ENUM(Commitment, ALLOW, DENY)
-WITAN_ENUM(StrategyKind, scripted, hash_partition)
+WITAN_ENUM(StrategyKind, scripted, hash_partition, external)
 
 // Deliberately broken kernels, one for each class that the auditors know (docs/coordination.md has the list).
 WITAN_ENUM(Injection, none, tie_break, implicit_priority, authority_theft, constraint_probing, unauthorized_execution,
            keep_scope_violation, temporal_aggregation, infinite_retry, nondeterministic_execution,
-           nonterminating_condition)
+           nonterminating_condition, conflict_resolution)
 
 struct Atom {
   Key key = 0;
@@ -71,6 +71,7 @@ struct AgentSetup {
   StrategyKind strategy = StrategyKind::scripted;
   std::vector<ScriptEntry> script;
   bool repeatLast = false;
+  std::vector<ScriptEntry> choices;  // of an external agent: all that it may ever do, by number
 };
 
 struct Expectation {

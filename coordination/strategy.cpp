@@ -28,6 +28,27 @@ class Scripted final : public Strategy {
   const ScriptEntry* entry_ = nullptr;
 };
 
+// Does what is decided elsewhere.
+class External final : public Strategy {
+ public:
+  External(const AgentSetup& agent, Decider decide) : agent_(&agent), decide_(std::move(decide)) {}
+
+  void observe(const Observation& observation) override { decided_ = decide_ ? decide_(observation) : Decided{}; }
+  bool wantsToExit() override { return decided_.exits || (entry() != nullptr && entry()->exits); }
+  std::optional<std::string> composeMessage() override { return decided_.message; }
+  const Request* proposeAction() override {
+    return entry() != nullptr && entry()->request ? &*entry()->request : nullptr;
+  }
+
+ private:
+  const ScriptEntry* entry() const {
+    return decided_.choice && *decided_.choice < agent_->choices.size() ? &agent_->choices[*decided_.choice] : nullptr;
+  }
+  const AgentSetup* agent_;
+  Decider decide_;
+  Decided decided_;
+};
+
 std::uint32_t moduloOf(const Hash& hash, std::uint32_t divisor) {
   std::uint64_t rest = 0;
   for (std::uint8_t byte : hash) rest = (rest * 256 + byte) % divisor;
@@ -141,12 +162,15 @@ std::string ownedValue(std::string_view agentId) {
   return value;
 }
 
-std::vector<std::unique_ptr<Strategy>> makeStrategies(const Setup& setup) {
+std::vector<std::unique_ptr<Strategy>> makeStrategies(const Setup& setup, const Deciders& deciders) {
   std::vector<std::unique_ptr<Strategy>> strategies;
   std::shared_ptr<const Roles> roles;
   for (AgentIndex agent = 0; agent < setup.agents.size(); ++agent) {
     switch (setup.agents[agent].strategy) {
       case StrategyKind::scripted: strategies.push_back(std::make_unique<Scripted>(setup.agents[agent])); break;
+      case StrategyKind::external:
+        strategies.push_back(std::make_unique<External>(setup.agents[agent], deciders ? deciders(agent) : Decider()));
+        break;
       case StrategyKind::hash_partition:
         if (!roles) roles = std::make_shared<const Roles>(hashRoles(setup.agents));
         strategies.push_back(std::make_unique<HashPartition>(setup, agent, roles));

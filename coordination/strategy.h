@@ -3,6 +3,7 @@
 // that order, once an epoch; after an exit never again.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -44,7 +45,19 @@ class Strategy {
 // or the whole id if nothing does. Canonical JSON.
 std::string ownedValue(std::string_view agentId);
 
-// The strategies of all agents of the setup, in their order. The setup must outlive them.
-std::vector<std::unique_ptr<Strategy>> makeStrategies(const Setup& setup);
+// What an external agent does in an epoch: it leaves, or makes one of its choices (AgentSetup::choices), or nothing.
+struct Decided {
+  bool exits = false;
+  std::optional<std::string> message;  // a JSON object, canonical
+  std::optional<std::size_t> choice;   // below the number of its choices
+};
+// One external agent of one run. It is asked once an epoch, with all that an observation may tell.
+using Decider = std::function<Decided(const Observation& observation)>;
+// Makes the decider of an agent, once a run. What cannot answer any more answers with nothing, and its maker says why.
+using Deciders = std::function<Decider(AgentIndex agent)>;
+
+// The strategies of all agents of the setup, in their order. The setup must outlive them. Without `deciders` external
+// agents do nothing.
+std::vector<std::unique_ptr<Strategy>> makeStrategies(const Setup& setup, const Deciders& deciders = {});
 
 }  // namespace witan::kernel::joint

@@ -1,4 +1,4 @@
-// witan-lab: the program that `witan conformance` and `witan ontology` start.
+// witan-lab: the program that `witan compare`, `witan conformance` and `witan ontology` start.
 #include "lab/commands/lab_commands.h"
 #include "program/process.h"
 #include "program/standard_commands.h"
@@ -6,10 +6,11 @@
 int main(int argc, char** argv) {
   using namespace witan::node;
   prepareProcess();
-  Command app("witan-lab", "Witan's laboratory: ontologies and conformance");
+  Command app("witan-lab", "Witan's laboratory: ontologies, conformance, comparison");
   app.versionFlag("witan-lab " WITAN_VERSION);
   app.requireCommand();
   app.footer("Example: witan ontology derive domains/udt/udt.ttl");
+  addCompareCommand(app);
   addConformanceCommand(app);
   addOntologyCommand(app);
   addStandardCommands(app);

@@ -54,6 +54,8 @@ constexpr std::array kSuites{
     Suite{"kernels",
           "seeds 003 and 004: F the obligations of agents, K single episodes, E experiments, G graphs, M the market",
           runKernelsSuite},
+    Suite{"redux", "seed 000, Agentic Redux: theorems 1 to 4, 1+ and 3+ on random histories, and its two controls",
+          runReduxSuite},
 };
 
 struct ConformanceArguments {

@@ -9,6 +9,7 @@
 
 namespace witan::node {
 
+void addCompareCommand(Command& app);
 void addConformanceCommand(Command& app);
 void addOntologyCommand(Command& app);
 
@@ -31,5 +32,8 @@ using EmitRow = std::function<void(const ConformanceRow&)>;
 
 // Seed 001: the ten conditions of IX-2, each run twice; counter-checks are kernels with a fault each.
 void runIx2Suite(const ConformanceOptions& options, const EmitRow& emit);
+// Seed 000: its theorems on random histories of every shipped domain, and its two control experiments; counter-checks
+// are broken histories and architectures.
+void runReduxSuite(const ConformanceOptions& options, const EmitRow& emit);
 
 }  // namespace witan::node

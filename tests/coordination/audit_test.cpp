@@ -64,6 +64,12 @@ TEST(Auditor, AuthorityTheftFires) {
               "authority_theft", kAuthorityTheft);
 }
 
+// The module that resolves conflicts by itself, of the list of injections of seed 001.
+TEST(Auditor, ImplicitArbitrationFiresForMergedConflicts) {
+  expectFires(collision(1), "conflict_resolution", kImplicitArbitration);
+  expectFires(collision(3), "conflict_resolution", kImplicitArbitration);
+}
+
 TEST(Auditor, ConstraintProbingFires) {
   expectFires(collision(2), "constraint_probing", kConstraintProbing);
   expectFires(scene({allow(1, "a", {"B"}), allow(2, "b", {"B"})}, {kA1}, {kB2}, 2), "constraint_probing",

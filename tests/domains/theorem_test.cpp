@@ -1,12 +1,12 @@
 // The theorems of seed 000 for every domain that the registry knows. The quotations stand at the checkers
-// (tests/kernel/theorem_checks.h), which tests/kernel/theorem_test.cpp proves able to fire.
+// (lab/redux/theorem_checks.h), which tests/kernel/theorem_test.cpp proves able to fire.
 #include <gtest/gtest.h>
 
+#include "lab/redux/calculus_kernel.h"
+#include "lab/redux/theorem_checks.h"
 #include "tests/domains/scenario.h"
 #include "tests/kernel/ledger_crash.h"
 #include "tests/kernel/state_checks.h"
-#include "tests/kernel/theorem_checks.h"
-#include "tests/lab/calculus_kernel.h"
 
 namespace witan::domains::test::theorem_test {
 namespace {

@@ -2,7 +2,8 @@
 // shipped domains have the same in tests/domains/theorem_test.cpp.
 #include <gtest/gtest.h>
 
-#include "tests/kernel/theorem_checks.h"
+#include "lab/redux/theorem_checks.h"
+#include "tests/kernel/history.h"
 #include "tests/kernel/toy_domain.h"
 
 namespace witan::kernel::test::theorem_test {

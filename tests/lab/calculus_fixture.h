@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/lab/calculus/calculus.h"
+#include "lab/redux/calculus/calculus.h"
 
 namespace witan::kernel::calculus::toy {
 

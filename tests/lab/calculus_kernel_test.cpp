@@ -1,12 +1,12 @@
 // The calculus of A.1.14 and A.3 over the real kernel: Theorems 1, 2, 3, 4 and Proposition 1 (ii) on its executions.
-#include "tests/lab/calculus_kernel.h"
+#include "lab/redux/calculus_kernel.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
+#include "lab/redux/theorem_checks.h"
 #include "tests/kernel/state_checks.h"
-#include "tests/kernel/theorem_checks.h"
 #include "tests/kernel/toy_domain.h"
 
 namespace witan::kernel::test::calculus_kernel_test {

@@ -1,5 +1,5 @@
 // The metatheory of the calculus, property-tested: appendix A.2.5 and A.3.2 of "Agentic Redux".
-#include "tests/lab/calculus/calculus.h"
+#include "lab/redux/calculus/calculus.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-#include "tests/lab/calculus/calculus_text.h"
+#include "lab/redux/calculus/calculus_text.h"
 #include "tests/lab/calculus_fixture.h"
 
 namespace witan::kernel::calculus::calculus_test {

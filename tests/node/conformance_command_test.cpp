@@ -28,6 +28,20 @@ TEST(ConformanceCommand, EveryTheoremAndTwinIsAsItMustBe) {
   }
 }
 
+// Theorems 1 to 4, 1+, 3+ and both controls, each with its twin.
+TEST(ConformanceCommand, ThePapersTheoremsHoldAndTheirTwinsAreFoundOut) {
+  const auto run = runWitan({"conformance", "redux", "--prove-it", "--json"});
+  ASSERT_EQ(run.exitCode, 0) << run.out << run.err;
+  const auto rows = witan::parseJson(run.out);
+  ASSERT_TRUE(rows.ok());
+  std::string ids;
+  for (const value& row : rows->as_array()) {
+    EXPECT_EQ(row.at("result"), "pass") << row;
+    ids += std::string(row.at("id").as_string()) + " ";
+  }
+  EXPECT_EQ(ids, "T1 T1/twin T1+ T1+/twin T2 T2/twin T3 T3/twin T3+ T3+/twin T4 T4/twin C1 C1/twin C2 C2/twin ");
+}
+
 TEST(ConformanceCommand, OnlyAPrefix) {
   const auto run = runWitan({"conformance", "decision", "--only", "permission-s"});
   EXPECT_EQ(run.exitCode, 0);

@@ -2,9 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "base/json.h"
 #include "coordination/setup.h"
 #include "tests/node/program.h"
+#include "tests/paths.h"
 
 namespace witan::coordinate_command_test {
 namespace {
@@ -35,6 +38,87 @@ TEST(CoordinateCommand, PrintsOneCanonicalObject) {
             "terminal_classification ");
   EXPECT_EQ(parsed->at("terminal_classification"), "ORPHANING");
   EXPECT_EQ(runWitan({"coordinate", "run", "-", "--json"}, vectorText("G")).out, run.out);
+}
+
+// Two agents that may write either of two resources; the program decides.
+std::string externalVector(const std::string& more = "") {
+  const auto agent = [](const char* id) {
+    const auto write = [&](const char* key) {
+      return std::string(R"({"action_type":"WRITE","declared_scope":[")") + key + R"("],"proposed_delta":{")" + key +
+             R"(":")" + id + R"("},"authorities_cited":["CUD-00)" + id[1] + "\"]}";
+    };
+    return std::string("\"") + id + R"(":{"strategy":"external","choices":[)" + write("k1") + "," + write("k2") +
+           R"(,null,"EXIT"]})";
+  };
+  const auto authority = [](const char* id) {
+    return std::string(R"({"authority_id":"CUD-00)") + id[1] +
+           R"(","commitment":"ALLOW","created_epoch":0,"holder_agent_id":")" + id +
+           R"(","issuer_agent_id":"h","scope":[{"operation":"WRITE","target":"STATE:/k1"},)" +
+           R"({"operation":"WRITE","target":"STATE:/k2"}],"status":"ACTIVE"})";
+  };
+  return R"({"condition":"X","initial_state":{"k1":"free","k2":"free"},"max_epochs":6,)" + more +
+         R"("authority_artifacts":[)" + authority("a1") + "," + authority("a2") + R"(],"agents":{)" + agent("a1") +
+         "," + agent("a2") + "}}";
+}
+
+std::string program(const char* name, const std::string& text) {
+  const std::string path = std::string(::testing::TempDir()) + "witan-" + name + ".py";
+  std::ofstream(path) << "import json, sys\nme = json.loads(sys.stdin.readline())\n" << text;
+  return "python3 " + path;
+}
+
+TEST(CoordinateCommand, ExternalAgentsDecideByTheirOwnPrograms) {
+  const std::string source = std::string(witan::tests::kSourceDir) + "/docs/examples/backoff.py";
+  const auto run = runWitan({"coordinate", "run", "-", "--json", "--program", "python3 " + source}, externalVector());
+  ASSERT_EQ(run.exitCode, 0) << run.err;
+  const value log = *witan::parseJson(run.out);
+  EXPECT_EQ(log.at("kernel_classification"), nullptr);
+  EXPECT_NE(log.at("final_state").at("k1"), log.at("final_state").at("k2"));
+  EXPECT_NE(log.at("final_state").at("k1"), "free");
+}
+
+TEST(CoordinateCommand, ExternalAgentsCollideLeaveAndDisagreeWithThemselves) {
+  const std::string stubborn =
+      program("stubborn", "for line in sys.stdin: print(json.dumps({'choice': 0}), flush=True)\n");
+  const auto livelock = runWitan({"coordinate", "run", "-", "--json", "--program", stubborn}, externalVector());
+  ASSERT_EQ(livelock.exitCode, 0) << livelock.err;
+  EXPECT_EQ(witan::parseJson(livelock.out)->at("terminal_classification"), "STATE_LIVELOCK");
+  const std::string leaving =
+      program("leaving", "for line in sys.stdin: print(json.dumps({'exit': True}), flush=True)\n");
+  EXPECT_THAT(runWitan({"coordinate", "run", "-", "--program", leaving}, externalVector()).out,
+              HasSubstr("terminal    COLLAPSE"));
+  const std::string chooses = program("own",
+                                      "import random\nfor line in sys.stdin: print(json.dumps({'choice': "
+                                      "random.SystemRandom().randrange(2)}), flush=True)\n");
+  EXPECT_THAT(runWitan({"coordinate", "run", "-", "--program", chooses}, externalVector()).out,
+              HasSubstr("NONDETERMINISTIC_EXECUTION"));
+}
+
+TEST(CoordinateCommand, AProgramThatFailsIsNamed) {
+  const auto wrong = [&](const char* name, const std::string& text) {
+    const auto run = runWitan({"coordinate", "run", "-", "--program", program(name, text)}, externalVector());
+    EXPECT_EQ(run.exitCode, 1);
+    EXPECT_EQ(run.out, "");
+    return run.err;
+  };
+  EXPECT_THAT(wrong("silent", "sys.exit(3)\n"), HasSubstr("the program of a1: it has ended: exit code 3"));
+  EXPECT_THAT(wrong("beyond", "for line in sys.stdin: print(json.dumps({'choice': 4}), flush=True)\n"),
+              HasSubstr("\"choice\" is no member or has no such value"));
+  EXPECT_THAT(wrong("noise", "for line in sys.stdin: print('hello', flush=True)\n"), HasSubstr("the program of a1"));
+  const auto none = runWitan({"coordinate", "run", "-"}, externalVector());
+  EXPECT_EQ(none.exitCode, 1);
+  EXPECT_THAT(none.err, HasSubstr("give --program"));
+}
+
+TEST(CoordinateCommand, ScaleCountsEpochsAndRefusals) {
+  const auto run = runWitan({"coordinate", "scale", "--agents", "2,5", "--json"});
+  ASSERT_EQ(run.exitCode, 0) << run.err;
+  const value rows = witan::parseJson(run.out)->at("rows");
+  ASSERT_EQ(rows.as_array().size(), 2u);
+  EXPECT_EQ(rows.at(1).at("agents"), 5);
+  EXPECT_EQ(rows.at(1).at("coordinatedAt"), 2);
+  EXPECT_EQ(rows.at(1).at("refusals"), 5);
+  EXPECT_THAT(runWitan({"coordinate", "scale", "--agents", "1"}).err, HasSubstr("no number from 2 to 1000"));
 }
 
 TEST(CoordinateCommand, TellsInWords) {

@@ -1,4 +1,4 @@
-#include "tests/lab/calculus/calculus_text.h"
+#include "lab/redux/calculus/calculus_text.h"
 
 #include <array>
 #include <charconv>

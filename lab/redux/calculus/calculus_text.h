@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "tests/lab/calculus/calculus.h"
+#include "lab/redux/calculus/calculus.h"
 
 namespace witan::kernel::calculus {
 

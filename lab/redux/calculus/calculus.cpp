@@ -1,5 +1,5 @@
 // The reduction rules.
-#include "tests/lab/calculus/calculus.h"
+#include "lab/redux/calculus/calculus.h"
 
 #include "base/check.h"
 

@@ -1,5 +1,5 @@
 // The typing rules of A.1.15 and A.3.1, one function per rule with premises.
-#include "tests/lab/calculus/calculus.h"
+#include "lab/redux/calculus/calculus.h"
 
 namespace witan::kernel::calculus {
 

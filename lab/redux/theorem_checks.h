@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/kernel/history.h"
+#include "lab/redux/history.h"
 
-namespace witan::kernel::test {
+namespace witan::kernel::redux {
 
 using Steps = std::vector<Step>;
 
@@ -255,4 +255,4 @@ inline const std::vector<NamedCheck>& everyCheck() {
   return all;
 }
 
-}  // namespace witan::kernel::test
+}  // namespace witan::kernel::redux

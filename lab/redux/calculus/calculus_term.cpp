@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "tests/lab/calculus/calculus.h"
+#include "lab/redux/calculus/calculus.h"
 
 namespace witan::kernel::calculus {
 

@@ -2,11 +2,11 @@
 // samplers over their role's slice, and random well-typed programs with the domain's constants.
 #pragma once
 
-#include "tests/kernel/history.h"
-#include "tests/lab/calculus/calculus.h"
-#include "tests/lab/calculus/calculus_text.h"
+#include "lab/redux/calculus/calculus.h"
+#include "lab/redux/calculus/calculus_text.h"
+#include "lab/redux/history.h"
 
-namespace witan::kernel::test {
+namespace witan::kernel::redux {
 
 // Oracle elements:
 //   "<role> <seed>"         the arbitration picks the role, whose agent draws with that seed
@@ -159,9 +159,10 @@ class KernelPrograms {
 };
 
 // Runs one random program over the kernel and holds it against Theorem 3 (Preservation, Progress) and Proposition 1
-// (ii) at every step. Returns "" or what broke; the history is left in `architecture` for the other theorems.
+// (ii) at every step. Returns "" or what broke; the history is left in `architecture` for the other theorems. `broken`:
+// a faulty face of the same architecture that is stepped instead, to see that the checks fire.
 inline std::string runProgram(KernelArchitecture& architecture, std::uint64_t seed, calculus::System system,
-                              std::vector<calculus::Rule>* rules = nullptr) {
+                              std::vector<calculus::Rule>* rules = nullptr, calculus::Architecture* broken = nullptr) {
   using namespace calculus;
   SeededRandom random(seed);
   KernelPrograms programs(architecture.history.module(), random, architecture.history.now());
@@ -177,7 +178,7 @@ inline std::string runProgram(KernelArchitecture& architecture, std::uint64_t se
                         partition.queue().size());
     };
     const auto before = look();
-    const StepResult result = calculus::step(term, architecture, oracle, system);
+    const StepResult result = calculus::step(term, broken != nullptr ? *broken : architecture, oracle, system);
     if (result.kind == StepResult::Kind::value) return {};
     if (result.kind == StepResult::Kind::stuck) {
       if (result.reason == Stuck::illTyped && system == System::base) return {};  // awaitCounselor is not of the base
@@ -196,4 +197,4 @@ inline std::string runProgram(KernelArchitecture& architecture, std::uint64_t se
   }
 }
 
-}  // namespace witan::kernel::test
+}  // namespace witan::kernel::redux
