@@ -1,5 +1,6 @@
 #include "base/sealed_key.h"
 
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/pkcs12.h>
@@ -23,7 +24,8 @@ struct Freed {
 template <class T, auto Free>
 using Owned = std::unique_ptr<T, Freed<Free>>;
 
-constexpr std::uint64_t kScryptN = 1 << 15, kScryptR = 8, kScryptP = 1;  // as ScryptCost
+// What `openssl pkcs8 -scrypt` takes; its readers allow no more memory than twice that.
+constexpr std::uint64_t kScryptN = 1 << 14, kScryptR = 8, kScryptP = 1;
 
 Owned<EVP_PKEY, EVP_PKEY_free> pkeyOf(const SigningKey& key) {
   std::string seed = key.seed();
@@ -49,6 +51,7 @@ Result<std::string> sealKey(const SigningKey& key, const Secret& passphrase) {
   const auto made = pkeyOf(key);
   const Owned<PKCS8_PRIV_KEY_INFO, PKCS8_PRIV_KEY_INFO_free> plain(EVP_PKEY2PKCS8(made.get()));
   X509_ALGOR* algorithm = PKCS5_pbe2_set_scrypt(EVP_aes_256_cbc(), nullptr, 0, nullptr, kScryptN, kScryptR, kScryptP);
+  WITAN_CHECK(algorithm != nullptr, "OpenSSL has scrypt");
   const std::string_view words = passphrase.reveal();
   const Owned<X509_SIG, X509_SIG_free> sealed(
       PKCS8_set0_pbe(words.data(), static_cast<int>(words.size()), plain.get(), algorithm));
@@ -65,6 +68,7 @@ Result<SigningKey> openSealedKey(std::string_view pem, const Secret& passphrase)
   const Owned<BIO, BIO_free> in(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
   const Owned<EVP_PKEY, EVP_PKEY_free> key(
       PEM_read_bio_PrivateKey(in.get(), nullptr, giveWords, const_cast<Secret*>(&passphrase)));
+  ERR_clear_error();
   if (key == nullptr) return Error{ErrorCode::unauthorised, "the passphrase does not open the key", "try again"};
   Secret seed(32);
   std::size_t size = seed.size();

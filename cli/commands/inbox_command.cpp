@@ -70,7 +70,8 @@ Result<json::object> requestOf(const json::value& choice, const InboxArguments& 
   return request;
 }
 
-Status sign(const ControlClient& client, const std::string& keyFile, const json::value& choice, json::object& request) {
+Status signChoice(const ControlClient& client, const std::string& keyFile, const json::value& choice,
+                  json::object& request) {
   if (shown(choice, "path") != "/v1/queue/decide") return invalid("this answer takes no signature", "leave --sign out");
   api::DecideRequest answer;
   WITAN_DO(readJson(request, answer, "the answer"));
@@ -98,7 +99,7 @@ Result<int> inbox(const ControlClient& client, const InboxArguments& a) {
   if (a.choice.empty()) return print(item, a.json, itemWords);
   WITAN_TRY(choice, choiceNamed(item, a.choice));
   WITAN_TRY(request, requestOf(choice, a));
-  if (!a.sign.empty()) WITAN_DO(sign(client, a.sign, choice, request));
+  if (!a.sign.empty()) WITAN_DO(signChoice(client, a.sign, choice, request));
   WITAN_TRY(answer, client.post(shown(choice, "path"), request));
   if (shown(answer, "outcome") == "refused")
     return conflict("refused: " + shown(answer, "message"), "see: witan inbox " + a.id);

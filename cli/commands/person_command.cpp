@@ -21,7 +21,7 @@ struct PersonArguments : LiveArguments {
 };
 
 // A new key in a file that only the passphrase opens. The public half in hex.
-Result<std::string> newKey(const std::string& file) {
+Result<std::string> newPersonKey(const std::string& file) {
   WITAN_TRY(there, readSmallFile(file, kMaxSealedKey));
   if (there) return conflict("there is a file " + file, "give another one with --out");
   WITAN_TRY(passphrase, readPassphrase("the key", true));
@@ -32,10 +32,10 @@ Result<std::string> newKey(const std::string& file) {
   return toHex(key.publicKey());
 }
 
-Result<int> addPerson(const ControlClient& client, const PersonArguments& a) {
+Result<int> personAdd(const ControlClient& client, const PersonArguments& a) {
   const std::string file = a.out.empty() ? a.name + ".person.pem" : a.out;
   std::string key = a.publicKey;
-  if (key.empty()) WITAN_SET(key, newKey(file));
+  if (key.empty()) WITAN_SET(key, newPersonKey(file));
   auto made = client.post("/v1/persons/add", {{"name", a.name}, {"key", key}, {"roles", json::value_from(a.roles)}});
   if (!made.ok()) {
     std::error_code ec;
@@ -52,7 +52,7 @@ Result<int> addPerson(const ControlClient& client, const PersonArguments& a) {
   });
 }
 
-Result<int> listPersons(const ControlClient& client, const PersonArguments& a) {
+Result<int> personList(const ControlClient& client, const PersonArguments& a) {
   WITAN_TRY(answer, client.get("/v1/persons"));
   return print(answer, a.json, [](const json::value& all) {
     std::vector<std::vector<std::string>> rows;
@@ -64,7 +64,7 @@ Result<int> listPersons(const ControlClient& client, const PersonArguments& a) {
   });
 }
 
-Result<int> revokePerson(const ControlClient& client, const PersonArguments& a) {
+Result<int> personRevoke(const ControlClient& client, const PersonArguments& a) {
   WITAN_TRY(answer, client.post("/v1/persons/revoke", {{"name", a.name}, {"reason", a.reason}}));
   return print(answer, a.json, [&](const json::value&) { return a.name + " answers no more\n"; });
 }
@@ -75,14 +75,14 @@ void addPersonCommand(Command& app) {
   Command* noun = app.noun("person", "People who answer as counselors, by keys of their own", "witan person list");
   const auto [adding, a] = addLiveVerb<PersonArguments>(
       *noun, "add", "Make a person's key and let its answers count, on the device with the admin's key",
-      "witan person add dr.supervising --role udt.counselor", addPerson);
+      "witan person add dr.supervising --role udt.counselor", personAdd);
   adding->option("NAME", a->name, "Name of the counselor, as the domain has it")->required();
   adding->option("--role", a->roles, "DOMAIN.counselor; several are possible")->required();
   adding->option("--out", a->out, "File for the key; default: NAME.person.pem");
   adding->option("--public", a->publicKey, "Public key in hex, of a key that the person has made: no file is written");
-  addLiveVerb<PersonArguments>(*noun, "list", "All persons, with the keys in force", "witan person list", listPersons);
+  addLiveVerb<PersonArguments>(*noun, "list", "All persons, with the keys in force", "witan person list", personList);
   const auto [revoking, r] = addLiveVerb<PersonArguments>(
-      *noun, "revoke", "Let a person answer no more", "witan person revoke dr.supervising --reason left", revokePerson);
+      *noun, "revoke", "Let a person answer no more", "witan person revoke dr.supervising --reason left", personRevoke);
   revoking->option("NAME", r->name, "Name of the person")->required();
   revoking->option("--reason", r->reason, "Reason, for the roster");
 }

@@ -53,6 +53,35 @@ TEST(ClusterMessages, SchemaAndStructsHaveOneLayout) {
   expectSameLayout<wire::RotateKey, RotateKey>();
 }
 
+TEST(Roster, PersonsAreNamedWithKeysAndRevoked) {
+  const SigningKey admin = keyOf(1);
+  Roster roster = rosterOf(admin, {deviceWith(keyOf(2), "laptop")});
+  EXPECT_THAT(*signRoster(roster, admin), Not(HasSubstr("persons"))) << "as before there were any";
+  const std::vector<std::string> lead{"moderation.counselor"}, judge{"moderation.judge"};
+  ASSERT_TRUE(addPerson(roster, "human.lead", keyOf(4).publicKey(), lead, kNow).ok());
+  ASSERT_TRUE(addPerson(roster, "ann", keyOf(5).publicKey(), lead, kNow).ok());
+  ASSERT_TRUE(addPerson(roster, "human.lead", keyOf(6).publicKey(), lead, kNow).ok()) << "the key was lost";
+  const auto read = readRoster(*signRoster(roster, admin), admin.publicKey());
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(*read, roster);
+  const RosterPerson* person = read->person("human.lead");
+  ASSERT_NE(person, nullptr);
+  EXPECT_THAT(person->keys, ::testing::ElementsAre(toHex(keyOf(4).publicKey()), toHex(keyOf(6).publicKey())));
+  EXPECT_TRUE(person->mayAnswer("moderation"));
+  EXPECT_FALSE(person->mayAnswer("udt"));
+  Roster bad = roster;
+  EXPECT_THAT(addPerson(bad, "eve", keyOf(7).publicKey(), judge, kNow).error().message,
+              HasSubstr("no role of a person"));
+  bad = roster;
+  EXPECT_THAT(addPerson(bad, "eve", keyOf(4).publicKey(), lead, kNow).error().message, HasSubstr("is another's too"));
+  bad = roster;
+  EXPECT_THAT(addPerson(bad, "eve", keyOf(2).publicKey(), lead, kNow).error().message, HasSubstr("is another's too"));
+  ASSERT_TRUE(revokePerson(roster, "human.lead", "left").ok());
+  EXPECT_FALSE(roster.person("human.lead")->mayAnswer("moderation"));
+  EXPECT_EQ(revokePerson(roster, "human.lead", "left").error().code, ErrorCode::conflict);
+  EXPECT_EQ(revokePerson(roster, "nobody", "left").error().code, ErrorCode::notFound);
+}
+
 TEST(Roster, ASignedOneReadsBack) {
   const SigningKey admin = keyOf(1);
   const Roster roster = rosterOf(admin, {deviceWith(keyOf(2), "laptop"), deviceWith(keyOf(3), "phone")});
