@@ -14,7 +14,7 @@ namespace {
 json::value choiceOf(const ScriptEntry& entry) {
   if (entry.exits) return "EXIT";
   if (!entry.request) return nullptr;
-  const Request& r = *entry.request;
+  const kernel::joint::Request& r = *entry.request;
   return json::object{{"action_type", enumName(r.type)},
                       {"declared_scope", parseJson(r.scopeText).value()},
                       {"authorities_cited", parseJson(r.citedText).value()},
@@ -24,7 +24,7 @@ json::value choiceOf(const ScriptEntry& entry) {
 // The first line that a program reads: who it is, and all that it may do.
 std::string greeting(const Setup& setup, AgentIndex agent) {
   json::array agents, choices;
-  for (const AgentSetup& one : setup.agents) agents.push_back(json::string(one.id));
+  for (const kernel::joint::AgentSetup& one : setup.agents) agents.push_back(json::string(one.id));
   for (const ScriptEntry& entry : setup.agents[agent].choices) choices.push_back(choiceOf(entry));
   return canonicalJson(json::object{{"agent", setup.agents[agent].id},
                                     {"agents", std::move(agents)},
@@ -34,7 +34,7 @@ std::string greeting(const Setup& setup, AgentIndex agent) {
 }
 
 // One line an epoch: what the log calls an observation, with the number of the choice in place of the action's id.
-std::string observed(const Setup& setup, const AgentSetup& agent, const Observation& seen) {
+std::string observed(const Setup& setup, const kernel::joint::AgentSetup& agent, const Observation& seen) {
   json::object world;
   for (Key key = 0; key < seen.state.size(); ++key)
     if (seen.state[key] != kAbsent) world[setup.keys[key]] = parseJson(setup.values[seen.state[key]]).value();
