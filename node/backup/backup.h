@@ -2,8 +2,8 @@
 // manifest.
 //
 //   journal/ agents/ ledgers/          as snapshots of one moment saw them, each a store of its own
-//   format replica.json cluster.json roster witan.toml policy.toml
-//   device.key device.key.previous admin.key cluster.key secrets.witan          with keys
+//   format replica.json cluster.json roster witan.toml policy.toml market.roots market.grants
+//   device.key device.key.previous admin.key cluster.key secrets.witan market.keys          with keys
 //
 // Not in it: the high-water record (a restored device is another writer), control tokens, and invitations, which must
 // not come back to life. What is written is readable to its owner alone.
@@ -65,10 +65,11 @@ Result<BackupManifest> readManifest(const std::filesystem::path& dir);
 Result<BackupManifest> verifyBackup(const std::filesystem::path& dir);
 
 inline constexpr const char* kBackupStores[] = {"journal", "agents", "ledgers"};
-inline constexpr const char* kBackupSettings[] = {"format",      "replica.json", "cluster.json", "roster",
-                                                  "roster.date", "witan.toml",   "policy.toml"};
-inline constexpr const char* kBackupKeys[] = {"device.key", "device.key.previous", "admin.key", "cluster.key",
-                                              "secrets.witan"};
+inline constexpr const char* kBackupSettings[] = {"format",      "replica.json", "cluster.json",
+                                                  "roster",      "roster.date",  "witan.toml",
+                                                  "policy.toml", "market.roots", "market.grants"};
+inline constexpr const char* kBackupKeys[] = {"device.key",  "device.key.previous", "admin.key",
+                                              "cluster.key", "secrets.witan",       "market.keys"};
 
 struct BackupOrder {
   std::filesystem::path dir, to;
