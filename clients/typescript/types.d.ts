@@ -2,6 +2,15 @@
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
+export interface AddPersonRequest {
+  /** Public Ed25519 key in hex */
+  key: string;
+  /** Name of the person */
+  name: string;
+  /** Roles of the person: DOMAIN.counselor */
+  roles: Array<string>;
+}
+
 export interface AgentFailure {
   /** Id of the agent */
   agent: string;
@@ -428,6 +437,8 @@ export interface DecideRequest {
   operationId?: string;
   /** Reason, for the ledger */
   reason?: string;
+  /** The counselor's key and signature of this answer, in hex (docs/ledger-format.md, section 10) */
+  signature?: string;
   /** Milliseconds to wait for the decision, at most 120000; default: 10000 */
   waitMs?: number;
 }
@@ -915,6 +926,8 @@ export interface LedgerEntry {
   device?: string;
   /** Id of the entity */
   entity?: string;
+  /** Of the first entry of an epoch: its number */
+  epoch?: number;
   /** Number of the escalation that is decided */
   escalation?: number;
   /** Every invariant that did not pass */
@@ -927,8 +940,12 @@ export interface LedgerEntry {
   message?: string;
   /** Id of the operation */
   operationId?: string;
+  /** Of the same: the epoch's owner */
+  owner?: string;
   /** Digest of the agent's plan */
   planDigest?: string;
+  /** That the device asked for this, in hex (docs/ledger-format.md, section 10) */
+  proof?: string;
   /** Reason that was given */
   reason?: string;
   /** Role of the proposer */
@@ -937,6 +954,10 @@ export interface LedgerEntry {
   runKey?: string;
   /** Number of the entry in its partition */
   seq: number;
+  /** Digest of what the counselor was shown */
+  shown?: string;
+  /** The counselor's key and signature of the answer, in hex */
+  signature?: string;
   /** Digest of the entity's states up to this entry */
   stateDigest: string;
   /** Kind of the entry */
@@ -1261,6 +1282,37 @@ export interface PendingRow {
   since: string;
 }
 
+export interface PersonRow {
+  /** Public keys in hex; the last one is in force */
+  keys: Array<string>;
+  /** Name of the person, as domains list counselors */
+  name: string;
+  /** Reason of a revocation */
+  reason: string;
+  /** Roles of the person: DOMAIN.counselor */
+  roles: Array<string>;
+  /** When the person was added */
+  since: string;
+  /** Whether the person may answer or was revoked */
+  state: "active" | "revoked";
+}
+
+export interface Persons {
+  /** Id of the cluster */
+  cluster: string;
+  /** Persons, by name */
+  persons: Array<PersonRow>;
+  /** Version of the roster */
+  version: number;
+}
+
+export interface PersonsChanged {
+  /** Name of the person */
+  name: string;
+  /** Version of the new roster */
+  version: number;
+}
+
 export interface PolicyChange {
   /** Agent */
   agent: string;
@@ -1460,6 +1512,13 @@ export interface ReceiptRow {
 export interface Receipts {
   /** Receipts, by key */
   receipts: Array<ReceiptRow>;
+}
+
+export interface RevokePersonRequest {
+  /** Name of the person */
+  name: string;
+  /** Reason, for the roster */
+  reason?: string;
 }
 
 export interface RevokeRequest {

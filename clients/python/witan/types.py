@@ -6,6 +6,15 @@ from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 Json: TypeAlias = Any
 
 
+class AddPersonRequest(TypedDict):
+    # Public Ed25519 key in hex
+    key: str
+    # Name of the person
+    name: str
+    # Roles of the person: DOMAIN.counselor
+    roles: list[str]
+
+
 class AgentFailure(TypedDict):
     # Id of the agent
     agent: str
@@ -432,6 +441,8 @@ class DecideRequest(TypedDict):
     operationId: NotRequired[str]
     # Reason, for the ledger
     reason: NotRequired[str]
+    # The counselor's key and signature of this answer, in hex (docs/ledger-format.md, section 10)
+    signature: NotRequired[str]
     # Milliseconds to wait for the decision, at most 120000; default: 10000
     waitMs: NotRequired[int]
 
@@ -913,6 +924,8 @@ class LedgerEntry(TypedDict):
     device: NotRequired[str]
     # Id of the entity
     entity: NotRequired[str]
+    # Of the first entry of an epoch: its number
+    epoch: NotRequired[int]
     # Number of the escalation that is decided
     escalation: NotRequired[int]
     # Every invariant that did not pass
@@ -925,8 +938,12 @@ class LedgerEntry(TypedDict):
     message: NotRequired[str]
     # Id of the operation
     operationId: NotRequired[str]
+    # Of the same: the epoch's owner
+    owner: NotRequired[str]
     # Digest of the agent's plan
     planDigest: NotRequired[str]
+    # That the device asked for this, in hex (docs/ledger-format.md, section 10)
+    proof: NotRequired[str]
     # Reason that was given
     reason: NotRequired[str]
     # Role of the proposer
@@ -935,6 +952,10 @@ class LedgerEntry(TypedDict):
     runKey: NotRequired[str]
     # Number of the entry in its partition
     seq: int
+    # Digest of what the counselor was shown
+    shown: NotRequired[str]
+    # The counselor's key and signature of the answer, in hex
+    signature: NotRequired[str]
     # Digest of the entity's states up to this entry
     stateDigest: str
     # Kind of the entry
@@ -1253,6 +1274,37 @@ PendingRow = TypedDict("PendingRow", {
 })
 
 
+class PersonRow(TypedDict):
+    # Public keys in hex; the last one is in force
+    keys: list[str]
+    # Name of the person, as domains list counselors
+    name: str
+    # Reason of a revocation
+    reason: str
+    # Roles of the person: DOMAIN.counselor
+    roles: list[str]
+    # When the person was added
+    since: str
+    # Whether the person may answer or was revoked
+    state: Literal["active", "revoked"]
+
+
+class Persons(TypedDict):
+    # Id of the cluster
+    cluster: str
+    # Persons, by name
+    persons: list[PersonRow]
+    # Version of the roster
+    version: int
+
+
+class PersonsChanged(TypedDict):
+    # Name of the person
+    name: str
+    # Version of the new roster
+    version: int
+
+
 class PolicyChange(TypedDict):
     # Agent
     agent: str
@@ -1452,6 +1504,13 @@ class ReceiptRow(TypedDict):
 class Receipts(TypedDict):
     # Receipts, by key
     receipts: list[ReceiptRow]
+
+
+class RevokePersonRequest(TypedDict):
+    # Name of the person
+    name: str
+    # Reason, for the roster
+    reason: NotRequired[str]
 
 
 class RevokeRequest(TypedDict):

@@ -1093,6 +1093,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/persons": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The persons whose answers as counselors count */
+        get: operations["listPersons"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/persons/add": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Lets a person answer as a counselor by a key */
+        post: operations["addPerson"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/persons/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Lets a person answer no more */
+        post: operations["revokePerson"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/policy/simulate": {
         parameters: {
             query?: never;
@@ -1488,6 +1539,14 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        AddPersonRequest: {
+            /** @description Public Ed25519 key in hex */
+            key: string;
+            /** @description Name of the person */
+            name: string;
+            /** @description Roles of the person: DOMAIN.counselor */
+            roles: string[];
+        };
         AgentFailure: {
             /** @description Id of the agent */
             agent: string;
@@ -1927,6 +1986,8 @@ export interface components {
             operationId?: string;
             /** @description Reason, for the ledger */
             reason?: string;
+            /** @description The counselor's key and signature of this answer, in hex (docs/ledger-format.md, section 10) */
+            signature?: string;
             /** @description Milliseconds to wait for the decision, at most 120000; default: 10000 */
             waitMs?: number;
         };
@@ -2470,6 +2531,8 @@ export interface components {
             device?: string;
             /** @description Id of the entity */
             entity?: string;
+            /** @description Of the first entry of an epoch: its number */
+            epoch?: number;
             /** @description Number of the escalation that is decided */
             escalation?: number;
             /** @description Every invariant that did not pass */
@@ -2482,8 +2545,12 @@ export interface components {
             message?: string;
             /** @description Id of the operation */
             operationId?: string;
+            /** @description Of the same: the epoch's owner */
+            owner?: string;
             /** @description Digest of the agent's plan */
             planDigest?: string;
+            /** @description That the device asked for this, in hex (docs/ledger-format.md, section 10) */
+            proof?: string;
             /** @description Reason that was given */
             reason?: string;
             /** @description Role of the proposer */
@@ -2492,6 +2559,10 @@ export interface components {
             runKey?: string;
             /** @description Number of the entry in its partition */
             seq: number;
+            /** @description Digest of what the counselor was shown */
+            shown?: string;
+            /** @description The counselor's key and signature of the answer, in hex */
+            signature?: string;
             /** @description Digest of the entity's states up to this entry */
             stateDigest: string;
             /**
@@ -2811,6 +2882,40 @@ export interface components {
              */
             since: string;
         };
+        PersonRow: {
+            /** @description Public keys in hex; the last one is in force */
+            keys: string[];
+            /** @description Name of the person, as domains list counselors */
+            name: string;
+            /** @description Reason of a revocation */
+            reason: string;
+            /** @description Roles of the person: DOMAIN.counselor */
+            roles: string[];
+            /**
+             * Format: date-time
+             * @description When the person was added
+             */
+            since: string;
+            /**
+             * @description Whether the person may answer or was revoked
+             * @enum {string}
+             */
+            state: "active" | "revoked";
+        };
+        Persons: {
+            /** @description Id of the cluster */
+            cluster: string;
+            /** @description Persons, by name */
+            persons: components["schemas"]["PersonRow"][];
+            /** @description Version of the roster */
+            version: number;
+        };
+        PersonsChanged: {
+            /** @description Name of the person */
+            name: string;
+            /** @description Version of the new roster */
+            version: number;
+        };
         PolicyChange: {
             /** @description Agent */
             agent: string;
@@ -3022,6 +3127,12 @@ export interface components {
         Receipts: {
             /** @description Receipts, by key */
             receipts: components["schemas"]["ReceiptRow"][];
+        };
+        RevokePersonRequest: {
+            /** @description Name of the person */
+            name: string;
+            /** @description Reason, for the roster */
+            reason?: string;
         };
         RevokeRequest: {
             /** @description Id or name of the member */
@@ -6936,6 +7047,148 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             421: components["responses"]["OtherHost"];
             431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPersons: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cluster": "c1",
+                     *       "persons": [
+                     *         {
+                     *           "keys": [
+                     *             "5b9c8c1f2d2f0b1e3c2a9be0d7a44f3f6a1b0c9d8e7f60514233241506f7e8d9"
+                     *           ],
+                     *           "name": "dr.supervising",
+                     *           "reason": "",
+                     *           "roles": [
+                     *             "udt.counselor"
+                     *           ],
+                     *           "since": "2026-03-23T08:00:00Z",
+                     *           "state": "active"
+                     *         }
+                     *       ],
+                     *       "version": 6
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Persons"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            408: components["responses"]["TooSlow"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addPerson: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "key": "5b9c8c1f2d2f0b1e3c2a9be0d7a44f3f6a1b0c9d8e7f60514233241506f7e8d9",
+                 *       "name": "dr.supervising",
+                 *       "roles": [
+                 *         "udt.counselor"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["AddPersonRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "dr.supervising",
+                     *       "version": 6
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PersonsChanged"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokePerson: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "dr.supervising",
+                 *       "reason": "left"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RevokePersonRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "dr.supervising",
+                     *       "version": 7
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PersonsChanged"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
         };
     };
