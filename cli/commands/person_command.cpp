@@ -33,7 +33,7 @@ Result<std::string> newPersonKey(const std::string& file) {
 }
 
 Result<int> personAdd(const ControlClient& client, const PersonArguments& a) {
-  const std::string file = a.out.empty() ? a.name + ".person.pem" : a.out;
+  const std::string file = std::filesystem::absolute(a.out.empty() ? a.name + ".person.pem" : a.out).string();
   std::string key = a.publicKey;
   if (key.empty()) WITAN_SET(key, newPersonKey(file));
   auto made = client.post("/v1/persons/add", {{"name", a.name}, {"key", key}, {"roles", json::value_from(a.roles)}});

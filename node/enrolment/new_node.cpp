@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/seams.h"
+#include "node/cluster/device_heads.h"
 #include "node/cluster/device_key.h"
 #include "node/cluster/roster_store.h"
 #include "node/config/daemon_config.h"
@@ -48,9 +49,11 @@ Status makeReplica(const fs::path& dir, const std::string& device, const std::st
                   "give another --dir");
 }
 
-Status foundPartitions(const fs::path& dir, std::uint32_t partitions, Now now) {
+// With `keys`, entries bear proofs from the first one on.
+Status foundPartitions(const fs::path& dir, std::uint32_t partitions, std::shared_ptr<HeadKeys> keys, Now now) {
   NodeSetup setup;
   setup.partitions = partitions;
+  setup.heads = std::move(keys);
   WITAN_TRY(opened, NodeDir::open(dir, std::move(setup), now));
   const OwnerTable& owners = opened->replica().owners();
   WITAN_DO(opened->replica().bootstrap(now, [&](std::string_view p) { return owners.find(p) == nullptr; }));
@@ -120,7 +123,8 @@ Status beginCluster(const fs::path& dir, NewNode node, Now now) {
   WITAN_TRY(document, signRoster(roster, admin));
   WITAN_TRY(rosters, RosterStore::create(dir, admin.publicKey(), std::move(document)));
   // Of partitions that etcd gives away, whoever gets one first begins it.
-  if (config.engine == "embedded") WITAN_DO(foundPartitions(dir, node.partitions, now));
+  if (config.engine == "embedded")
+    WITAN_DO(foundPartitions(dir, node.partitions, std::make_shared<DeviceHeads>(dir, key, rosters), now));
   return writeClusterFile(dir, {toHex(admin.publicKey()), node.partitions, rosters.current().devices.front().name});
 }
 

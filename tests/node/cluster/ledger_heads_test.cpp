@@ -73,6 +73,8 @@ TEST(LedgerHeads, AStrangerVerifiesTheExportOfANodeWithTwoSignatures) {
     return runWitan(words);
   };
   EXPECT_THAT(verify({"ledger", "verify", "--export", scratch / "export", "--signed"}).out, StartsWith("ok 4 "));
+  EXPECT_THAT(verify({"ledger", "verify", "--export", scratch / "export", "--json"}).out,
+              HasSubstr("\"provenEntries\":4"));
   EXPECT_EQ(stranger(scratch / "export" + keys + " --checkpoint " + scratch / "note" + " --require 2"), 0);
   EXPECT_NE(stranger(scratch / "export" + keys + " --checkpoint " + scratch / "note" + " --require 3"), 0);
   EXPECT_THAT(verify({"ledger", "verify", "--dir", second.dir()}).out, StartsWith("ok "));
