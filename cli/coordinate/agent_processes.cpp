@@ -55,7 +55,7 @@ std::string observed(const Setup& setup, const kernel::joint::AgentSetup& agent,
          "\n";
 }
 
-Result<Decided> readDecided(std::string_view line, const AgentSetup& agent) {
+Result<Decided> readDecided(std::string_view line, const kernel::joint::AgentSetup& agent) {
   WITAN_TRY(value, parseJson(line, {.bytes = AgentProcesses::kMostLine, .depth = 16}));
   if (!value.is_object()) return wrongJsonType("its answer", "an object", value);
   Decided decided;
@@ -95,7 +95,7 @@ class AgentProcesses::Agent {
 
   Decided decide(const Observation& seen) {
     if (child_ == nullptr) return {};
-    const AgentSetup& agent = all_.setup_.agents[index_];
+    const kernel::joint::AgentSetup& agent = all_.setup_.agents[index_];
     const Status asked = child_->send(observed(all_.setup_, agent, seen));
     if (!asked.ok()) return stop(asked.error().message);
     const auto done = [this] { return ended_ || heard_.size() > kMostLine || heard_.find('\n') != heard_.npos; };
