@@ -178,7 +178,7 @@ TEST(Doors, AnObserversStreamsLeavePlacesForTheAdmin) {
   EXPECT_EQ(stream("admin"), "HTTP/1.1 200");
   EXPECT_EQ(node.run({"status"}).exitCode, 0);
   ::close(open.front());  // a reader that leaves makes room
-  EXPECT_TRUE(until([&] { return stream("observer") == "HTTP/1.1 200"; }));
+  EXPECT_TRUE(test::until([&] { return stream("observer") == "HTTP/1.1 200"; }));
   for (std::size_t n = 1; n < open.size(); ++n) ::close(open[n]);
 }
 

@@ -83,7 +83,7 @@ TEST_F(RosterParts, AdmissionTakesActiveMembersThatAreNotBlocked) {
   EXPECT_FALSE(admission.admit(linkInfo(1, 'a')).ok()) << "this device itself";
   EXPECT_FALSE(admission.admit(linkInfo(1, 's')).ok()) << "no member";
   EXPECT_FALSE(admission.mayDial(*rosters.current().find(member('a').device)));
-  admission.block(b);
+  admission.block(b, "cut");
   EXPECT_FALSE(admission.admit(linkInfo(1, 'b')).ok());
   EXPECT_FALSE(admission.confirm(linkInfo(1, 'b').key).ok());
   EXPECT_FALSE(admission.mayLink(b).ok());
@@ -124,9 +124,10 @@ TEST_F(RosterParts, GossipReceivesWhatAnotherNodeSends) {
   RosterStore others = storeIn(scratch / "other", admin);
   ASSERT_TRUE(others.publish(others.current(), admin).ok());
   const std::string frame = RosterGossip(others).frame();
-  EXPECT_TRUE(*gossip.receive(frame));
-  EXPECT_FALSE(*gossip.receive(frame)) << "known already";
-  EXPECT_FALSE(gossip.receive(frame.substr(0, frame.size() - 1)).ok());
+  const Time now{1'774'252'800'000'000};
+  EXPECT_TRUE(gossip.receive(frame, now)->roster);
+  EXPECT_FALSE(gossip.receive(frame, now)->roster) << "known already";
+  EXPECT_FALSE(gossip.receive(frame.substr(0, frame.size() - 1), now).ok());
   EXPECT_FALSE(gossip.startSaving()) << "it is on disk";
 }
 
