@@ -2,6 +2,13 @@
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
+export interface AcceptKeyRequest {
+  /** Forget that it asked; default: false */
+  deny?: boolean;
+  /** Id or name of the member */
+  device: string;
+}
+
 export interface ActRequest {
   /** What is said */
   act: "accept" | "dispute" | "reclaim" | "claim";
@@ -14,6 +21,35 @@ export interface ActRequest {
 export interface ActTaken {
   /** Always true */
   entered: boolean;
+}
+
+export interface AddPersonRequest {
+  /** Public Ed25519 key in hex */
+  key: string;
+  /** Name of the person */
+  name: string;
+  /** Roles of the person: DOMAIN.counselor */
+  roles: Array<string>;
+}
+
+export interface AddTokenRequest {
+  /** Days until it expires; default: 30 */
+  days?: number;
+  /** Entities that it may name: ids, or beginnings with a * */
+  entities: Array<string>;
+  /** Name of the program */
+  name: string;
+  /** Roles in which it may propose: DOMAIN.ROLE */
+  roles: Array<string>;
+}
+
+export interface AddedToken {
+  /** When it expires */
+  expires: string;
+  /** Id of the token */
+  id: string;
+  /** The token; it is shown once */
+  token: string;
 }
 
 export interface AgentFailure {
@@ -319,6 +355,19 @@ export interface ArgumentDescription {
   type: string;
 }
 
+export interface AskedKeyRow {
+  /** Id of the member */
+  device: string;
+  /** Fingerprint of that key */
+  fingerprint: string;
+  /** Public key in hex, for which the member asks */
+  key: string;
+  /** Name of the member */
+  name: string;
+  /** When it first asked */
+  since: string;
+}
+
 export interface BackupRequest {
   /** true: the secrets too; needs the role admin */
   keys?: boolean;
@@ -522,6 +571,8 @@ export interface DecideRequest {
   operationId?: string;
   /** Reason, for the ledger */
   reason?: string;
+  /** The counselor's key and signature of this answer, in hex (docs/ledger-format.md, section 10) */
+  signature?: string;
   /** Milliseconds to wait for the decision, at most 120000; default: 10000 */
   waitMs?: number;
 }
@@ -999,9 +1050,22 @@ export interface JournalWritten {
   id: string;
 }
 
+export interface KeyAccepted {
+  /** Whether the key is in force */
+  accepted: boolean;
+  /** Id of the member */
+  device: string;
+  /** Fingerprint of the key */
+  fingerprint: string;
+  /** Version of the roster */
+  version: number;
+}
+
 export interface KeyRotated {
   /** Id of this device */
   device: string;
+  /** Fingerprint of the key that waits */
+  fingerprint?: string;
   /** Whether the new key waits for the roster to contain it */
   pending: boolean;
 }
@@ -1019,6 +1083,8 @@ export interface LedgerEntry {
   device?: string;
   /** Id of the entity */
   entity?: string;
+  /** Of the first entry of an epoch: its number */
+  epoch?: number;
   /** Number of the escalation that is decided */
   escalation?: number;
   /** Every invariant that did not pass */
@@ -1031,8 +1097,12 @@ export interface LedgerEntry {
   message?: string;
   /** Id of the operation */
   operationId?: string;
+  /** Of the same: the epoch's owner */
+  owner?: string;
   /** Digest of the agent's plan */
   planDigest?: string;
+  /** That the device asked for this, in hex (docs/ledger-format.md, section 10) */
+  proof?: string;
   /** Reason that was given */
   reason?: string;
   /** Role of the proposer */
@@ -1041,6 +1111,10 @@ export interface LedgerEntry {
   runKey?: string;
   /** Number of the entry in its partition */
   seq: number;
+  /** Digest of what the counselor was shown */
+  shown?: string;
+  /** The counselor's key and signature of the answer, in hex */
+  signature?: string;
   /** Digest of the entity's states up to this entry */
   stateDigest: string;
   /** Kind of the entry */
@@ -1058,7 +1132,7 @@ export interface LedgerHead {
   cosigners: Array<string>;
   /** Entries of this copy */
   entries: number;
-  /** Verifier keys of the owner and of the cosigners */
+  /** Verifier keys of the owner, the cosigners and the witnesses */
   keys: Array<string>;
   /** The head: a signed checkpoint (C2SP tlog-checkpoint, tlog-cosignature) */
   note: string;
@@ -1068,6 +1142,8 @@ export interface LedgerHead {
   root: string;
   /** Entries that the head covers */
   size: number;
+  /** Names of the witnesses outside of the cluster that signed it */
+  witnesses: Array<string>;
 }
 
 export interface LedgerProof {
@@ -1118,7 +1194,7 @@ export interface LedgerRows {
 }
 
 export interface LedgerVerdict {
-  /** Entries that the newest head covers that another device signed, too */
+  /** Entries under the newest head that another device or a witness signed, too */
   cosignedEntries: number;
   /** Number of entries */
   entries: number;
@@ -1422,6 +1498,8 @@ export interface Peers {
 }
 
 export interface PendingDevices {
+  /** Members that ask for another key */
+  keys: Array<AskedKeyRow>;
   /** Devices that wait to be approved */
   pending: Array<PendingRow>;
 }
@@ -1441,6 +1519,37 @@ export interface PendingRow {
   name: string;
   /** When the request came */
   since: string;
+}
+
+export interface PersonRow {
+  /** Public keys in hex; the last one is in force */
+  keys: Array<string>;
+  /** Name of the person, as domains list counselors */
+  name: string;
+  /** Reason of a revocation */
+  reason: string;
+  /** Roles of the person: DOMAIN.counselor */
+  roles: Array<string>;
+  /** When the person was added */
+  since: string;
+  /** Whether the person may answer or was revoked */
+  state: "active" | "revoked";
+}
+
+export interface Persons {
+  /** Id of the cluster */
+  cluster: string;
+  /** Persons, by name */
+  persons: Array<PersonRow>;
+  /** Version of the roster */
+  version: number;
+}
+
+export interface PersonsChanged {
+  /** Name of the person */
+  name: string;
+  /** Version of the new roster */
+  version: number;
 }
 
 export interface PolicyChange {
@@ -1522,6 +1631,28 @@ export interface ProcessDescription {
   schema: Record<string, Json>;
   /** Fields that it writes */
   writes: Array<string>;
+}
+
+export interface ProgramTokenRow {
+  /** Entities that it may name: ids, or beginnings with a * */
+  entities: Array<string>;
+  /** Whether it has */
+  expired: boolean;
+  /** When it expires */
+  expires: string;
+  /** Id of the token */
+  id: string;
+  /** When it was made */
+  made: string;
+  /** Name of the program */
+  name: string;
+  /** Roles in which it may propose: DOMAIN.ROLE */
+  roles: Array<string>;
+}
+
+export interface ProgramTokenRows {
+  /** Tokens of programs, the oldest first */
+  tokens: Array<ProgramTokenRow>;
 }
 
 export interface ProposeRequest {
@@ -1661,11 +1792,30 @@ export interface Receipts {
   receipts: Array<ReceiptRow>;
 }
 
+export interface RevokePersonRequest {
+  /** Name of the person */
+  name: string;
+  /** Reason, for the roster */
+  reason?: string;
+}
+
 export interface RevokeRequest {
   /** Id or name of the member */
   device: string;
   /** Reason, for the roster */
   reason?: string;
+}
+
+export interface RevokeTokenRequest {
+  /** Id or name of the token */
+  token: string;
+}
+
+export interface RevokedToken {
+  /** Id of the token */
+  id: string;
+  /** Name of the program */
+  name: string;
 }
 
 export interface RoleDescription {

@@ -6,6 +6,13 @@ from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 Json: TypeAlias = Any
 
 
+class AcceptKeyRequest(TypedDict):
+    # Forget that it asked; default: false
+    deny: NotRequired[bool]
+    # Id or name of the member
+    device: str
+
+
 class ActRequest(TypedDict):
     # What is said
     act: Literal["accept", "dispute", "reclaim", "claim"]
@@ -18,6 +25,35 @@ class ActRequest(TypedDict):
 class ActTaken(TypedDict):
     # Always true
     entered: bool
+
+
+class AddPersonRequest(TypedDict):
+    # Public Ed25519 key in hex
+    key: str
+    # Name of the person
+    name: str
+    # Roles of the person: DOMAIN.counselor
+    roles: list[str]
+
+
+class AddTokenRequest(TypedDict):
+    # Days until it expires; default: 30
+    days: NotRequired[int]
+    # Entities that it may name: ids, or beginnings with a *
+    entities: list[str]
+    # Name of the program
+    name: str
+    # Roles in which it may propose: DOMAIN.ROLE
+    roles: list[str]
+
+
+class AddedToken(TypedDict):
+    # When it expires
+    expires: str
+    # Id of the token
+    id: str
+    # The token; it is shown once
+    token: str
 
 
 class AgentFailure(TypedDict):
@@ -323,6 +359,19 @@ class ArgumentDescription(TypedDict):
     type: str
 
 
+class AskedKeyRow(TypedDict):
+    # Id of the member
+    device: str
+    # Fingerprint of that key
+    fingerprint: str
+    # Public key in hex, for which the member asks
+    key: str
+    # Name of the member
+    name: str
+    # When it first asked
+    since: str
+
+
 class BackupRequest(TypedDict):
     # true: the secrets too; needs the role admin
     keys: NotRequired[bool]
@@ -526,6 +575,8 @@ class DecideRequest(TypedDict):
     operationId: NotRequired[str]
     # Reason, for the ledger
     reason: NotRequired[str]
+    # The counselor's key and signature of this answer, in hex (docs/ledger-format.md, section 10)
+    signature: NotRequired[str]
     # Milliseconds to wait for the decision, at most 120000; default: 10000
     waitMs: NotRequired[int]
 
@@ -997,9 +1048,22 @@ class JournalWritten(TypedDict):
     id: str
 
 
+class KeyAccepted(TypedDict):
+    # Whether the key is in force
+    accepted: bool
+    # Id of the member
+    device: str
+    # Fingerprint of the key
+    fingerprint: str
+    # Version of the roster
+    version: int
+
+
 class KeyRotated(TypedDict):
     # Id of this device
     device: str
+    # Fingerprint of the key that waits
+    fingerprint: NotRequired[str]
     # Whether the new key waits for the roster to contain it
     pending: bool
 
@@ -1017,6 +1081,8 @@ class LedgerEntry(TypedDict):
     device: NotRequired[str]
     # Id of the entity
     entity: NotRequired[str]
+    # Of the first entry of an epoch: its number
+    epoch: NotRequired[int]
     # Number of the escalation that is decided
     escalation: NotRequired[int]
     # Every invariant that did not pass
@@ -1029,8 +1095,12 @@ class LedgerEntry(TypedDict):
     message: NotRequired[str]
     # Id of the operation
     operationId: NotRequired[str]
+    # Of the same: the epoch's owner
+    owner: NotRequired[str]
     # Digest of the agent's plan
     planDigest: NotRequired[str]
+    # That the device asked for this, in hex (docs/ledger-format.md, section 10)
+    proof: NotRequired[str]
     # Reason that was given
     reason: NotRequired[str]
     # Role of the proposer
@@ -1039,6 +1109,10 @@ class LedgerEntry(TypedDict):
     runKey: NotRequired[str]
     # Number of the entry in its partition
     seq: int
+    # Digest of what the counselor was shown
+    shown: NotRequired[str]
+    # The counselor's key and signature of the answer, in hex
+    signature: NotRequired[str]
     # Digest of the entity's states up to this entry
     stateDigest: str
     # Kind of the entry
@@ -1056,7 +1130,7 @@ class LedgerHead(TypedDict):
     cosigners: list[str]
     # Entries of this copy
     entries: int
-    # Verifier keys of the owner and of the cosigners
+    # Verifier keys of the owner, the cosigners and the witnesses
     keys: list[str]
     # The head: a signed checkpoint (C2SP tlog-checkpoint, tlog-cosignature)
     note: str
@@ -1066,6 +1140,8 @@ class LedgerHead(TypedDict):
     root: str
     # Entries that the head covers
     size: int
+    # Names of the witnesses outside of the cluster that signed it
+    witnesses: list[str]
 
 
 class LedgerProof(TypedDict):
@@ -1116,7 +1192,7 @@ class LedgerRows(TypedDict):
 
 
 class LedgerVerdict(TypedDict):
-    # Entries that the newest head covers that another device signed, too
+    # Entries under the newest head that another device or a witness signed, too
     cosignedEntries: int
     # Number of entries
     entries: int
@@ -1420,6 +1496,8 @@ class Peers(TypedDict):
 
 
 class PendingDevices(TypedDict):
+    # Members that ask for another key
+    keys: list[AskedKeyRow]
     # Devices that wait to be approved
     pending: list[PendingRow]
 
@@ -1433,6 +1511,37 @@ PendingRow = TypedDict("PendingRow", {
     "name": "str",
     "since": "str",
 })
+
+
+class PersonRow(TypedDict):
+    # Public keys in hex; the last one is in force
+    keys: list[str]
+    # Name of the person, as domains list counselors
+    name: str
+    # Reason of a revocation
+    reason: str
+    # Roles of the person: DOMAIN.counselor
+    roles: list[str]
+    # When the person was added
+    since: str
+    # Whether the person may answer or was revoked
+    state: Literal["active", "revoked"]
+
+
+class Persons(TypedDict):
+    # Id of the cluster
+    cluster: str
+    # Persons, by name
+    persons: list[PersonRow]
+    # Version of the roster
+    version: int
+
+
+class PersonsChanged(TypedDict):
+    # Name of the person
+    name: str
+    # Version of the new roster
+    version: int
 
 
 class PolicyChange(TypedDict):
@@ -1514,6 +1623,28 @@ class ProcessDescription(TypedDict):
     schema: dict[str, Json]
     # Fields that it writes
     writes: list[str]
+
+
+class ProgramTokenRow(TypedDict):
+    # Entities that it may name: ids, or beginnings with a *
+    entities: list[str]
+    # Whether it has
+    expired: bool
+    # When it expires
+    expires: str
+    # Id of the token
+    id: str
+    # When it was made
+    made: str
+    # Name of the program
+    name: str
+    # Roles in which it may propose: DOMAIN.ROLE
+    roles: list[str]
+
+
+class ProgramTokenRows(TypedDict):
+    # Tokens of programs, the oldest first
+    tokens: list[ProgramTokenRow]
 
 
 class ProposeRequest(TypedDict):
@@ -1653,11 +1784,30 @@ class Receipts(TypedDict):
     receipts: list[ReceiptRow]
 
 
+class RevokePersonRequest(TypedDict):
+    # Name of the person
+    name: str
+    # Reason, for the roster
+    reason: NotRequired[str]
+
+
 class RevokeRequest(TypedDict):
     # Id or name of the member
     device: str
     # Reason, for the roster
     reason: NotRequired[str]
+
+
+class RevokeTokenRequest(TypedDict):
+    # Id or name of the token
+    token: str
+
+
+class RevokedToken(TypedDict):
+    # Id of the token
+    id: str
+    # Name of the program
+    name: str
 
 
 class RoleDescription(TypedDict):

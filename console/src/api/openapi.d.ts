@@ -379,6 +379,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/devices/accept-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Gives a member the key for which it asked, or denies it */
+        post: operations["acceptDeviceKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/devices/approve": {
         parameters: {
             query?: never;
@@ -437,7 +454,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Devices that wait to be approved */
+        /** Devices and keys that wait to be approved */
         get: operations["listPendingDevices"];
         put?: never;
         post?: never;
@@ -490,7 +507,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Gives this device a new key; its id stays */
+        /** Gives this device a new key, once the admin accepts it; its id stays */
         post: operations["rotateDeviceKey"];
         delete?: never;
         options?: never;
@@ -1280,6 +1297,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/persons": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The persons whose answers as counselors count */
+        get: operations["listPersons"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/persons/add": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Lets a person answer as a counselor by a key */
+        post: operations["addPerson"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/persons/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Lets a person answer no more */
+        post: operations["revokePerson"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/policy/simulate": {
         parameters: {
             query?: never;
@@ -1637,6 +1705,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tokens of programs; their secrets are not kept */
+        get: operations["listProgramTokens"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tokens/add": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes a token with which a program proposes in some roles on some entities */
+        post: operations["addProgramToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tokens/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ends a token of a program at once */
+        post: operations["revokeProgramToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/wake/list": {
         parameters: {
             query?: never;
@@ -1675,6 +1794,12 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        AcceptKeyRequest: {
+            /** @description Forget that it asked; default: false */
+            deny?: boolean;
+            /** @description Id or name of the member */
+            device: string;
+        };
         ActRequest: {
             /**
              * @description What is said
@@ -1689,6 +1814,38 @@ export interface components {
         ActTaken: {
             /** @description Always true */
             entered: boolean;
+        };
+        AddPersonRequest: {
+            /** @description Public Ed25519 key in hex */
+            key: string;
+            /** @description Name of the person */
+            name: string;
+            /** @description Roles of the person: DOMAIN.counselor */
+            roles: string[];
+        };
+        AddTokenRequest: {
+            /**
+             * Format: int64
+             * @description Days until it expires; default: 30
+             */
+            days?: number;
+            /** @description Entities that it may name: ids, or beginnings with a * */
+            entities: string[];
+            /** @description Name of the program */
+            name: string;
+            /** @description Roles in which it may propose: DOMAIN.ROLE */
+            roles: string[];
+        };
+        AddedToken: {
+            /**
+             * Format: date-time
+             * @description When it expires
+             */
+            expires: string;
+            /** @description Id of the token */
+            id: string;
+            /** @description The token; it is shown once */
+            token: string;
         };
         AgentFailure: {
             /** @description Id of the agent */
@@ -1988,6 +2145,21 @@ export interface components {
             /** @description Type of its value */
             type: string;
         };
+        AskedKeyRow: {
+            /** @description Id of the member */
+            device: string;
+            /** @description Fingerprint of that key */
+            fingerprint: string;
+            /** @description Public key in hex, for which the member asks */
+            key: string;
+            /** @description Name of the member */
+            name: string;
+            /**
+             * Format: date-time
+             * @description When it first asked
+             */
+            since: string;
+        };
         BackupRequest: {
             /** @description true: the secrets too; needs the role admin */
             keys?: boolean;
@@ -2218,6 +2390,8 @@ export interface components {
             operationId?: string;
             /** @description Reason, for the ledger */
             reason?: string;
+            /** @description The counselor's key and signature of this answer, in hex (docs/ledger-format.md, section 10) */
+            signature?: string;
             /** @description Milliseconds to wait for the decision, at most 120000; default: 10000 */
             waitMs?: number;
         };
@@ -2750,9 +2924,21 @@ export interface components {
             /** @description Id of the entity */
             id: string;
         };
+        KeyAccepted: {
+            /** @description Whether the key is in force */
+            accepted: boolean;
+            /** @description Id of the member */
+            device: string;
+            /** @description Fingerprint of the key */
+            fingerprint: string;
+            /** @description Version of the roster */
+            version: number;
+        };
         KeyRotated: {
             /** @description Id of this device */
             device: string;
+            /** @description Fingerprint of the key that waits */
+            fingerprint?: string;
             /** @description Whether the new key waits for the roster to contain it */
             pending: boolean;
         };
@@ -2769,6 +2955,8 @@ export interface components {
             device?: string;
             /** @description Id of the entity */
             entity?: string;
+            /** @description Of the first entry of an epoch: its number */
+            epoch?: number;
             /** @description Number of the escalation that is decided */
             escalation?: number;
             /** @description Every invariant that did not pass */
@@ -2781,8 +2969,12 @@ export interface components {
             message?: string;
             /** @description Id of the operation */
             operationId?: string;
+            /** @description Of the same: the epoch's owner */
+            owner?: string;
             /** @description Digest of the agent's plan */
             planDigest?: string;
+            /** @description That the device asked for this, in hex (docs/ledger-format.md, section 10) */
+            proof?: string;
             /** @description Reason that was given */
             reason?: string;
             /** @description Role of the proposer */
@@ -2791,6 +2983,10 @@ export interface components {
             runKey?: string;
             /** @description Number of the entry in its partition */
             seq: number;
+            /** @description Digest of what the counselor was shown */
+            shown?: string;
+            /** @description The counselor's key and signature of the answer, in hex */
+            signature?: string;
             /** @description Digest of the entity's states up to this entry */
             stateDigest: string;
             /**
@@ -2815,7 +3011,7 @@ export interface components {
             cosigners: string[];
             /** @description Entries of this copy */
             entries: number;
-            /** @description Verifier keys of the owner and of the cosigners */
+            /** @description Verifier keys of the owner, the cosigners and the witnesses */
             keys: string[];
             /** @description The head: a signed checkpoint (C2SP tlog-checkpoint, tlog-cosignature) */
             note: string;
@@ -2825,6 +3021,8 @@ export interface components {
             root: string;
             /** @description Entries that the head covers */
             size: number;
+            /** @description Names of the witnesses outside of the cluster that signed it */
+            witnesses: string[];
         };
         LedgerProof: {
             /** @description The entry's bytes in base64 (docs/ledger-format.md) */
@@ -2871,7 +3069,7 @@ export interface components {
             entries: components["schemas"]["LedgerRow"][];
         };
         LedgerVerdict: {
-            /** @description Entries that the newest head covers that another device signed, too */
+            /** @description Entries under the newest head that another device or a witness signed, too */
             cosignedEntries: number;
             /** @description Number of entries */
             entries: number;
@@ -3168,6 +3366,8 @@ export interface components {
             peers: components["schemas"]["PeerRow"][];
         };
         PendingDevices: {
+            /** @description Members that ask for another key */
+            keys: components["schemas"]["AskedKeyRow"][];
             /** @description Devices that wait to be approved */
             pending: components["schemas"]["PendingRow"][];
         };
@@ -3189,6 +3389,40 @@ export interface components {
              * @description When the request came
              */
             since: string;
+        };
+        PersonRow: {
+            /** @description Public keys in hex; the last one is in force */
+            keys: string[];
+            /** @description Name of the person, as domains list counselors */
+            name: string;
+            /** @description Reason of a revocation */
+            reason: string;
+            /** @description Roles of the person: DOMAIN.counselor */
+            roles: string[];
+            /**
+             * Format: date-time
+             * @description When the person was added
+             */
+            since: string;
+            /**
+             * @description Whether the person may answer or was revoked
+             * @enum {string}
+             */
+            state: "active" | "revoked";
+        };
+        Persons: {
+            /** @description Id of the cluster */
+            cluster: string;
+            /** @description Persons, by name */
+            persons: components["schemas"]["PersonRow"][];
+            /** @description Version of the roster */
+            version: number;
+        };
+        PersonsChanged: {
+            /** @description Name of the person */
+            name: string;
+            /** @description Version of the new roster */
+            version: number;
         };
         PolicyChange: {
             /** @description Agent */
@@ -3278,6 +3512,32 @@ export interface components {
             };
             /** @description Fields that it writes */
             writes: string[];
+        };
+        ProgramTokenRow: {
+            /** @description Entities that it may name: ids, or beginnings with a * */
+            entities: string[];
+            /** @description Whether it has */
+            expired: boolean;
+            /**
+             * Format: date-time
+             * @description When it expires
+             */
+            expires: string;
+            /** @description Id of the token */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            made: string;
+            /** @description Name of the program */
+            name: string;
+            /** @description Roles in which it may propose: DOMAIN.ROLE */
+            roles: string[];
+        };
+        ProgramTokenRows: {
+            /** @description Tokens of programs, the oldest first */
+            tokens: components["schemas"]["ProgramTokenRow"][];
         };
         ProposeRequest: {
             /** @description The action: its type and arguments, as describeDomain lists them */
@@ -3433,11 +3693,27 @@ export interface components {
             /** @description Receipts, by key */
             receipts: components["schemas"]["ReceiptRow"][];
         };
+        RevokePersonRequest: {
+            /** @description Name of the person */
+            name: string;
+            /** @description Reason, for the roster */
+            reason?: string;
+        };
         RevokeRequest: {
             /** @description Id or name of the member */
             device: string;
             /** @description Reason, for the roster */
             reason?: string;
+        };
+        RevokeTokenRequest: {
+            /** @description Id or name of the token */
+            token: string;
+        };
+        RevokedToken: {
+            /** @description Id of the token */
+            id: string;
+            /** @description Name of the program */
+            name: string;
         };
         RoleDescription: {
             /** @description Fields that the role reads or writes */
@@ -5160,6 +5436,54 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    acceptDeviceKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "device": "laptop"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AcceptKeyRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "accepted": true,
+                     *       "device": "7be2a90c44d1f38e",
+                     *       "fingerprint": "9f86 d081 884c 7d65 9a2f eaa0 c55a d015",
+                     *       "version": 6
+                     *     }
+                     */
+                    "application/json": components["schemas"]["KeyAccepted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     approveDevice: {
         parameters: {
             query?: never;
@@ -5325,6 +5649,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "keys": [],
                      *       "pending": [
                      *         {
                      *           "addresses": [],
@@ -6895,7 +7220,10 @@ export interface operations {
                      *       "note": "witan/c-1/budget/0/1/d-1@00000001\n2\n...",
                      *       "partition": "budget/0",
                      *       "root": "fd61a03af4f77d87",
-                     *       "size": 2
+                     *       "size": 2,
+                     *       "witnesses": [
+                     *         "witness.example"
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["LedgerHead"];
@@ -7924,6 +8252,148 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             421: components["responses"]["OtherHost"];
             431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPersons: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cluster": "c1",
+                     *       "persons": [
+                     *         {
+                     *           "keys": [
+                     *             "5b9c8c1f2d2f0b1e3c2a9be0d7a44f3f6a1b0c9d8e7f60514233241506f7e8d9"
+                     *           ],
+                     *           "name": "dr.supervising",
+                     *           "reason": "",
+                     *           "roles": [
+                     *             "udt.counselor"
+                     *           ],
+                     *           "since": "2026-03-23T08:00:00Z",
+                     *           "state": "active"
+                     *         }
+                     *       ],
+                     *       "version": 6
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Persons"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            408: components["responses"]["TooSlow"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addPerson: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "key": "5b9c8c1f2d2f0b1e3c2a9be0d7a44f3f6a1b0c9d8e7f60514233241506f7e8d9",
+                 *       "name": "dr.supervising",
+                 *       "roles": [
+                 *         "udt.counselor"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["AddPersonRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "dr.supervising",
+                     *       "version": 6
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PersonsChanged"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokePerson: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "dr.supervising",
+                 *       "reason": "left"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RevokePersonRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "dr.supervising",
+                     *       "version": 7
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PersonsChanged"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -9101,6 +9571,150 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NoToken"];
             408: components["responses"]["TooSlow"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listProgramTokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "tokens": [
+                     *         {
+                     *           "entities": [
+                     *             "team*"
+                     *           ],
+                     *           "expired": false,
+                     *           "expires": "2026-04-22T08:00:00Z",
+                     *           "id": "9f86d081884c",
+                     *           "made": "2026-03-23T08:00:00Z",
+                     *           "name": "billing-robot",
+                     *           "roles": [
+                     *             "budget.A"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProgramTokenRows"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["TooSlow"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addProgramToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "entities": [
+                 *         "team*"
+                 *       ],
+                 *       "name": "billing-robot",
+                 *       "roles": [
+                 *         "budget.A"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["AddTokenRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "expires": "2026-04-22T08:00:00Z",
+                     *       "id": "9f86d081884c",
+                     *       "token": "program-9f86d081884c-2a44ae7d5b1e"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AddedToken"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeProgramToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "billing-robot"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RevokeTokenRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "9f86d081884c",
+                     *       "name": "billing-robot"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RevokedToken"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            413: components["responses"]["TooLarge"];
             421: components["responses"]["OtherHost"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Failed"];
