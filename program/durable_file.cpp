@@ -67,7 +67,8 @@ Status replaceFile(const fs::path& path, std::string_view text, mode_t mode) {
 
 Status renameFile(const fs::path& from, const fs::path& to) {
   if (::rename(from.c_str(), to.c_str()) != 0) return osError("cannot write", to);
-  const int dir = ::open(to.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const fs::path folder = to.has_parent_path() ? to.parent_path() : fs::path(".");
+  const int dir = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (dir < 0) return osError("cannot open the folder of", to);
   bool ok = ::fsync(dir) == 0;
   ok = ::close(dir) == 0 && ok;

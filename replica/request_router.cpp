@@ -243,8 +243,12 @@ void RequestRouter::give(PartitionHost::Release release, std::vector<Answered>& 
 
 void RequestRouter::sendAnswers() {
   std::vector<std::pair<std::string, Answer*>> proven;
-  for (PartitionHost::Release& release : leaving_)
+  for (PartitionHost::Release& release : leaving_) {
+    // An entry says more than its action: also how the entity began. That is not for a device without copies.
+    const Peer* peer = state_.member(release.to);
+    if (peer == nullptr || !peer->keeper) release.answer.entry.clear();
     if (!release.answer.entry.empty()) proven.emplace_back(release.partition, &release.answer);
+  }
   signAnswers(state_, proven);
   for (const PartitionHost::Release& release : std::exchange(leaving_, {}))
     if (Peer* peer = state_.member(release.to)) state_.say(*peer, release.answer);  // one that is gone asks again

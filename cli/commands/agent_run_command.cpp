@@ -21,6 +21,7 @@
 #include "node/tools/tool_broker.h"
 #include "program/option_checks.h"
 #include "program/output.h"
+#include "program/process.h"
 #include "replica/agent_runtime.h"
 
 namespace witan::node {
@@ -86,6 +87,7 @@ class RunTools {
     WITAN_TRY(secrets, secretsOf(dir, tools, config.secretKey));
     offerTools(setup.options, tools);
     setup.policy->know(secrets.names());
+    ignoreBrokenPipes();
     WITAN_SET(broker_, ToolBroker::open(loop_, log_, std::move(tools), std::move(secrets)));
     return okStatus();
   }

@@ -10,6 +10,7 @@
 #include "node/daemon/agent_files.h"
 #include "node/tools/tool_address.h"
 #include "node/tools/tool_broker.h"
+#include "program/process.h"
 #include "node/tools/tool_grant.h"
 
 namespace witan::node {
@@ -37,6 +38,7 @@ class Tools {
     auto tools = std::make_unique<Tools>();
     tools->secretKey_ = config.secretKey;
     WITAN_TRY(secrets, secretsOf(dir, config.tools, config.secretKey));
+    ignoreBrokenPipes();
     WITAN_SET(tools->broker_, ToolBroker::open(tools->loop_, tools->log_, std::move(config.tools), std::move(secrets)));
     return tools;
   }

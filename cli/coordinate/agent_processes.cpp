@@ -4,6 +4,7 @@
 #include "base/quote.h"
 #include "base/utf8.h"
 #include "net/child_process.h"
+#include "program/process.h"
 
 namespace witan::node {
 
@@ -124,6 +125,7 @@ class AgentProcesses::Agent {
 };
 
 Deciders AgentProcesses::deciders() {
+  ignoreBrokenPipes();  // a program that has ended does not end this one
   return [this](AgentIndex index) -> Decider {
     const auto agent = std::make_shared<Agent>(*this, index);
     running_.push_back(agent);
@@ -133,8 +135,7 @@ Deciders AgentProcesses::deciders() {
 }
 
 void AgentProcesses::fail(AgentIndex agent, const std::string& what) {
-  if (!error_)
-    error_ = Error{ErrorCode::unavailable, concat("the program of ", setup_.agents[agent].id, ": ", what), ""};
+  if (!error_) error_ = Error{ErrorCode::ioFailed, concat("the program of ", setup_.agents[agent].id, ": ", what), ""};
 }
 
 }  // namespace witan::node

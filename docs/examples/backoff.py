@@ -18,7 +18,7 @@ for line in sys.stdin:
         open_to_me = [
             number
             for number, action in enumerate(me["choices"])
-            if all(seen["world_state"].get(key) == "free" for key in action["declared_scope"])
+            if isinstance(action, dict) and all(seen["world_state"].get(key) == "free" for key in action["declared_scope"])
         ]
         choice = draw.choice(open_to_me) if open_to_me else None
     else:

@@ -16,18 +16,22 @@ inline constexpr std::size_t kStreamPlacesOfAdmin = 16;  // of these
 
 class StreamPlaces {
  public:
-  using Place = std::shared_ptr<const std::size_t>;
+  using Place = std::shared_ptr<const void>;
 
   // A place, until the last copy of it is gone. Null: none is free.
   Place take(ControlRole role) {
-    const std::size_t room = role == ControlRole::admin ? kStreamPlaces : kStreamPlaces - kStreamPlacesOfAdmin;
-    if (*taken_ >= room) return nullptr;
-    ++*taken_;
-    return Place(taken_.get(), [taken = taken_](const std::size_t*) { --*taken; });
+    const bool admin = role == ControlRole::admin;
+    if (taken_->admins + taken_->others >= kStreamPlaces) return nullptr;
+    if (!admin && taken_->others >= kStreamPlaces - kStreamPlacesOfAdmin) return nullptr;
+    ++(admin ? taken_->admins : taken_->others);
+    return Place(taken_.get(), [taken = taken_, admin](const void*) { --(admin ? taken->admins : taken->others); });
   }
 
  private:
-  const std::shared_ptr<std::size_t> taken_ = std::make_shared<std::size_t>(0);
+  struct Taken {
+    std::size_t admins = 0, others = 0;
+  };
+  const std::shared_ptr<Taken> taken_ = std::make_shared<Taken>();
 };
 
 // What a reader is told for whom none is free.

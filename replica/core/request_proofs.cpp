@@ -169,17 +169,18 @@ Request asEntered(const Request& asked, const kernel::EntryView& entry) {
 
 Status checkAnswer(ReplicaState& state, const std::string& from, const Request& asked, const Answer& answer) {
   const auto outcome = answer.outcome == kernel::Outcome::duplicate ? answer.recorded : answer.outcome;
-  if (!state.config.heads || !isTag(outcome)) return okStatus();
+  if (!state.config.heads || !state.config.ledgerReplica || !isTag(outcome)) return okStatus();
   const auto entry = kernel::readEntry(asView(answer.entry));
   if (answer.entry.empty() || !entry.ok()) return unproven("it holds no entry");
   const std::string& cluster = state.config.replication.cluster;
   const auto words = alignedWords(asView(answer.entry));
   const auto view = kernel::readEntryView({reinterpret_cast<const char*>(words->data()), answer.entry.size()});
   if (!view.ok()) return unproven("its entry cannot be read");
-  const auto leaf = leafOf(state, answer.outcome == kernel::Outcome::duplicate ? asEntered(asked, *view) : asked);
-  const bool asAsked =
-      becomesEntry(asked) ? leaf.ok() && *leaf == kernel::requestLeaf(kernel::statementOf(cluster, asked.domain, *view))
-                          : entry->operationId == asked.operationId && entry->entity == asked.entity;
+  bool asAsked = entry->operationId == asked.operationId && entry->entity == asked.entity;
+  if (becomesEntry(asked)) {
+    const auto leaf = leafOf(state, answer.outcome == kernel::Outcome::duplicate ? asEntered(asked, *view) : asked);
+    asAsked = leaf.ok() && *leaf == kernel::requestLeaf(kernel::statementOf(cluster, asked.domain, *view));
+  }
   if (!asAsked || entry->seq != answer.seq) return unproven("its entry is of another request");
   if (kernel::outcomeOf(entry->tag) != outcome || entry->invariant != answer.invariant)
     return unproven("its entry says something else");

@@ -72,7 +72,7 @@ TEST(Setup, WrongTypesAreNamed) {
   EXPECT_EQ(problem(with("\"WRITE\",\"declared", "\"DELETE\",\"declared")),
             "$.agents.a.epochs[0].action_type: \"DELETE\" is not one of READ, WRITE");
   EXPECT_EQ(problem(with("\"scripted\"", "\"clever\"")),
-            "$.agents.a.strategy: \"clever\" is not one of scripted, hash_partition");
+            "$.agents.a.strategy: \"clever\" is not one of scripted, hash_partition, external");
   EXPECT_THAT(problem(with("\"injection\":null", "\"injection\":\"bribe\"")),
               StartsWith("$.injection: \"bribe\" is not one of none, tie_break, "));
 }

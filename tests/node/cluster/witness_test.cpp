@@ -153,8 +153,15 @@ TEST(WitnessedNode, WhoseDirectoryWentBackIsFoundOut) {
   EXPECT_THAT(runWitan({words.begin() + 1, words.end()}).err, HasSubstr("in use by another witness"));
   std::string key = contentOf(scratch / "w/witness.vkey");
   key.pop_back();
-  scratch.write("node/witan.toml", contentOf(node.dir() + "/witan.toml") + "[witness]\nurl = [\"http://" + address +
-                                       "\"]\nvkey = [\"" + key + "\"]\n");
+  std::string config = contentOf(node.dir() + "/witan.toml");
+  const auto set = [&](const std::string& name, const std::string& value) {
+    const std::size_t at = config.find("\n" + name + " = []");
+    ASSERT_NE(at, config.npos) << config;
+    config.replace(at, name.size() + 6, "\n" + name + " = [\"" + value + "\"]");
+  };
+  set("url", "http://" + address);
+  set("vkey", key);
+  scratch.write("node/witan.toml", config);
   const auto spend = [&] {
     return node.run({"propose", "budget", "team", "A", R"({"type":"SpendA","n":1})"}).exitCode;
   };
@@ -194,7 +201,7 @@ TEST(WitnessedNode, WhoseDirectoryWentBackIsFoundOut) {
   EXPECT_TRUE(until([&] {
     return node.run({"incident", "list"}).out.find("has cosigned 3 entries of budget/0 that are not here") !=
            std::string::npos;
-  })) << node.log();
+  })) << node.log() << contentOf(scratch / "w.log") << witness->running() << contentOf(scratch / "w/witness.sizes");
   EXPECT_THAT(node.run({"status"}).out, HasSubstr("witnesses have not cosigned all of budget/0"));
   EXPECT_EQ(node.stop(), 0);
 }
