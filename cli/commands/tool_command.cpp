@@ -10,8 +10,8 @@
 #include "node/daemon/agent_files.h"
 #include "node/tools/tool_address.h"
 #include "node/tools/tool_broker.h"
-#include "program/process.h"
 #include "node/tools/tool_grant.h"
+#include "program/process.h"
 
 namespace witan::node {
 

@@ -4,7 +4,8 @@
 //   request   Its device signs it; one signature covers the requests of a round. The owner checks it, the entry keeps
 //             it, each copy and each stranger checks it again (kernel/record/statement.h).
 //   person    A counselor's key signs the answer, bound to what was shown.
-//   answer    The owner signs that its log holds the entry. A device with copies believes no decision without that entry;
+//   answer    The owner signs that its log holds the entry. A device with copies believes no decision without that
+//   entry;
 //             one without may not see entries, and believes the owner.
 //
 // Only with keys (ReplicaConfig::heads); without, nothing is signed and everything passes. Functions on the state of

@@ -194,14 +194,15 @@ TEST(WitnessedNode, WhoseDirectoryWentBackIsFoundOut) {
 
   ASSERT_EQ(node.stop(), 0);
   witness->end(SIGTERM);
-  witness.emplace(words, scratch / "w.log");  // it remembers
   fs::remove_all(node.dir());
   fs::copy(scratch / "yesterday", node.dir(), fs::copy_options::recursive);
+  witness.emplace(words, scratch / "w.log");  // it remembers
   ASSERT_TRUE(node.up()) << node.log();
   EXPECT_TRUE(until([&] {
     return node.run({"incident", "list"}).out.find("has cosigned 3 entries of budget/0 that are not here") !=
            std::string::npos;
-  })) << node.log() << contentOf(scratch / "w.log") << witness->running() << contentOf(scratch / "w/witness.sizes");
+  })) << node.log()
+      << contentOf(scratch / "w.log") << witness->running() << contentOf(scratch / "w/witness.sizes");
   EXPECT_THAT(node.run({"status"}).out, HasSubstr("witnesses have not cosigned all of budget/0"));
   EXPECT_EQ(node.stop(), 0);
 }
