@@ -155,7 +155,7 @@ TEST(Snapshot, RepeatedOperationIdsAreAnsweredAcrossARestart) {
 // Larger than what is read of one record, or of one message.
 TEST(Snapshot, AStateOfAnySizeComesBack) {
   const auto module = domains::makeDomain("graph").value();
-  const std::string digest(64, 'a'), external(4 << 20, 'x');
+  const std::string digest(64, 'a'), external(60'000, 'x');
   store::MemoryStore store;
   std::string expected;
   {
@@ -170,13 +170,13 @@ TEST(Snapshot, AStateOfAnySizeComesBack) {
       ASSERT_TRUE(ledger->commit().ok());
     };
     propose("Operator", {{"type", "Deploy"}, {"version", 1}, {"digest", digest}, {"deliveries", 9}});
-    for (char run = 'b'; run < 'g'; ++run)
+    for (int n = 100; n < 420; ++n)
       propose("Runtime", {{"type", "Begin"},
-                          {"run", std::string(64, run)},
+                          {"run", concat(std::string(61, 'b'), n)},
                           {"version", 1},
                           {"node", "in"},
-                          {"external", external},
-                          {"message", std::string(63, run) + "0"},
+                          {"external", concat(external, n)},
+                          {"message", concat(std::string(61, 'c'), n)},
                           {"key", "k"},
                           {"digest", digest}});
     ASSERT_TRUE(ledger->snapshotIfDue(1).ok());
