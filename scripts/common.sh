@@ -75,5 +75,7 @@ configureAndBuild() {
   fi
   rm -f "$log"
   say "building in $dir/ on $(cores) cores"
-  cmake --build "$dir" --parallel "$(cores)" ${1:+--target "$@"} >&2 || fail "the build in $dir/ failed (see above)"
+  # mold 1.10 of Debian 12 aborts now and then ("ConcurrentMap is full"); what is built stays, so a second try is short.
+  cmake --build "$dir" --parallel "$(cores)" ${1:+--target "$@"} >&2 ||
+    cmake --build "$dir" --parallel "$(cores)" ${1:+--target "$@"} >&2 || fail "the build in $dir/ failed (see above)"
 }

@@ -13,7 +13,8 @@ using market::Letter;
 
 constexpr std::uint8_t kPassFrame = 80, kLetterFrame = 81, kFrameVersion = 1;
 constexpr std::int64_t kPassWithinMs = 10'000;
-constexpr std::size_t kLinksOfAnOrg = 2;  // both ends may dial
+constexpr std::int64_t kAccuseAgainMs = 3'600'000;  // of one organisation
+constexpr std::size_t kLinksOfAnOrg = 2;            // both ends may dial
 // A bundle, and what a letter adds to it.
 constexpr JsonLimits kLetterLimits{.bytes = market::kBundleLimits.bytes + 4096,
                                    .depth = market::kBundleLimits.depth + 2};
@@ -123,8 +124,13 @@ void MarketDoor::onPass(net::LinkId id, Link& link, const json::value& frame) {
   const std::string flaw = passFlaw(link, frame, org);
   if (!flaw.empty()) {
     if (network_->mayLog()) log_.warn("market", "a link is refused", {{"why", flaw}});
-    // What a stranger says fills no records.
-    if (!org.empty()) events_.incident({"pass", org, flaw, {canonicalJson(frame)}});
+    // What a stranger says fills no records, nor does one who uses a partner's name again and again.
+    const std::int64_t now = net::Loop::nowMs();
+    const auto last = accusedMs_.find(org);
+    if (!org.empty() && (last == accusedMs_.end() || now - last->second >= kAccuseAgainMs)) {
+      accusedMs_[org] = now;
+      events_.incident({"pass", org, flaw, {canonicalJson(frame)}});
+    }
     return network_->close(id, flaw);
   }
   network_->trust(id);

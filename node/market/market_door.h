@@ -69,6 +69,7 @@ class MarketDoor {
   Events events_;
   std::map<net::LinkId, Link> links_;
   std::map<std::string, Pace> paces_;
+  std::map<std::string, std::int64_t> accusedMs_;  // by org: when a false pass in its name was recorded last
   std::shared_ptr<MarketDoor*> self_ = std::make_shared<MarketDoor*>(this);  // for timers that outlive it
   std::unique_ptr<net::PeerNetwork> network_;                                // ends first
 };

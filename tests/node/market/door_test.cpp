@@ -96,6 +96,16 @@ TEST_F(Doors, AnotherRootThanTheTrustedOneIsRefusedAndOnRecord) {
   EXPECT_FALSE(lab_.door->isConnected("clinic"));
 }
 
+// A stranger who knows a partner's name shows a new false pass each time.
+TEST_F(Doors, APartnersNameUsedAgainAndAgainFillsNoRecords) {
+  for (const char* root : {"one root", "another root", "a third root"}) {
+    const auto other = dialling("clinic", keyOf(root));
+    ASSERT_TRUE(until([&] { return !other->connected.empty(); })) << "it believes the laboratory";
+    ASSERT_TRUE(until([&] { return !other->door->isConnected("lab"); }));
+  }
+  EXPECT_EQ(lab_.incidents.size(), 1u);
+}
+
 TEST_F(Doors, APassOfYesterdayIsRefused) {
   const auto late = dialling("clinic", keyOf("root of clinic"), Moment{999});
   ASSERT_TRUE(until([&] { return !lab_.incidents.empty(); }));
