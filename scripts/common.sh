@@ -10,7 +10,7 @@ fail() {
 say() { printf -- '-- %s\n' "$1" >&2; }
 
 # Debian packages, without recommends. Installed packages are skipped, so a second run needs no network.
-BUILD_PACKAGES=(g++ cmake ninja-build pkg-config ccache mold libboost1.81-dev libboost-json1.81-dev libcapnp-dev
+BUILD_PACKAGES=(g++ cmake ninja-build pkg-config ccache lld libboost1.81-dev libboost-json1.81-dev libcapnp-dev
   capnproto librocksdb-dev libssl-dev libcli11-dev libtomlplusplus-dev libxxhash-dev libz3-dev libserd-dev
   zlib1g-dev libzstd-dev)
 TEST_PACKAGES=(libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev clang-format etcd-server iproute2
@@ -75,7 +75,5 @@ configureAndBuild() {
   fi
   rm -f "$log"
   say "building in $dir/ on $(cores) cores"
-  # mold 1.10 of Debian 12 aborts now and then ("ConcurrentMap is full"); what is built stays, so a second try is short.
-  cmake --build "$dir" --parallel "$(cores)" ${1:+--target "$@"} >&2 ||
-    cmake --build "$dir" --parallel "$(cores)" ${1:+--target "$@"} >&2 || fail "the build in $dir/ failed (see above)"
+  cmake --build "$dir" --parallel "$(cores)" ${1:+--target "$@"} >&2 || fail "the build in $dir/ failed (see above)"
 }
