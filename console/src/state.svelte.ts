@@ -2,6 +2,7 @@
 import { access, ApiError, follow, get, post, type Schemas } from './api/client.ts';
 import { isRow, type Row } from './lib/live.ts';
 import { parseJson } from './lib/json.ts';
+import type { PersonKey } from './lib/person.ts';
 import { parseRoute, type Route } from './lib/route.ts';
 
 export type Role = 'observer' | 'operator' | 'counselor' | 'admin';
@@ -23,6 +24,12 @@ class Session {
   }
 }
 export const session = new Session();
+
+// The person whose key this tab has open, for as long as the session lasts. The key is in memory only.
+class Signer {
+  open = $state.raw<{ name: string; key: PersonKey } | null>(null);
+}
+export const signer = new Signer();
 
 const kKept = 'witan.session';
 // Tabs of one browser share a session; it goes with the last of them.
@@ -58,6 +65,7 @@ function forget(): void {
   sessionStorage.removeItem(kKept);
   access.token = '';
   session.token = '';
+  signer.open = null;
   live.stop();
 }
 

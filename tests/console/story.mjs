@@ -97,11 +97,24 @@ try {
   await page.getByRole('listbox', { name: /What waits/ }).press('Enter');
   await page.getByText('the positive result of order O2 has no human response yet').last().waitFor();
   const rule = page.getByRole('row', { name: /UDT_RELAPSE_RESPONSE/ }).last();
-  await page.getByText('Say who you are, above.').waitFor();
-  await page.getByLabel('You are').fill('dr.supervising');
-  await page.getByLabel('You are').press('Tab');
+  await page.getByText('Open your key, above: answers for udt are signed.').waitFor();
   await checked(page, 'inbox');
   assert.equal(await rule.getByText('✓ passes').count(), 1, 'only a rejection keeps the rule');
+
+  say('a key comes from its file and says whose it is; another passphrase opens nothing');
+  const openKey = async (words) => {
+    const box = page.getByRole('dialog', { name: 'Open your key' });
+    if (!(await box.isVisible())) await page.getByRole('button', { name: 'Open your key…' }).click();
+    await box.getByLabel(/File with your key/).setInputFiles(`${folder}/dr.person.pem`);
+    await box.getByLabel('Passphrase').fill(words);
+    await box.getByRole('button', { name: 'Open', exact: true }).click();
+    return box;
+  };
+  await (await openKey('wrong horse battery')).getByText('the passphrase does not open the key').waitFor();
+  await checked(page, 'key');
+  await openKey('right horse battery');
+  await page.getByText('dr.supervising signs').waitFor();
+  assert.equal(await page.getByLabel('You are').inputValue(), 'dr.supervising');
 
   say('two people at once see each other');
   const nurse = await signedIn('nurse');
@@ -118,7 +131,7 @@ try {
   say('an unsafe commit wants a reason and the name typed');
   await page.getByRole('radio', { name: /Accept as proposed/ }).check();
   await page.getByText('this commit breaks a rule').waitFor();
-  const unsafe = page.getByRole('button', { name: 'Commit, although unsafe' });
+  const unsafe = page.getByRole('button', { name: 'Sign and commit, although unsafe' });
   assert(await unsafe.isDisabled());
   await page.getByLabel('Reason').fill('seen today');
   assert(await unsafe.isDisabled());
@@ -134,9 +147,39 @@ try {
   await page.getByText('Preview: every rule passes.').waitFor();
   await checked(page, 'inbox-edit');
   await pictured(page, 'inbox');
-  await page.getByRole('button', { name: 'Accept with your answer' }).click();
+
+  say('nothing is signed but what waits, and no answer counts that was not signed so');
+  const sign = page.getByRole('button', { name: 'Sign and accept with your answer' });
+  await page.route('**/v1/ledger/proof?*', async (route) => route.fulfill({ response: await route.fetch({ url: route.request().url().replace(/seq=\d+/, 'seq=1') }) }));
+  await sign.click();
+  await page.getByText('nothing was signed: the entry that waits has another digest').waitFor();
+  await page.unroute('**/v1/ledger/proof?*');
+  const notYours = /is not of this answer to what is pending/;
+  const nibble = (hex, at) => hex.slice(0, at) + (hex[at] === '0' ? '1' : '0') + hex.slice(at + 1);
+  for (const [change, words] of [
+    [({ signature, ...body }) => body, /bears no signature of dr.supervising/],
+    [(body) => ({ ...body, edit: { 'relapse.response': { O2: ['dr.supervising', `${today}T00:00:00Z`, 'nothing'] } } }), notYours],
+    [(body) => ({ ...body, base: 'current' }), notYours],
+    [(body) => ({ ...body, reason: 'because' }), notYours],
+    [(body) => ({ ...body, signature: nibble(body.signature, 150) }), notYours],
+    [(body) => ({ ...body, signature: nibble(body.signature, 10) }), /is not one by which dr.supervising may answer/],
+  ]) {
+    await page.route('**/v1/queue/decide', (route) => route.continue({ postData: JSON.stringify(change(route.request().postDataJSON())) }));
+    const answer = page.waitForResponse('**/v1/queue/decide');
+    await sign.click();
+    assert.match(await (await answer).text(), words);
+    await page.getByText(words).waitFor();
+    await page.unroute('**/v1/queue/decide');
+  }
+  const leaving = page.waitForRequest('**/v1/queue/decide');
+  await sign.click();
+  const answer = (await leaving).postDataJSON();
   await page.getByText(/^Committed, entry \d+\.$/).waitFor();
   await page.getByText('0 things wait').waitFor();
+  await page.getByRole('link', { name: 'To the entry' }).click();
+  await page.getByText('✓ The counselor signed this answer').waitFor();
+  await page.getByText('✓ Verified in this browser').waitFor();
+  await checked(page, 'entry-signed');
 
   say('a decision appears in the ledger as it is made');
   await page.keyboard.press('g');
@@ -150,6 +193,17 @@ try {
   console.log(`   the rejection was seen ${Date.now() - sent} ms after it was asked for`);
   await checked(page, 'ledger');
   await pictured(page, 'ledger');
+
+  say('a row that comes while the button is down opens nothing else');
+  const at = await entries(page).filter({ hasText: /rejected.*UDT_DEFINITIVE_LIMIT/s }).boundingBox();
+  await page.mouse.move(at.x + 40, at.y + 10);
+  await page.mouse.down();
+  await propose('LabOrder', { type: 'DocumentRationale', order: 'O4', text: 'while the button is down' });
+  await entries(page).filter({ hasText: 'while the button is down' }).waitFor();
+  await page.mouse.up();
+  await page.getByText('2 covered DEFINITIVE tests in 7 days').first().waitFor();
+  await page.goBack();
+  await entries(page).first().waitFor();
 
   say('hostile texts do nothing and hide nothing');
   const evil = '<img src=x onerror=alert(1)>\u202Egnp.exe\u0007</script>{{x}}';
@@ -229,6 +283,18 @@ try {
   await page.getByText('✓ Run again on its recorded input').waitFor();
   await fits(page);
   await checked(page, 'run');
+
+  say('a signature is of one answer: for another question it counts for nothing');
+  const eve = { domain: 'udt', entity: 'Eve', role: 'Clinical' };
+  assert.equal((await api('/v1/propose', { ...eve, action: { type: 'RecordResult', order: 'E1', outcome: 'POSITIVE', on: today } })).outcome, 'escalated');
+  const [waiting] = (await api('/v1/queue')).queue;
+  const used = await api('/v1/queue/decide', { ...answer, entity: 'Eve', digest: waiting.digest, operationId: 'used-again' });
+  assert.match(JSON.stringify(used), notYours);
+  await page.goto(`${url}/console/#/inbox`);
+  await page.getByRole('radio', { name: /^Reject/ }).check();
+  await page.getByLabel('Reason').fill('the sample was not hers');
+  await page.getByRole('button', { name: 'Sign and reject' }).click();
+  await page.getByText(/^Rejected, entry \d+\.$/).waitFor();
 
   say('the rules as people read them');
   await page.goto(`${url}/console/#/domains/udt`);
@@ -349,7 +415,7 @@ try {
     const answer = await route.fetch();
     await route.fulfill({ response: answer, body: (await answer.text()).replaceAll('OrderTest', 'OrderBeer') });
   });
-  await page.reload();
+  await page.reload(); // the key went with the page
   await page.getByText('✕ The proof does not hold.').waitFor();
   await page.getByText('the bytes have another action').waitFor();
   await page.unroute('**/v1/ledger?*after=*limit=1');
@@ -409,7 +475,7 @@ try {
   await page.goto(`${url}/console/#/playback`);
   await page.getByRole('button', { name: 'Watch this node live' }).click();
   await page.getByText('as front-desk sees it').waitFor();
-  await propose('LabOrder', { type: 'DocumentRationale', order: 'O4', text: 'seen live' });
+  await propose('LabOrder', { type: 'DocumentRationale', order: 'O10', text: 'seen live' });
   await page.getByRole('row', { name: /ledger approved .*seen live/ }).first().waitFor();
   await checked(page, 'playback-live');
   await page.getByRole('button', { name: 'Stop watching' }).click();
@@ -557,6 +623,11 @@ try {
   say('done');
 } catch (error) {
   console.log(`while: ${step}\n`, error, problems);
+  let n = 0;
+  for (const page of browser.contexts().flatMap((context) => context.pages())) {
+    console.log(`${page.url()}:`, (await page.locator('main').innerText({ timeout: 2000 }).catch(String)).slice(0, 2000));
+    await page.screenshot({ path: `${folder}/failed-${++n}.png`, timeout: 2000 }).catch(() => {});
+  }
   process.exitCode = 1;
 } finally {
   await browser.close();

@@ -30,6 +30,9 @@ pids+=($!)
 cp "$here/../../docs/examples/graphs-policy.toml" "$work/ward/policy.toml"
 "$witan" up --dir "$work/ward" >"$work/ward.log" 2>&1 &
 pids+=($!)
+# Who answers has a key, in a file that the words open.
+echo 'right horse battery' >"$work/words.txt"
+WITAN_PASSPHRASE_FILE=$work/words.txt "$witan" person add dr.supervising --role udt.counselor --out "$work/dr.person.pem" >/dev/null
 today=$(date -u +%F)
 before=$(date -u -d '3 days ago' +%F)
 "$witan" begin udt David --init "{\"baselinePositiveOn\":\"$(date -u -d '115 days ago' +%F)\"}" >/dev/null

@@ -5,7 +5,8 @@ import { fromBase64, fromHex, same, toHex, type Bytes } from './bytes.ts';
 import { decodeEntry, jsonMember, type DecodedEntry } from './entry.ts';
 import { canonical, type Json } from './json.ts';
 import { isPrefix, leafHash, rootOf } from './merkle.ts';
-import { isSignedBy, NoEd25519, parseCheckpoint, parseNote, parseVerifier } from './note.ts';
+import { holds, isSignedBy, NoEd25519, parseCheckpoint, parseNote, parseVerifier } from './note.ts';
+import { answerText } from './person.ts';
 import { parseTime } from './time.ts';
 
 export interface ProofAnswer {
@@ -24,6 +25,7 @@ export interface Signer {
   device: string;
   name: string;
   keys: string[]; // public keys in hex
+  persons: { name: string; keys: string[] }[];
 }
 export interface Step {
   name: string;
@@ -138,6 +140,25 @@ export async function verify(
       const difference = firstDifference(entry!, shown, invariants);
       must(difference === '', `the bytes have another ${difference}`);
       return 'every member agrees';
+    });
+  const answer = entry as DecodedEntry | null;
+  if (answer !== null && answer.signature.length > 0)
+    await step(steps, 'The counselor signed this answer', async () => {
+      const key = answer.signature.slice(0, 32);
+      const by = signer.persons.find((one) => one.keys.includes(toHex(key)));
+      must(by?.name === answer.counselor, `the key is not one of ${answer.counselor}'s in the roster`);
+      const said = await answerText({
+        cluster: signer.cluster,
+        domain: proof.partition.slice(0, proof.partition.lastIndexOf('/')),
+        entity: answer.entity,
+        counselor: answer.counselor,
+        shown: toHex(answer.shown),
+        kind: answer.tag === 'cCommitted' ? 'commit' : 'reject',
+        decision: answer.decision,
+        reason: answer.reason,
+      });
+      must(await holds(key, answer.signature.slice(32), said), 'the signature does not fit');
+      return `${answer.counselor}, key ${toHex(key)}`;
     });
   if (before !== null)
     await step(steps, 'The copy continues the one seen before', async () => {

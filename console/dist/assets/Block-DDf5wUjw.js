@@ -1,3 +1,0 @@
-import{Bt as e,Ct as t,Ft as n,Lt as r,Ot as i,Rt as a,Tt as o,ct as s,gt as c,jt as l,kt as u,mt as d,n as f,pt as p,st as m,ut as h,yt as g,z as _}from"./Page-DgP_XZm2.js";var v=c(`<!> `,1),y=c(`<pre tabindex="0"><!><!></pre>`);function b(c,b){a(b,!0);let x=n(()=>_(b.value).split(`
-`));var S=y(),C=i(S);m(C,17,()=>t(x).slice(0,2e3),s,(e,n)=>{var r=v(),i=u(r);f(i,{get text(){return t(n)},most:2e3});var a=l(i,1,!0);a.nodeValue=`
-`,d(e,r)});var w=l(C),T=e=>{var n=g();o(()=>p(n,`… ${t(x).length-2e3} more lines: export the view`)),d(e,n)};h(w,e=>{t(x).length>2e3&&e(T)}),e(S),d(c,S),r()}export{b as t};
