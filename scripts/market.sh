@@ -104,6 +104,7 @@ deploy() {
   printf '%s\n' '{"calls":[{"name":"emit.Reading","arguments":{"sample":"S-1","rhythm":"sinus","text":"A regular rhythm of 62 a minute."}}]}' >"$demo/answers"
   "$witan" model-stub --listen 127.0.0.1:0 --script "$demo/answers" >"$demo/model" &
   stub=$!
+  printf '%s\n' "$stub" >"$demo/model.pid"
   local model
   read -r model <"$demo/model"
   for org in "${orgs[@]}"; do

@@ -5,7 +5,7 @@ import { witnessOf, witnessedOnlyBy, whenRevoked, whenSeized } from '../src/lib/
 import { draw, fold, nodeState } from '../src/lib/graph.ts';
 import { firstFree, othersClaim, roleFor, type Item } from '../src/lib/inbox.ts';
 import type { Json } from '../src/lib/json.ts';
-import { contractOf, isConserved } from '../src/lib/market.ts';
+import { actsOn, callWords, contractOf, isConserved, moneyOf } from '../src/lib/market.ts';
 import type { State } from '../src/lib/fields.ts';
 import { LiveTrace } from '../src/lib/trace.ts';
 import escrow from './escrow.json';
@@ -85,6 +85,27 @@ describe('a contract of the market', () => {
     expect(of({ 'call.ruling': { C1: 100 } })).toMatchObject({ state: 'ruled', ruling: 100n });
     expect(of({ 'settle.log': { '1': { call: 'C1', kind: 'release', seller: 100, buyer: 200, at: '' } } })).toMatchObject({ state: 'released', held: 0n, buyer: 200n });
     expect(of({ 'settle.log': { '1': { call: 'C1', kind: 'refund', seller: 0, buyer: 300, at: '' } } }).state).toBe('refunded');
+  });
+});
+
+describe('a contract that was bought or sold', () => {
+  const call = { call: 'C1', side: 'bought', step: 'review', end: '', reason: '', evidence: true } as Schemas['CallRow'];
+  it('has its money where the holder says', () => {
+    const answer = { phase: 'OPEN', deposited: 400, held: 100, buyer: 200, seller: 40, paidBuyer: 0, paidSeller: 60 };
+    expect(moneyOf(answer, 'EUR.cent')).toMatchObject({ held: 100n, buyerFree: 200n, paidOut: 60n });
+    expect(isConserved(moneyOf(answer, 'EUR.cent')!)).toBe(true);
+    expect(isConserved(moneyOf({ ...answer, seller: 41 }, 'EUR.cent')!)).toBe(false);
+    expect(moneyOf({ outcome: 'refused' }, 'EUR.cent')).toBeNull();
+  });
+  it('offers what may be said of a call, while it may', () => {
+    const acts = (more: object, state = 'DELIVERED') => actsOn({ ...call, ...more }, 'lab', state).map((one) => one.act);
+    expect(acts({})).toEqual(['accept', 'dispute']);
+    expect(acts({ step: 'await' })).toEqual(['reclaim']);
+    expect(acts({ side: 'sold', step: 'window' })).toEqual(['claim']);
+    expect(acts({ side: 'sold', step: 'run' })).toEqual([]);
+    expect(acts({}, 'RELEASED')).toEqual([]);
+    expect(callWords({ ...call, end: 'accepted' })).toBe('accepted');
+    expect(callWords({ ...call, step: 'await' })).toBe('the seller works');
   });
 });
 

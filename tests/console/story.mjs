@@ -1,9 +1,10 @@
 // story.mjs URL LINK OBSERVER_LINK TOKEN GRAPHS_LINK FOLDER PROGRAM: the console in Debian's Chromium against live nodes that
-// tests/console/story.sh has begun: David's relapse is answered, his second test refused, its proof checked; a device
-// joins, is cut off, healed, given a partition, lost and revoked. At a second node a doctor answers a run of a graph.
+// tests/console/story.sh has begun: David's relapse is answered and signed, his second test refused, its proof checked; a
+// device joins, is cut off, healed, given a partition, lost and revoked. At a second node a doctor answers a run of a
+// graph. Three others are organisations that buy, sell and hold money.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { chromium } from 'playwright-core';
@@ -511,24 +512,64 @@ try {
   await fits(ward);
   await checked(ward, 'graph-360');
 
-  say('contracts of the market and the money held');
+  say('a node without a market says so');
   await ward.setViewportSize({ width: 1280, height: 900 });
   await ward.goto(`${graphsUrl}/console/#/market`);
   await ward.getByText('This cluster holds no money for a contract.').waitFor();
   await checked(ward, 'market-empty');
-  // A live node refuses calls outside of the contract's time: a ledger that was written then is told instead.
-  const told = JSON.parse(readFileSync(new URL('tests/escrow.json', import.meta.url), 'utf8'));
-  await ward.route('**/v1/ledger?domain=escrow*', (route) => route.fulfill({ json: { entries: [{ partition: 'escrow/0', seq: 7, leafHash: '', story: '', entry: { entity: 'K1', tag: 'escalated', time: '2026-03-03T12:01:00Z' } }] } }));
-  await ward.route('**/v1/slice?*escrow*', (route) => route.fulfill({ json: { domain: 'escrow', entity: 'K1', partition: 'escrow/0', role: '', frozen: true, state: told } }));
-  await ward.reload();
-  await ward.getByRole('row', { name: /K1 clinic lab open/ }).getByText('300 EUR.cent').waitFor();
-  await ward.getByRole('link', { name: 'K1' }).click();
-  await ward.getByRole('row', { name: /^C1/ }).getByText('? disputed').waitFor();
-  await ward.getByText('✓ All of it is accounted for.').waitFor();
-  await fits(ward);
-  await checked(ward, 'market');
-  await pictured(ward, 'market');
   await ward.context().close();
+
+  say('the market live: a buyer disputes, an arbiter rules, the holder settles, each party sees it at its own node');
+  await until(() => existsSync(`${folder}/market.ready`));
+  const seat = async (org) => {
+    const [its] = execFileSync(program, ['console', '--no-open', '--dir', `${folder}/market/${org}`]).toString().split('\n');
+    const at = its.slice(0, its.indexOf('/console/'));
+    const page = await open({}, at);
+    await page.goto(its);
+    await page.getByText(/^[01] things? waits?/).waitFor();
+    await page.goto(`${at}/console/#/market`);
+    return { page, call: page.getByRole('row', { name: /^C2/ }), go: (hash) => page.goto(`${at}/console/${hash}`) };
+  };
+  const [clinic, notary, reader] = [await seat('clinic'), await seat('notary'), await seat('lab')];
+  await clinic.page.getByRole('row', { name: /K1 bought reading lab notary/ }).getByText('? to be accepted').waitFor();
+  await checked(clinic.page, 'market-bought');
+  await reader.page.getByRole('row', { name: /K1 sold reading clinic notary/ }).waitFor();
+  await notary.page.getByRole('row', { name: /clinic lab open/ }).getByText('100 EUR.cent').waitFor();
+  for (const { page } of [clinic, reader]) await page.getByRole('link', { name: 'K1' }).click();
+  await clinic.page.getByText('✓ All of it is accounted for.').waitFor();
+  await clinic.page.getByText('held for calls: 100 EUR.cent').waitFor();
+  const bundle = clinic.page.waitForEvent('download');
+  await clinic.page.getByRole('button', { name: 'Save the evidence of C2' }).click();
+  assert.match(readFileSync(await (await bundle).path(), 'utf8'), /witan.evidence-bundle/);
+  await fits(clinic.page);
+  await checked(clinic.page, 'market-contract');
+  await clinic.page.getByRole('button', { name: 'Dispute…' }).click();
+  const dispute = clinic.page.getByRole('dialog', { name: 'Dispute call C2?' });
+  await dispute.getByLabel('Reason').fill('of another patient');
+  await dispute.getByRole('button', { name: 'Dispute' }).click();
+  await clinic.call.getByText('of another patient').waitFor();
+  await notary.go('#/inbox');
+  await notary.page.getByText('1 thing waits for a person').waitFor();
+  await notary.page.getByLabel('You are').fill('human.arbiter');
+  await notary.page.getByLabel('You are').press('Tab');
+  await notary.page.getByLabel('Value').fill('40');
+  await notary.page.getByLabel('Reason').fill('half of it is usable');
+  await notary.page.getByText('Preview: every rule passes.').waitFor();
+  await notary.page.getByRole('button', { name: 'Accept with your answer' }).click();
+  await notary.page.getByText(/^Committed, entry \d+\.$/).waitFor();
+  for (const { page } of [clinic, reader]) {
+    await page.getByText('held for calls: 0 EUR.cent').waitFor();
+    await page.getByText('due to lab: 140 EUR.cent').waitFor();
+  }
+  await notary.go('#/market');
+  await notary.page.getByRole('row', { name: /clinic lab open/ }).getByRole('link').click();
+  await notary.call.getByText('✓ paid to the seller').waitFor();
+  await notary.page.getByText('✓ All of it is accounted for.').waitFor();
+  await notary.page.setViewportSize({ width: 360, height: 740 });
+  await fits(notary.page);
+  await checked(notary.page, 'market-360');
+  await pictured(notary.page, 'market');
+  for (const { page } of [clinic, notary, reader]) await page.context().close();
 
   say('a trace of the simulator is played back, without signing in');
   const stranger = await open();

@@ -18,7 +18,10 @@ while (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$((port + 1)); d
 "$witan" up --agent udt-clinical --agent udt-lab >"$work/up.log" 2>&1 &
 pids=($!)
 echo $! >"$work/node.pid"
-trap 'kill "${pids[@]}" $(cat "$work/lab.pid" 2>/dev/null) 2>/dev/null || true; wait 2>/dev/null || true' EXIT
+trap 'kill "${pids[@]}" $(cat "$work/lab.pid" "$work"/market/*.pid 2>/dev/null) 2>/dev/null || true; wait 2>/dev/null || true' EXIT
+# Three organisations of a market, up to a delivery that its buyer is to accept; the story goes on with it.
+{ "$here/../../scripts/market.sh" --leave review --dir "$work/market" "$witan" >"$work/market.log" 2>&1 && touch "$work/market.ready"; } &
+pids+=($!)
 "$witan" status --wait ready --timeout 30 >/dev/null
 # A second device asks to join, and goes up when the story has approved it.
 { "$witan" join --address "127.0.0.1:$port" --name lab --listen 127.0.0.1:0 --advertise 127.0.0.1:1 --dir "$work/lab" \

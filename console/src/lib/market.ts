@@ -1,7 +1,9 @@
-// A contract of the market as its escrow has it: money and calls, from the state of an entity of the domain `escrow`.
-// Pure functions.
+// Contracts of the market: as their escrow has them, from the state of an entity of the domain `escrow`, and as buyer and
+// seller see them. Pure functions.
+import type { Schemas } from '../api/client.ts';
 import type { State } from './fields.ts';
 import { isObject, type Json } from './json.ts';
+import { plain } from './text.ts';
 
 export type CallState = 'reserved' | 'declined' | 'delivered' | 'disputed' | 'ruled' | 'released' | 'refunded';
 export interface Call {
@@ -18,20 +20,22 @@ export interface Call {
   reason: string;
   asks: boolean; // a person is asked to rule
 }
-export interface Contract {
-  buyer: string;
-  seller: string;
-  phase: 'asked for' | 'open' | 'stopped' | 'closed';
+export interface Money {
   currency: string;
-  capability: string;
-  total: bigint;
-  calls: bigint; // as many as were agreed
-  expiry: string;
   deposited: bigint;
   held: bigint;
   buyerFree: bigint;
   sellerFree: bigint;
   paidOut: bigint;
+}
+export interface Contract extends Money {
+  buyer: string;
+  seller: string;
+  phase: 'asked for' | 'open' | 'stopped' | 'closed';
+  capability: string;
+  total: bigint;
+  calls: bigint; // as many as were agreed
+  expiry: string;
   list: Call[];
 }
 
@@ -97,4 +101,38 @@ export function contractOf(state: State): Contract {
 }
 
 // What came in is somewhere: held for a call, free for a party, or paid out.
-export const isConserved = (one: Contract): boolean => one.deposited === one.held + one.buyerFree + one.sellerFree + one.paidOut;
+export const isConserved = (one: Money): boolean => one.deposited === one.held + one.buyerFree + one.sellerFree + one.paidOut;
+
+// What the holder of the money answers to a party. Null: nothing of this contract.
+export function moneyOf(answer: Json, currency: string): Money | null {
+  if (!isObject(answer) || answer['deposited'] === undefined) return null;
+  const at = (name: string) => number(answer[name]);
+  return { currency, deposited: at('deposited'), held: at('held'), buyerFree: at('buyer'), sellerFree: at('seller'), paidOut: at('paidBuyer') + at('paidSeller') };
+}
+
+type CallRow = Schemas['CallRow'];
+const kSteps: Record<string, string> = {
+  reserve: 'the money is asked to be held', order: 'ordered, not yet taken', await: 'the seller works', review: 'delivered: you accept or dispute it', accept: 'accepted, to be entered', dispute: 'disputed, to be entered',
+  reclaim: 'reclaimed, to be entered', check: 'the money is looked for', run: 'works', record: 'delivered, to be recorded', deliver: 'to be delivered', window: 'delivered, may be disputed', claim: 'claimed, to be entered', decline: 'declined, to be entered',
+};
+export const callWords = (call: CallRow): string => call.end || (kSteps[call.step] ?? call.step);
+
+export interface Act {
+  act: Schemas['ActRequest']['act'];
+  word: string;
+  effect: string;
+}
+// What a person may say of a call. `partner`: the other side; `state`: as the holder says it, who decides whether its
+// time has come.
+export function actsOn(call: CallRow, partner: string, state: string): Act[] {
+  if (['RELEASED', 'REFUNDED'].includes(state)) return [];
+  const who = plain(partner, 60);
+  if (call.side === 'sold')
+    return call.step === 'window' ? [{ act: 'claim', word: 'Claim', effect: `The holder pays you the charge, or what was ruled. Before the window for disputes ends it refuses, unless ${who} has accepted.` }] : [];
+  if (call.step === 'review')
+    return [
+      { act: 'accept', word: 'Accept', effect: `The charge goes to ${who}, the rest comes back.` },
+      { act: 'dispute', word: 'Dispute', effect: 'The money stays held until an arbiter of the holder has ruled, or it is reclaimed.' },
+    ];
+  return call.step === 'await' ? [{ act: 'reclaim', word: 'Reclaim', effect: `The money comes back, if ${who} has declined or is late: else it is refused.` }] : [];
+}
