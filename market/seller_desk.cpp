@@ -152,9 +152,10 @@ json::object SellerDesk::onQuote(const Letter& letter, Moment now) const {
   }
   if (const json::value* budget = letter.body.if_contains("budget")) {
     if (const Status read = readJson(*budget, quote.budget, "budget"); !read.ok()) return no(read.error().message);
-    const Budget &asked = quote.budget, &most = best->budget;
-    if (asked.steps > most.steps || asked.tokens > most.tokens || asked.seconds > most.seconds)
-      return no("the budget exceeds the offer's");
+    const Budget& most = best->budget;
+    if (quote.budget.steps > most.steps) return no(concat("a call has at most ", most.steps, " steps"));
+    if (quote.budget.tokens > most.tokens) return no(concat("a call has at most ", most.tokens, " tokens"));
+    if (quote.budget.seconds > most.seconds) return no(concat("a call has at most ", most.seconds, " seconds"));
   }
   quote.validUntil = {std::min(best->validUntil.seconds, now.seconds + kQuoteSeconds)};
   quote.id = Word(concat("quote-", toHex(sha256(toJson(quote))).substr(0, 16)));

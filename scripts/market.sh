@@ -163,8 +163,8 @@ leaveAt deployed
 tell lab market publish reading --price 100 --currency EUR.cent --deliver "$deliver" --window 600
 tell clinic market find --at lab
 leaveAt offered
-tell clinic market quote reading --at lab --tokens 5000
-quote=$(w clinic market quote reading --at lab --tokens 5000 --json | grep -o '"offer":"[0-9a-f]*"' | head -n 1 | member offer)
+tell clinic market quote reading --at lab --tokens 2000
+quote=$(w clinic market quote reading --at lab --tokens 2000 --json | grep -o '"offer":"[0-9a-f]*"' | head -n 1 | member offer)
 
 title "A contract: signed by both, opened at the escrow house, paid for."
 tell clinic market contract propose "${quote:0:16}" --at lab --escrow notary --id K1

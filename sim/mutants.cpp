@@ -78,7 +78,7 @@ constexpr MutantCase kCases[] = {
      "a request that was taken on ends when its entity is found frozen"},
     {"acceptUnseen", "market", "market", 60, "a buyer accepts without looking which statement the holder has"},
     {"acceptUnverified", "market", "market", 60, "a buyer takes evidence that fails a check"},
-    {"forgetSteps", "market liveness crash", "market", 40, "what a buyer does next is not durable"},
+    {"forgetSteps", "market liveness", "market", 40, "what a buyer does next is not durable"},
     {"ignoreSecondOrder", "market", "market", 60, "a second order of a call goes unnoticed"},
     {"runUnpaid", "market", "market", 60, "a seller runs an order before the money is held"},
     {"noEtcdCompare", "ledger-rules fences no-decision-lost liveness", "etcd", 20,

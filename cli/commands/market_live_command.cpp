@@ -296,7 +296,7 @@ void addOffers(Command& noun) {
   {
     const auto [command, a] =
         addLiveVerb<QuoteArguments>(noun, "quote", "Ask a partner for an offer that is narrowed to what is needed",
-                                    "witan market quote reading --at lab --tokens 5000", quote);
+                                    "witan market quote reading --at lab --tokens 2000", quote);
     command->option("SKILL", a->graph, "Id of the graph")->required();
     command->option("--at", a->at, "The organisation")->required();
     command->option("--locale", a->locales, "Where data may get to; more than once; default: as offered");

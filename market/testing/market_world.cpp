@@ -76,15 +76,12 @@ class MarketWorld::World {
     const auto calls = standings();
     for (int n = 0; n < wishes_; ++n) {
       const std::string call = nameOf(n);
+      const BuyerCall* asked = buyer_->find(toy_.contractDigest(), call);
+      if (asked == nullptr) return "the buyer does not know " + call;
       const auto at = calls.find(call);
-      if (at == calls.end()) {
-        const BuyerCall* asked = buyer_->find(toy_.contractDigest(), call);
-        if (asked == nullptr || asked->end != "refused") return call + " is not reserved";
-      } else if (at->second.settleAt) {
-        return call + " is " + std::string(at->second.state);
-      } else if (buyer_->find(toy_.contractDigest(), call)->end.empty()) {
-        return "the buyer of " + call + " waits";
-      }
+      if (at == calls.end() && asked->end != "refused") return call + " is not reserved";
+      if (at != calls.end() && at->second.settleAt) return call + " is " + std::string(at->second.state);
+      if (asked->end.empty()) return "the buyer of " + call + " waits";
     }
     return {};
   }

@@ -303,7 +303,7 @@ TEST_F(Proposals, AQuoteNarrowsAnOfferAndComesBackWithTheProposal) {
             "a locale is not offered");
   json::object budget{{"steps", 100'000}, {"tokens", 5'001}, {"seconds", 600}};
   EXPECT_EQ(textOf(ask({{"capability", "lab.summarise"}, {"budget", budget}}), "declined"),
-            "the budget exceeds the offer's");
+            "a call has at most 5000 tokens");
   budget["tokens"] = 2'000;
   const json::object quoted =
       ask({{"capability", "lab.summarise"}, {"locales", json::array{"eu"}}, {"budget", budget}});
