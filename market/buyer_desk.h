@@ -1,19 +1,20 @@
 // The buyer's desk: calls from the reservation to the end, each a saga whose compensation is Reclaim or Dispute.
 //
-//   reserve -> order -> await -> [review] -> accept -> ended
+//   reserve -> order -> await -> compare -> [review] -> accept -> ended
 //                 \        \-> dispute (evidence fails a check, or a person says so in review) -> ended
 //                  \-> reclaim (declined, or deliverBy has passed) -> ended
 //
-// No order is sent before the money is held. Evidence is verified in full before it is accepted. Between dispute and
-// reclaim it goes back and forth until the holder takes one of them: which is lawful depends on what has reached it.
-// The host restores rows, then calls tick() at least each second. See market/letters.h.
+// No order is sent before the money is held. Evidence is verified in full before it is accepted, and must be what the
+// holder has (compare): a seller may have signed a second statement, and Accept pays what was delivered. Between
+// dispute and reclaim it goes back and forth until the holder takes one of them: which is lawful depends on what has
+// reached it. The host restores rows, then calls tick() at least each second. See market/letters.h.
 #pragma once
 
 #include "market/letters.h"
 
 namespace witan::market {
 
-WITAN_ENUM(BuyerStep, reserve, order, await, accept, dispute, reclaim, ended, review)
+WITAN_ENUM(BuyerStep, reserve, order, await, accept, dispute, reclaim, ended, review, compare)
 
 struct BuyerCall {
   std::string contract, call;
@@ -92,6 +93,7 @@ class BuyerDesk {
   void end(Live& live, const std::string& how, Moment now, Out& out);
   void send(Live& live, Moment now, Out& out);
   void answered(Live& live, const json::object& body, Moment now, Out& out);
+  void compared(Live& live, const json::object& body, Moment now, Out& out);
   void actAnswered(Live& live, const std::string& outcome, const std::string& rule, Moment now, Out& out);
   void onEvidence(const Letter& letter, Moment now, Out& out);
   void alarm(Live& live, Moment now, Out& out);

@@ -27,7 +27,8 @@ const ContractDesk::Known* ContractDesk::find(std::string_view id) const {
   return at == proposals_.end() ? nullptr : &at->second;
 }
 
-Result<Out> ContractDesk::propose(const Contract& contract, const json::array& sellersGrants, Moment now) {
+Result<Out> ContractDesk::propose(const Contract& contract, const json::array& sellersGrants, Moment now,
+                                  json::value quote) {
   if (contract.buyer.org != org_ || keyOf(contract.buyer.key) != key_.publicKey())
     return invalid("the contract is of another buyer");
   Out out;
@@ -43,6 +44,7 @@ Result<Out> ContractDesk::propose(const Contract& contract, const json::array& s
   json::array grants = grants_;
   grants.insert(grants.end(), sellersGrants.begin(), sellersGrants.end());
   proposal.grants = std::move(grants);
+  proposal.offer = std::move(quote);
   const std::string digest = toHex(sha256(toJson(contract)));
   restore(rowOf(digest, proposal));
   enter(proposals_.at(digest), ProposalStep::propose, "", now, out);
@@ -60,13 +62,15 @@ void ContractDesk::enter(Known& known, ProposalStep step, const std::string& rea
 Letter ContractDesk::letterOf(const Known& known) const {
   const Contract& c = known.opened.document;
   const bool open = known.proposal.step == ProposalStep::open;
-  return {org_,
-          open ? c.escrow : c.seller.org,
-          stepId(known.opened.digest, enumName(known.proposal.step), known.proposal.attempt),
-          open ? "open" : "propose",
-          {{"contract", valueOf(known.proposal.envelope)},
-           {"entity", known.opened.digest},
-           {"grants", open ? known.proposal.grants : json::value(grants_)}}};
+  Letter letter{org_,
+                open ? c.escrow : c.seller.org,
+                stepId(known.opened.digest, enumName(known.proposal.step), known.proposal.attempt),
+                open ? "open" : "propose",
+                {{"contract", valueOf(known.proposal.envelope)},
+                 {"entity", known.opened.digest},
+                 {"grants", open ? known.proposal.grants : json::value(grants_)}}};
+  if (!open && !known.proposal.offer.is_null()) letter.body["offer"] = known.proposal.offer;
+  return letter;
 }
 
 void ContractDesk::send(Known& known, Moment now, Out& out) {

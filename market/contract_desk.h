@@ -19,7 +19,9 @@ struct Proposal {
   ProposalStep step = ProposalStep::propose;
   std::uint64_t attempt = 0;
   std::string reason;
-  WITAN_MEMBERS(Proposal, envelope, grants, step, attempt, reason)
+  json::value offer;  // a quote that the seller has not kept; or null
+  static constexpr std::size_t required = 5;
+  WITAN_MEMBERS(Proposal, envelope, grants, step, attempt, reason, offer)
 };
 
 class ContractDesk {
@@ -35,9 +37,10 @@ class ContractDesk {
   };
 
   void restore(const Row& row);
-  // Signs and begins. The same id again goes on with the text that was signed, whatever else is asked for. Errors: not
-  // this buyer's.
-  Result<Out> propose(const Contract& contract, const json::array& sellersGrants, Moment now);
+  // Signs and begins. The same id again goes on with the text that was signed, whatever else is asked for. `quote`: the
+  // envelope of the offer if it is one. Errors: not this buyer's.
+  Result<Out> propose(const Contract& contract, const json::array& sellersGrants, Moment now,
+                      json::value quote = nullptr);
   Out onLetter(const Letter& letter, Moment now);
   Out tick(Moment now);
   void hurry();

@@ -133,7 +133,11 @@ Out HolderDesk::onLetter(const Letter& letter, Moment now) {
   if (letter.kind == "view") {
     json::object body{{"state", "UNKNOWN"}};
     for (const CallStanding& call : escrow.calls)
-      body = {{"state", call.state}, {"order", call.order}, {"input", call.input}, {"amount", call.amount}};
+      body = {{"state", call.state},
+              {"order", call.order},
+              {"input", call.input},
+              {"amount", call.amount},
+              {"evidence", call.evidence}};
     answer(std::move(body));
     return out;
   }

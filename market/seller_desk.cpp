@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/mutant.h"
+
 namespace witan::market {
 
 namespace {
@@ -40,6 +42,8 @@ void SellerDesk::restore(const Row& row) {
   const json::value value = valueOf(row.value);
   if (row.key.starts_with(kOffered)) {
     if (auto offer = openEnvelope<Offer>(value); offer.ok()) offers_[offer->digest] = std::move(*offer);
+  } else if (row.key.starts_with(kQuoted)) {
+    if (auto offer = openEnvelope<Offer>(value); offer.ok()) quoted_[offer->digest] = std::move(*offer);
   } else if (row.key.starts_with(kAgreed)) {
     SellerContract kept;
     if (!readJson(value, kept, "row").ok()) return;
@@ -106,7 +110,9 @@ Out SellerDesk::onLetter(const Letter& letter, Moment now) {
     out.letters.push_back(answerTo(letter, {{"busy", true}}));
     return out;
   }
-  if (letter.kind == "propose")
+  if (letter.kind == "quote")
+    out.letters.push_back(answerTo(letter, onQuote(letter, now)));
+  else if (letter.kind == "propose")
     out.letters.push_back(answerTo(letter, onPropose(letter, now, out)));
   else if (letter.kind == "order")
     out.letters.push_back(answerTo(letter, onOrder(letter, now, out)));
@@ -121,12 +127,47 @@ Out SellerDesk::onLetter(const Letter& letter, Moment now) {
   return out;
 }
 
+// ---- offers
+
+const Opened<Offer>* SellerDesk::offerOf(const std::string& digest) const {
+  for (const auto* all : {&offers_, &quoted_})
+    if (const auto at = all->find(digest); at != all->end()) return &at->second;
+  return nullptr;
+}
+
+// The newest offer of a graph, narrowed to what is asked for. Nothing is kept: it comes back with a proposal, under
+// this desk's own signature.
+json::object SellerDesk::onQuote(const Letter& letter, Moment now) const {
+  const auto no = [](std::string why) { return json::object{{"declined", std::move(why)}}; };
+  const Offer* best = nullptr;
+  for (const auto& [digest, offer] : offers_)
+    if (offer.document.capability.graph == textOf(letter.body, "capability") && now < offer.document.validUntil &&
+        (best == nullptr || best->validUntil < offer.document.validUntil))
+      best = &offer.document;
+  if (best == nullptr) return no("no offer of this is valid");
+  Offer quote = *best;
+  if (const json::value* locales = letter.body.if_contains("locales")) {
+    if (const Status read = readJson(*locales, quote.locales, "locales"); !read.ok()) return no(read.error().message);
+    if (!std::ranges::includes(best->locales, quote.locales)) return no("a locale is not offered");
+  }
+  if (const json::value* budget = letter.body.if_contains("budget")) {
+    if (const Status read = readJson(*budget, quote.budget, "budget"); !read.ok()) return no(read.error().message);
+    const Budget& most = best->budget;
+    if (quote.budget.steps > most.steps) return no(concat("a call has at most ", most.steps, " steps"));
+    if (quote.budget.tokens > most.tokens) return no(concat("a call has at most ", most.tokens, " tokens"));
+    if (quote.budget.seconds > most.seconds) return no(concat("a call has at most ", most.seconds, " seconds"));
+  }
+  quote.validUntil = {std::min(best->validUntil.seconds, now.seconds + kQuoteSeconds)};
+  quote.id = Word(concat("quote-", toHex(sha256(toJson(quote))).substr(0, 16)));
+  return {{"offer", valueOf(sealedDocument(quote, {&setup_.key, 1}))}};
+}
+
 // ---- contracts
 
-std::string SellerDesk::whyNot(const Opened<Contract>& contract, const Letter& letter, Moment now) const {
+std::string SellerDesk::whyNot(const Opened<Contract>& contract, const Opened<Offer>* offer, const Letter& letter,
+                               Moment now) const {
   const Contract& c = contract.document;
-  const auto offer = offers_.find(c.offer);
-  if (offer == offers_.end()) return "it names no offer of ours";
+  if (offer == nullptr) return "it names no offer of ours";
   if (c.buyer.org != letter.from || !setup_.roots.contains(letter.from)) return "the buyer is another organisation";
   if (c.seller.org != setup_.org || keyOf(c.seller.key) != setup_.key.publicKey() ||
       keyOf(c.seller.evidenceKey) != setup_.evidenceKey.publicKey() || c.seller.log != setup_.log)
@@ -136,11 +177,11 @@ std::string SellerDesk::whyNot(const Opened<Contract>& contract, const Letter& l
   const json::value* grants = letter.body.if_contains("grants");
   if (grants == nullptr || !isGranted(*grants, setup_.roots, c.buyer.org, c.buyer.key, GrantUse::contract, c.signedAt))
     return "no grant of the buyer's root is for its key";
-  if (c.signedAt.seconds > now.seconds + kClockSkewSeconds || now >= offer->second.document.validUntil ||
-      c.signedAt < offer->second.document.validFrom || c.signedAt >= offer->second.document.validUntil)
+  if (c.signedAt.seconds > now.seconds + kClockSkewSeconds || now >= offer->document.validUntil ||
+      c.signedAt < offer->document.validFrom || c.signedAt >= offer->document.validUntil)
     return "the offer is not valid now";
   if (c.notBefore >= c.expiry || c.perCall < 1 || c.total < 1 || c.calls < 1) return "it permits no call";
-  return widerThanOffer(c, offer->second.document, c.offer);
+  return widerThanOffer(c, offer->document, c.offer);
 }
 
 json::object SellerDesk::onPropose(const Letter& letter, Moment now, Out& out) {
@@ -156,24 +197,27 @@ json::object SellerDesk::onPropose(const Letter& letter, Moment now, Out& out) {
                              {before.kept.envelope, toJson(contract->text.envelope)}});
     return {{"declined", "another contract has this id"}};
   }
-  if (const std::string why = whyNot(*contract, letter, now); !why.empty()) return {{"declined", why}};
+  auto quote = openedOf<Offer>(letter.body, "offer");
+  const bool quoted = quote.ok() && quote->document.seller == setup_.org &&
+                      isSignedBy(quote->text, setup_.key.publicKey()) && quote->digest == contract->document.offer;
+  const Opened<Offer>* offer = quoted ? &*quote : offerOf(contract->document.offer);
+  if (const std::string why = whyNot(*contract, offer, letter, now); !why.empty()) return {{"declined", why}};
+  if (quoted) out.rows.push_back({kQuoted + quote->digest, toJson(quote->text.envelope)});
   SellerContract kept{countersigned(contract->text, setup_.key), textOf(letter.body, "entity"),
                       letter.body.at("grants")};
   out.rows.push_back({kAgreed + contract->digest, toJson(kept)});
-  restore(out.rows.back());
+  for (const Row& row : out.rows) restore(row);
   return {{"contract", valueOf(kept.envelope)}};
 }
 
 // ---- orders
 
-std::string SellerDesk::whyNot(const Opened<Order>& order, const Letter& letter, const Known& contract,
-                               Moment now) const {
+std::string SellerDesk::whyNot(const Opened<Order>& order, const Letter& letter, const Known& contract) const {
   const Contract& c = contract.opened.document;
   if (c.buyer.org != letter.from) return "the order is of another buyer";
   if (!isSignedBy(order.text, keyOf(c.buyer.key))) return "the buyer has not signed the order";
   if (const std::string wider = widerThanContract(order.document, c, contract.opened.digest); !wider.empty())
     return wider;
-  if (now.seconds > order.document.deliverBy.seconds + kClockSkewSeconds) return "deliverBy has passed";
   if (jsonDigest(commitmentTo(textsOf(letter.body, "disclosures"))) != order.document.input)
     return "the disclosures are not the order's input";
   return "";
@@ -199,17 +243,20 @@ json::object SellerDesk::onOrder(const Letter& letter, Moment now, Out& out) {
       if (call.step == SellerStep::decline || call.end == "declined") return {{"declined", "it was declined"}};
       return {{"accepted", true}};
     }
-    if (isSignedBy(order->text, keyOf(contract->second.opened.document.buyer.key)))
+    if (isSignedBy(order->text, keyOf(contract->second.opened.document.buyer.key)) && !mutated("ignoreSecondOrder"))
       out.incidents.push_back({"equivocation",
                                letter.from,
                                "call " + order->document.call + " has a second order",
                                {call.order, toJson(order->text.envelope)}});
     return {{"declined", "another order has this call"}};
   }
-  if (const std::string why = whyNot(*order, letter, contract->second, now); !why.empty()) {
+  if (const std::string why = whyNot(*order, letter, contract->second); !why.empty()) {
     out.incidents.push_back({"wider", letter.from, why, {toJson(order->text.envelope)}});
     return {{"declined", why}};
   }
+  // Late is no lie: clocks and links differ.
+  if (now.seconds > order->document.deliverBy.seconds + kClockSkewSeconds)
+    return {{"declined", "deliverBy has passed"}};
   if (openCallsOf(letter.from) >= kOpenCalls) return {{"busy", true}};
   SellerCall call{order->document.contract, order->document.call, toJson(order->text.envelope),
                   textsOf(letter.body, "disclosures")};
@@ -224,7 +271,7 @@ void SellerDesk::checked(Live& live, const json::object& body, Moment now, Out& 
   const bool held = textOf(body, "state") == "RESERVED" && textOf(body, "order") == live.order.digest &&
                     textOf(body, "input") == order.input && amount != nullptr && amount->is_int64() &&
                     amount->get_int64() == std::int64_t(order.amount);
-  if (held) return enter(live, SellerStep::run, now, out);
+  if (held || mutated("runUnpaid")) return enter(live, SellerStep::run, now, out);
   end(live, "declined", now, out);
 }
 
@@ -273,7 +320,7 @@ json::object SellerDesk::bundleOf(const Live& live, const json::value& receipt) 
   const SellerCall& call = live.call;
   return {{"type", "witan.evidence-bundle/v1"},
           {"grants", std::move(grants)},
-          {"offer", parseJson(toJson(offers_.at(contract.opened.document.offer).text.envelope)).value()},
+          {"offer", parseJson(toJson(offerOf(contract.opened.document.offer)->text.envelope)).value()},
           {"contract", valueOf(contract.kept.envelope)},
           {"order", valueOf(call.order)},
           {"evidence", valueOf(call.statement)},
@@ -296,6 +343,7 @@ Out SellerDesk::recorded(const std::string& id, const json::value& receipt, Mome
     return out;
   }
   live.call.bundle = canonicalJson(bundle);
+  live.showing.tried(now);  // the buyer compares it with what the holder has: that comes first
   enter(live, SellerStep::deliver, now, out);
   return out;
 }
@@ -413,6 +461,7 @@ void SellerDesk::actAnswered(Live& live, const json::object& body, Moment now, O
         return rule == "ESCROW_IN_TIME" ? end(live, "unpaid", now, out) : enter(live, SellerStep::decline, now, out);
       }
       const Natural window = contracts_.at(live.call.contract).opened.document.disputeWindowSeconds;
+      live.showing.reset();
       live.call.claimAt = Moment{now.seconds + std::int64_t(std::min<Natural>(window, Natural{1} << 40))};
       return enter(live, SellerStep::window, now, out);
     }

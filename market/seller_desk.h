@@ -48,7 +48,9 @@ struct RunResult {
 };
 
 inline constexpr std::size_t kMostOffers = 256;
-inline constexpr const char* kOffered = "offer/";  // rows of offers
+inline constexpr const char* kOffered = "offer/";     // rows of offers
+inline constexpr const char* kQuoted = "quoted/";     // and of those that were quoted and taken
+inline constexpr std::int64_t kQuoteSeconds = 3'600;  // for which a quote is valid
 
 struct SellerSetup {
   std::string org;
@@ -100,9 +102,12 @@ class SellerDesk {
   };
 
   json::object onPropose(const Letter& letter, Moment now, Out& out);
+  json::object onQuote(const Letter& letter, Moment now) const;
+  const Opened<Offer>* offerOf(const std::string& digest) const;
   json::object onOrder(const Letter& letter, Moment now, Out& out);
-  std::string whyNot(const Opened<Contract>& contract, const Letter& letter, Moment now) const;
-  std::string whyNot(const Opened<Order>& order, const Letter& letter, const Known& contract, Moment now) const;
+  std::string whyNot(const Opened<Contract>& contract, const Opened<Offer>* offer, const Letter& letter,
+                     Moment now) const;
+  std::string whyNot(const Opened<Order>& order, const Letter& letter, const Known& contract) const;
   void onAnswer(const Letter& letter, Moment now, Out& out);
   void checked(Live& live, const json::object& body, Moment now, Out& out);
   void actAnswered(Live& live, const json::object& body, Moment now, Out& out);
@@ -117,7 +122,7 @@ class SellerDesk {
   std::size_t openCallsOf(const std::string& org) const;
 
   SellerSetup setup_;
-  std::map<std::string, Opened<Offer>> offers_;                         // by digest
+  std::map<std::string, Opened<Offer>> offers_, quoted_;                // by digest
   std::map<std::string, Known> contracts_;                              // by digest
   std::map<std::pair<std::string, std::string>, std::string> digests_;  // by buyer and contract id
   std::map<std::string, Live> calls_;                                   // by external id

@@ -164,9 +164,11 @@ leaveAt deployed
 tell lab market publish reading --price 100 --currency EUR.cent --deliver "$deliver" --window 600
 tell clinic market find --at lab
 leaveAt offered
+tell clinic market quote reading --at lab --tokens 2000
+quote=$(w clinic market quote reading --at lab --tokens 2000 --json | grep -o '"offer":"[0-9a-f]*"' | head -n 1 | member offer)
 
 title "A contract: signed by both, opened at the escrow house, paid for."
-tell clinic market contract propose reading --at lab --escrow notary --id K1
+tell clinic market contract propose "${quote:0:16}" --at lab --escrow notary --id K1
 entity=$(w clinic market contract show K1 --json | grep -o '"contract":"[0-9a-f]\{64\}"' | head -n 1 | member contract)
 deposit=$((400 + kills * 100))
 tell notary propose escrow "$entity" Holder "{\"type\":\"Deposit\",\"reference\":\"bank-1\",\"amount\":$deposit}"

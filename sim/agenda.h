@@ -24,6 +24,7 @@ enum class StepKind : std::uint8_t {
   etcd,      // parcel `n` of etcd
   tool,      // answer `n` of a tool reaches device `a`
   alarm,     // device `a` takes a step, if it is idle
+  market,    // the organisations of the market go on
   look,      // the operators, counselors and checkers of the settling phase look
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "market/testing/market_world.h"
 #include "replica/core/replica_config.h"
 #include "sim/sim_agents.h"
 
@@ -35,6 +36,7 @@ constexpr EventInfo kEvents[] = {
      "another version of the policy over payments, on this device", ""},
     {EventKind::deskEdit, &WorkOptions::deskEdits,
      "a person edits, settles or removes entry n of those that agents write too", "n, m"},
+    {EventKind::marketOrder, &WorkOptions::marketOrders, "the buyer of the market orders a call", ""},
     {EventKind::cut, &FaultOptions::cuts, "nothing passes between device and other", "other, lasts", true},
     {EventKind::oneWayCut, &FaultOptions::oneWayCuts, "nothing passes from device to other; the way back is open",
      "other, lasts", true},
@@ -75,6 +77,12 @@ constexpr EventInfo kEvents[] = {
      "power loss at one of the next writes of store m (0, 1) while a saga is under way", "n, m, lasts"},
     {EventKind::toolOutage, &FaultOptions::toolOutages, "no tool outside answers the agents of device", "lasts", true},
     {EventKind::engineOutage, &FaultOptions::engineOutages, "n members of etcd are gone", "n, lasts", true},
+    {EventKind::marketDeath, &FaultOptions::marketDeaths, "the process of organisation n ends at the m-th next write",
+     "n, m"},
+    {EventKind::marketSilence, &FaultOptions::marketSilences, "organisation n hears and does nothing", "n, lasts",
+     true},
+    {EventKind::marketClock, &FaultOptions::marketClocks, "the clock of organisation n is m seconds off", "n, m"},
+    {EventKind::marketLie, &FaultOptions::marketLies, "who lies in the market tells the n-th lie of that party", "n"},
 };
 static_assert(std::size(kEvents) == enumNames<EventKind>().size());
 
@@ -120,6 +128,10 @@ constexpr CheckerInfo kCheckers[] = {
     {"sagas", "Each ends, or is put aside for a person; what is undone is undone once."},
     {"ledger-rules",
      "Every ledger, decided again from its beginning, gives what was recorded; all copies are one log."},
+    {"market",
+     "Money between organisations is conserved; a call is settled once, and paid for what its seller has signed and "
+     "its "
+     "buyer has not refused; each lie leaves proof against the liar, and nobody else is accused."},
     {"fences",
      "No epoch has two owners, nothing of an epoch that was over stands in the log, a log in etcd never has a gap, and "
      "who knows that an epoch is over neither decides nor takes anything more in it."},
@@ -170,6 +182,8 @@ constexpr const char* kCounted[] = {"absurd frame",
                                     "linearizability undecided",
                                     "mail goes out",
                                     "mails not confirmed",
+                                    "market call refunded",
+                                    "market call released",
                                     "member of etcd gone",
                                     "nobody works any more",
                                     "not admitted again",
@@ -236,6 +250,9 @@ std::vector<std::string> allNames() {
   for (const char* kind : kIncidents) names.push_back(concat("incident: ", kind));
   for (const char* kind : kNotices) names.push_back(concat("notice: ", kind));
   for (const std::string_view says : enumNames<ToolSays>()) names.push_back(concat("tool: ", says));
+  for (const std::string_view lie : enumNames<market::MarketLie>()) names.push_back(concat("market lie: ", lie));
+  for (const char* kind : {"equivocation", "evidence", "flood", "silent", "wider"})
+    names.push_back(concat("market incident: ", kind));
   for (const std::string_view name : enumNames<EventKind>())
     if (isFault(*parseEnum<EventKind>(name))) names.push_back(concat("fault: ", name));
   for (const EventKind kind : {EventKind::movePartition, EventKind::seizePartition, EventKind::retire, EventKind::join})
@@ -256,6 +273,8 @@ constexpr Unreached kUnreached[] = {
     {"member of etcd gone", "there is no etcd; the scenarios of etcd reach it"},
     {"request repeated elsewhere", "only where copies are ahead of their logs; the scenarios of etcd reach it"},
     {"notice: otherEngine", "all devices have one engine; tests/replica has two"},
+    {"market incident: flood", "no desk asks so often; tests/market floods one"},
+    {"market incident: silent", "an alarm a day after the window; tests/market waits for it"},
     {"fault: offline", "hours are too long for ten minutes; month-offline reaches it"},
     {"incident: forkProven", "no device of a run signs two heads; tests/replica has one"},
     {"notice: forkProven", "no device of a run signs two heads; tests/replica has one"},

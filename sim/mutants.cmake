@@ -45,17 +45,20 @@ set(WITAN_HOOKED_domains
   domains/joint/invariants.cpp
   domains/moderation/enforcement.cpp
   domains/verification/invariants.cpp)
+set(WITAN_HOOKED_market
+  market/buyer_desk.cpp
+  market/seller_desk.cpp)
 set(WITAN_HOOKED_sim
   sim/mutants.cpp)
 
-foreach(room replication kernel replica saga agents domains sim)
+foreach(room replication kernel replica saga agents domains market sim)
   list(TRANSFORM WITAN_HOOKED_${room} PREPEND ${CMAKE_SOURCE_DIR}/)
   set_source_files_properties(${WITAN_HOOKED_${room}} PROPERTIES WITAN_UNITY_GROUP ${room}_hooked)
 endforeach()
 
 # Object libraries witan_<room>_hooked: whoever links one links the room too.
 function(witan_hooked_rooms)
-  foreach(room replication kernel replica saga agents domains sim)
+  foreach(room replication kernel replica saga agents domains market sim)
     witan_unity(sources ${room}_hooked ${WITAN_HOOKED_${room}})
     add_library(witan_${room}_hooked OBJECT ${sources})
     target_compile_definitions(witan_${room}_hooked PUBLIC WITAN_MUTANTS)

@@ -23,6 +23,7 @@ constexpr OptionRange kRanges[] = {
     {"cluster", "partitions", 1, 64, 1},
     {"cluster", "pendingTtlSeconds", 0, 366 * 24 * 3600},
     {"cluster", "scopes", 0, 16, 0},
+    {"cluster", "marketLiar", 0, 2, 0},
     {"cluster", "segmentBytes", 1, 1 << 20},
     {"cluster", "followWindow", 1, 1'000},
     {"cluster", "etcdRequestBytes", 0, 1 << 30},

@@ -33,6 +33,7 @@ struct ClusterOptions {
   std::int64_t pendingTtlSeconds = 0;  // of a proposal that waits for a counselor; 0: for ever
   std::int64_t scopes = 2;             // private scopes beside "main"; a device has about half of them
   std::string domains = "udt budget";
+  std::int64_t marketLiar = 0;  // who lies in the market: 0 nobody, 1 the buyer, 2 the seller
   Engine engine = Engine::embedded;
   StoreKind store = StoreKind::memory;
   // Limits of the product that small ones exercise: bytes of a segment of sync, batches under way to a follower.
@@ -41,7 +42,7 @@ struct ClusterOptions {
   std::int64_t etcdRequestBytes = 0;  // the most that etcd takes in one transaction; 0: whatever comes
   static constexpr std::size_t required = 0;
   WITAN_MEMBERS(ClusterOptions, devices, ledgerReplicas, agents, hosts, entities, partitions, pendingTtlSeconds, scopes,
-                domains, engine, store, segmentBytes, followWindow, etcdRequestBytes)
+                domains, marketLiar, engine, store, segmentBytes, followWindow, etcdRequestBytes)
 };
 
 struct TimeOptions {
@@ -97,10 +98,11 @@ struct WorkOptions {
   std::int64_t approvals = 0;      // answers of people to what agents ask; some are about something else
   std::int64_t policyChanges = 0;  // of the policy over payments, on one device
   std::int64_t deskEdits = 0;      // by people, of entries that agents write too
+  std::int64_t marketOrders = 0;   // calls that one organisation buys from another
   static constexpr std::size_t required = 0;
   WITAN_MEMBERS(WorkOptions, agentWrites, journalEdits, messages, batches, summaries, removals, scopedWrites, proposals,
                 repeats, misuses, decisions, requests, turns, agentPauses, confirmations, approvals, policyChanges,
-                deskEdits)
+                deskEdits, marketOrders)
 };
 
 // Per simulated hour of the whole cluster, unless said otherwise.
@@ -131,17 +133,22 @@ struct FaultOptions {
   std::int64_t moves = 0;             // an operator hands a partition over
   std::int64_t seizures = 0;          // an operator seizes a partition whose owner is out of reach
   std::int64_t retirements = 0;
-  std::int64_t comebacks = 0;      // a retired device is switched on again for a while
-  std::int64_t joins = 0;          // a new device
-  std::int64_t hostiles = 0;       // a member that sends malformed, replayed or absurd frames for a while
-  std::int64_t sagaCrashes = 0;    // power loss at one of the next writes of a saga
-  std::int64_t toolOutages = 0;    // no tool outside answers a device's agents
-  std::int64_t engineOutages = 0;  // etcd: a minority, now and then a majority, is gone for a while
+  std::int64_t comebacks = 0;       // a retired device is switched on again for a while
+  std::int64_t joins = 0;           // a new device
+  std::int64_t hostiles = 0;        // a member that sends malformed, replayed or absurd frames for a while
+  std::int64_t sagaCrashes = 0;     // power loss at one of the next writes of a saga
+  std::int64_t toolOutages = 0;     // no tool outside answers a device's agents
+  std::int64_t engineOutages = 0;   // etcd: a minority, now and then a majority, is gone for a while
+  std::int64_t marketDeaths = 0;    // of an organisation's process, before or after one of its next writes
+  std::int64_t marketSilences = 0;  // an organisation hears and does nothing for a while
+  std::int64_t marketClocks = 0;    // an organisation's clock is off from now on
+  std::int64_t marketLies = 0;      // of who lies (cluster.marketLiar)
   static constexpr std::size_t required = 0;
   WITAN_MEMBERS(FaultOptions, cuts, oneWayCuts, splits, isolations, flaps, clogs, cutSeconds, crashes, writeCrashes,
                 downSeconds, pauses, pauseSeconds, offlines, offlineHours, diskLosses, restores, ledgerRestores,
                 ioErrors, fullDisks, slowDisks, bitRots, clockJumps, clockJumpSeconds, moves, seizures, retirements,
-                comebacks, joins, hostiles, sagaCrashes, toolOutages, engineOutages)
+                comebacks, joins, hostiles, sagaCrashes, toolOutages, engineOutages, marketDeaths, marketSilences,
+                marketClocks, marketLies)
 };
 
 struct Options {

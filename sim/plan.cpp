@@ -10,6 +10,7 @@ namespace witan::sim {
 
 namespace {
 
+constexpr std::uint64_t kMarketClockSeconds = 1'200;
 constexpr std::uint64_t kChoice = 1 << 20;  // for what is taken modulo a number that only the run knows
 
 // Draws what the events of one kind have beside their time.
@@ -136,6 +137,19 @@ class Chooser {
         another(e);
         e.lasts = length(f.cutSeconds);
         break;
+      case EventKind::marketDeath:
+        e.n = random_.below(3);
+        e.m = random_.below(16);
+        break;
+      case EventKind::marketSilence:
+        e.n = random_.below(3);
+        e.lasts = length(f.cutSeconds);
+        break;
+      case EventKind::marketClock:
+        e.n = random_.below(3);
+        e.m = random_.below(random_.below(4) == 0 ? kMarketClockSeconds : 200);
+        break;
+      case EventKind::marketLie: e.n = any(); break;
       case EventKind::engineOutage:
         e.n = random_.below(4) == 0 ? 2 : 1;  // of three
         e.lasts = length(f.cutSeconds);

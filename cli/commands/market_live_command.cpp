@@ -20,6 +20,11 @@ struct OfferArguments : LiveArguments {
   std::int64_t price = 0, calls = 0, deliver = 0, window = 0, days = 0;
 };
 
+struct QuoteArguments : OfferArguments {
+  std::vector<std::string> locales;
+  std::int64_t steps = 0, tokens = 0, seconds = 0;
+};
+
 struct ContractArguments : LiveArguments {
   std::string contract, at, escrow, offer, id;
   std::int64_t total = 0, calls = 0, days = 0, waitSeconds = 30;
@@ -94,6 +99,16 @@ std::string offerWords(const json::value& all) {
 Result<int> find(const ControlClient& node, const OfferArguments& a) {
   WITAN_TRY(found, node.get("/v1/market/find" + queryOf({{"at", a.at}, {"skill", a.graph}})));
   return print(found, a.json, offerWords);
+}
+
+Result<int> quote(const ControlClient& node, const QuoteArguments& a) {
+  json::object request{{"at", a.at}, {"skill", a.graph}};
+  if (!a.locales.empty()) request["locales"] = json::array(a.locales.begin(), a.locales.end());
+  setIf(request, "steps", a.steps);
+  setIf(request, "tokens", a.tokens);
+  setIf(request, "seconds", a.seconds);
+  WITAN_TRY(quoted, node.post("/v1/market/quote", request));
+  return print(quoted, a.json, offerWords);
 }
 
 Result<int> card(const ControlClient& node, const OfferArguments& a) {
@@ -277,6 +292,17 @@ void addOffers(Command& noun) {
         addLiveVerb<A>(noun, "find", "Ask a partner what it sells", "witan market find --at lab", find);
     command->option("SKILL", a->graph, "Offers of this graph only");
     command->option("--at", a->at, "The organisation")->required();
+  }
+  {
+    const auto [command, a] =
+        addLiveVerb<QuoteArguments>(noun, "quote", "Ask a partner for an offer that is narrowed to what is needed",
+                                    "witan market quote reading --at lab --tokens 2000", quote);
+    command->option("SKILL", a->graph, "Id of the graph")->required();
+    command->option("--at", a->at, "The organisation")->required();
+    command->option("--locale", a->locales, "Where data may get to; more than once; default: as offered");
+    command->option("--steps", a->steps, "Of a call, at most; default: as offered");
+    command->option("--tokens", a->tokens, "Of a call, at most; default: as offered");
+    command->option("--seconds", a->seconds, "Of a call, at most; default: as offered");
   }
   {
     const auto [command, a] =

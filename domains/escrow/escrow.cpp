@@ -161,11 +161,14 @@ std::string_view stateOfCall(const State& s, const std::string& call, const Call
 
 CallStanding standingOfCall(const State& s, Slot slot) {
   const CallRow& row = s.call.row(slot);
-  CallStanding standing{s.call.key(slot),       stateOfCall(s, s.call.key(slot), row),
-                        row.order.value_or(""), row.input.value_or(""),
-                        row.amount.value_or(0), {}};
-  if (factOf<SettlementByCall>(s.settlements, standing.call) != nullptr) return standing;
+  CallStanding standing{s.call.key(slot), stateOfCall(s, s.call.key(slot), row), row.order.value_or(""),
+                        row.input.value_or(""), row.amount.value_or(0)};
   const Delivery* delivered = factOf<DeliveryByCall>(s.deliveries, standing.call);
+  if (delivered != nullptr) standing.evidence = delivered->digest, standing.charge = delivered->charge;
+  if (const Settlement* settled = factOf<SettlementByCall>(s.settlements, standing.call)) {
+    standing.share = settled->seller;
+    return standing;
+  }
   standing.settleAt = delivered == nullptr ? row.declinedAt ? row.declinedAt : row.deliverBy
                       : row.ruling         ? Time{}
                                            : after(delivered->at, s.disputeWindow);

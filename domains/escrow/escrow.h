@@ -39,6 +39,9 @@ struct CallStanding {
   std::string order, input;
   std::int64_t amount = 0;
   std::optional<Time> settleAt;  // from when on Settle is lawful as far as it is known; none: it is settled
+  std::string evidence;          // digest of the statement that was delivered; empty: none
+  std::int64_t charge = 0;       // as delivered
+  std::int64_t share = 0;        // the seller's, once it is settled
 };
 struct EscrowStanding {
   std::string buyer, seller;

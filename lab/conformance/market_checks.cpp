@@ -7,8 +7,8 @@
 #include "domains/registry.h"
 #include "kernel/ledger/ledger.h"
 #include "kernel/typed_module.h"
-#include "lab/conformance/market_toy.h"
-#include "lab/conformance/market_world.h"
+#include "market/testing/market_toy.h"
+#include "market/testing/market_world.h"
 #include "store/memory_store.h"
 
 namespace witan::agents::conformance {

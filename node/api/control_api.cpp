@@ -5,12 +5,14 @@
 #include "base/quote.h"
 #include "node/api/control_routes.h"
 #include "node/console/console_pages.h"
+#include "node/market/market_host.h"
 
 namespace witan::node {
 
 namespace {
 
 constexpr const char* kMcpPath = "/mcp";
+constexpr const char* kCardPath = "/.well-known/agent-card.json";
 constexpr JsonLimits kBodyLimits{.bytes = 4 << 20, .depth = 32};
 // Of the Unix socket, which the command line uses: whoever fills the others cannot shut the operator out.
 constexpr std::size_t kOperatorsConnections = 32;
@@ -193,6 +195,7 @@ void ControlApi::serve(const net::HttpRequest& request, std::shared_ptr<net::Htt
   if (request.path == kMcpPath && !publicOnly) return serveMcp(request, std::move(reply));
   if (!publicOnly && request.path.starts_with(kTilesPath)) return serveTile(request, std::move(reply));
   if (!publicOnly && isConsolePath(request.path)) return reply->answer(consoleAnswer(request));
+  if (request.path == kCardPath && request.method == "GET") return serveCard(std::move(reply));
   Match match = matchOf(request.method, request.path);
   if (match.route == nullptr || (publicOnly && !isPublic(match.route->info))) {
     if (match.pathKnown && !publicOnly) return refuse(invalid(request.method + " is not for " + request.path), 405);
@@ -223,6 +226,15 @@ void ControlApi::serve(const net::HttpRequest& request, std::shared_ptr<net::Htt
   match.route->serve(
       ApiContext{daemon_, request, role, {daemon_, std::move(reply)}, console_, streams_, programs_, session},
       std::move(*input));
+}
+
+// Cards are for everybody: what is in them is signed, and what is secret is not.
+void ControlApi::serveCard(std::shared_ptr<net::HttpReply> reply) {
+  MarketHost* market = daemon_.market();
+  if (market == nullptr)
+    return reply->answer(errorResponse(
+        {ErrorCode::notFound, "this node takes no part in the market", "[market] org = \"NAME\" in witan.toml"}, 404));
+  reply->answer(jsonResponse(canonicalJson(market->card())));
 }
 
 void ControlApi::serveTile(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {

@@ -40,6 +40,7 @@ class ControlApi {
   std::optional<net::HttpResponse> refuseBody(const net::HttpRequest& head);
   net::HttpResponse withoutToken(const net::HttpRequest& request);
   void serve(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply, bool publicOnly);
+  void serveCard(std::shared_ptr<net::HttpReply> reply);
   void serveTile(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply);
   void serveMcp(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply);
   // A request that the node makes of itself on behalf of a role.

@@ -52,6 +52,14 @@ WITAN_STRUCT(FindRequest, (std::string, at, "The organisation that is asked", 1)
 WITAN_STRUCT(OffersFound, (std::vector<OfferRow>, offers, "What the organisation sells"),
              (json::value, card, "Its card in the directory (A2A), verified"))
 
+WITAN_STRUCT(QuoteRequest, (std::string, at, "The organisation that is asked", 1),
+             (std::string, skill, "Id of the graph", 1),
+             (Omittable<std::vector<std::string>>, locales, "Where data may get to; default: as offered"),
+             (Omittable<std::int64_t>, steps, "Of a call, at most; default: as offered"),
+             (Omittable<std::int64_t>, tokens, "Of a call, at most; default: as offered"),
+             (Omittable<std::int64_t>, seconds, "Of a call, at most; default: as offered"))
+WITAN_STRUCT(OffersQuoted, (std::vector<OfferRow>, offers, "The one that is quoted"))
+
 WITAN_STRUCT(ContractRequest, (std::string, seller, "Who sells", 1), (std::string, escrow, "Who holds the money", 1),
              (std::string, offer, "Digest of an offer, or the graph", 1),
              (Omittable<std::string>, id, "Id of the contract; the same again goes on; default: a new one", 1),
@@ -173,6 +181,21 @@ void find(const ApiContext& context, const FindRequest& asked, Later<OffersFound
   });
 }
 
+void quote(const ApiContext& context, const QuoteRequest& asked, Later<OffersQuoted> later) {
+  const auto market = marketOf(context);
+  if (!market.ok()) return later.refuse(market.error());
+  (*market)->quote({asked.at, asked.skill, asked.locales.value_or(std::vector<std::string>{}), asked.steps.value_or(0),
+                    asked.tokens.value_or(0), asked.seconds.value_or(0)},
+                   [later](const Result<json::object>& answer) {
+                     if (!answer.ok()) return later.refuse(answer.error());
+                     OffersQuoted quoted;
+                     for (const json::value& each : answer->at("offers").as_array())
+                       if (const auto offer = market::openEnvelope<market::Offer>(each); offer.ok())
+                         quoted.offers.push_back(rowOf(*offer));
+                     later.answer(quoted);
+                   });
+}
+
 void propose(const ApiContext& context, const ContractRequest& asked, Later<ContractProposed> later) {
   const auto market = marketOf(context);
   if (!market.ok()) return later.refuse(market.error());
@@ -235,6 +258,8 @@ std::vector<ControlRoute> marketRoutes() {
       post("/v1/market/publish", "publishOffer", "market", operator_, "Offers runs of a graph for a price", publish,
            {404, 409}),
       get("/v1/market/find", "findOffers", "market", observer, "What a partner sells", find, {404}),
+      post("/v1/market/quote", "quoteOffer", "market", operator_,
+           "An offer narrowed to what is asked for, valid for an hour; a proposal may name it", quote, {404, 409}),
       post("/v1/market/propose", "proposeContract", "market", operator_,
            "Proposes a contract under an offer; with the seller's word it is opened at the holder", propose,
            {404, 409}),

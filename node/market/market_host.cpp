@@ -19,15 +19,34 @@ using market::Out;
 
 namespace {
 
-constexpr std::string_view kEscrowDomain = "escrow", kProofRows = "m/i/";
+constexpr std::string_view kEscrowDomain = "escrow", kProofRows = "m/i/", kUntoldRows = "m/n/";
 constexpr std::string_view kDeskRows[] = {"m/c/", "m/b/", "m/s/"};  // as Desk; the holder's memory is its ledger
 constexpr std::int64_t kTickMs = 1'000, kAnswerMs = 10'000;
-constexpr std::size_t kMostQuestions = 1'000;
+constexpr std::size_t kMostQuestions = 1'000, kMostQuotes = 100;
 
 std::string randomHex(std::size_t bytes) {
   std::string text(bytes, '\0');
   SystemRandom().fill({reinterpret_cast<std::uint8_t*>(text.data()), text.size()});
   return toHex(asBytes(text));
+}
+
+using Offers = std::map<std::string, market::Opened<market::Offer>>;
+
+// Of what was found at `seller`, the newest offer of this graph or digest; or a quote of this digest.
+std::optional<market::Opened<market::Offer>> bestOffer(const std::string& seller, const std::string& named,
+                                                       const json::object& found, const Offers& quotes) {
+  for (const auto& [digest, quote] : quotes)
+    if (named.size() >= 8 && digest.starts_with(named) && quote.document.seller == seller) return quote;
+  std::optional<market::Opened<market::Offer>> best;
+  const market::Hex key(std::string(found.at("keys").as_array().at(0).as_string()));
+  for (const json::value& each : found.at("offers").as_array()) {
+    auto offer = market::openEnvelope<market::Offer>(each);
+    if (!offer.ok() || offer->document.seller != seller || !market::isSignedBy(offer->text, market::keyOf(key)))
+      continue;
+    const bool fits = offer->document.capability.graph == named || offer->digest.starts_with(named);
+    if (fits && (!best || best->document.validUntil < offer->document.validUntil)) best = *std::move(offer);
+  }
+  return best;
 }
 
 market::Natural orElse(std::int64_t wanted, market::Natural otherwise) {
@@ -55,7 +74,11 @@ MarketHost::MarketHost(MarketNode node, MarketSetup setup, MarketIdentity identi
   events.now = [this] { return now(); };
   events.roots = [this] { return roots(); };
   events.letter = [this](const Letter& letter) { onLetter(letter); };
-  events.incident = [this](const market::MarketIncident& incident) { note(incident); };
+  events.incident = [this](const market::MarketIncident& incident) {
+    Out told;
+    told.incidents.push_back(incident);
+    carryOut(Desk::holder, std::move(told));
+  };
   events.connected = [this](const std::string&) {
     contracts_->hurry(), buyer_->hurry(), seller_->hurry();
     tick();
@@ -101,6 +124,12 @@ Status MarketHost::restore() {
     }));
   }
   for (const std::string& digest : buyer_->contracts()) agreed_.insert(digest);
+  std::map<std::string, std::string> untold;
+  WITAN_DO(node_.store.scan(kUntoldRows, {}, [&](std::string_view key, std::string_view value) {
+    untold.emplace(key, value);
+    return true;
+  }));
+  for (const auto& [key, value] : untold) note(key, value);
   return okStatus();
 }
 
@@ -140,6 +169,7 @@ market::Roots MarketHost::roots() {
 
 void MarketHost::tick() {
   if (closed_ || broken_) return;
+  forgetNoted();
   if (market::Roots now = roots(); now != roots_) {
     roots_ = std::move(now);
     buyer_->trust(roots_), seller_->trust(roots_), holder_->trust(roots_);
@@ -179,10 +209,27 @@ void MarketHost::onEntry(const PartitionHost& host, const StoredEntry& entry) {
 
 // ---- what a desk asks
 
+// An incident is as durable as what it was seen at: a death right after loses neither.
 Status MarketHost::keep(Desk desk, const Out& out) {
   store::WriteBatch batch;
   for (const market::Row& row : out.rows) batch.put(concat(kDeskRows[std::size_t(desk)], row.key), row.value);
-  return batch.empty() ? okStatus() : node_.store.writeSynced(batch);
+  std::map<std::string, std::string> told;
+  for (const market::MarketIncident& incident : out.incidents) {
+    std::string what = concat(incident.org, ": ", incident.what);
+    if (!incident.proof.empty()) {
+      const std::string proof = canonicalJson(json::array(incident.proof.begin(), incident.proof.end()));
+      const std::string digest = toHex(sha256(proof));
+      batch.put(concat(kProofRows, digest), proof);
+      what += concat(" (proof ", digest, ")");
+    }
+    const std::string value = canonicalJson(json::array{"market-" + incident.kind, what});
+    told[concat(kUntoldRows, toHex(sha256(value)))] = value;
+  }
+  for (const auto& [key, value] : told) batch.put(key, value);
+  if (batch.empty()) return okStatus();
+  WITAN_DO(node_.store.writeSynced(batch));
+  for (const auto& [key, value] : told) note(key, value);
+  return okStatus();
 }
 
 void MarketHost::carryOut(Desk desk, Out out) {
@@ -191,7 +238,6 @@ void MarketHost::carryOut(Desk desk, Out out) {
     broken_ = true;  // nothing leaves that does not rest on what is stored
     return node_.log.error("market", "nothing more is done: " + kept.error().message);
   }
-  for (const market::MarketIncident& incident : out.incidents) note(incident);
   for (Letter& letter : out.letters) post(std::move(letter));
   for (const market::RunRequest& run : out.runs) runs_->start(run, now());
   for (const market::RecordRequest& record : out.records) runs_->record(record, identity_);
@@ -211,19 +257,20 @@ void MarketHost::lookAtGraphs() {
   });
 }
 
-void MarketHost::note(const market::MarketIncident& incident) {
-  node_.log.warn("market", incident.what, {{"kind", incident.kind}, {"org", incident.org}});
-  std::string what = concat(incident.org, ": ", incident.what);
-  if (!incident.proof.empty()) {
-    const std::string proof = canonicalJson(json::array(incident.proof.begin(), incident.proof.end()));
-    const std::string digest = toHex(sha256(proof));
-    store::WriteBatch batch;
-    batch.put(concat(kProofRows, digest), proof);
-    (void)node_.store.write(batch);
-    what += concat(" (proof ", digest, ")");
-  }
-  node_.replica.data().note({"market-" + incident.kind, "", what});
+void MarketHost::note(const std::string& key, const std::string& value) {
+  const json::value incident = market::valueOf(value);
+  const std::string kind(incident.at(0).as_string()), what(incident.at(1).as_string());
+  node_.log.warn("market", what, {{"kind", kind}});
+  node_.replica.data().note({kind, "", what});
+  noted_.push_back(key);
   node_.schedule();
+}
+
+void MarketHost::forgetNoted() {
+  if (noted_.empty() || !node_.settle().ok()) return;
+  store::WriteBatch batch;
+  for (const std::string& key : std::exchange(noted_, {})) batch.erase(key);
+  (void)node_.store.write(batch);
 }
 
 void MarketHost::post(Letter letter) {
@@ -370,6 +417,45 @@ void MarketHost::find(const std::string& org, FoundOffers done) {
   });
 }
 
+void MarketHost::quote(const QuoteWish& wish, FoundOffers done) {
+  json::object body{{"capability", wish.graph}};
+  if (!wish.locales.empty()) {
+    const std::set<std::string> locales(wish.locales.begin(), wish.locales.end());
+    body["locales"] = json::array(locales.begin(), locales.end());
+  }
+  find(wish.seller, [this, wish, body, done](const Result<json::object>& found) mutable {
+    if (!found.ok()) return done(found.error());
+    if (wish.steps > 0 || wish.tokens > 0 || wish.seconds > 0) {
+      const auto offered = bestOffer(wish.seller, wish.graph, *found, {});
+      if (!offered) return done(notFound(concat(wish.seller, " offers no ", wish.graph)));
+      const market::Budget& most = offered->document.budget;
+      body["budget"] = parseJson(toJson(market::Budget{orElse(wish.steps, most.steps), orElse(wish.tokens, most.tokens),
+                                                       orElse(wish.seconds, most.seconds)}))
+                           .value();
+    }
+    question(wish.seller, "quote", std::move(body), [this, wish, keys = *found, done](const Result<json::object>& got) {
+      done(got.ok() ? takeQuote(wish.seller, keys, *got) : Result<json::object>(got.error()));
+    });
+  });
+}
+
+Result<json::object> MarketHost::takeQuote(const std::string& seller, const json::object& found,
+                                           const json::object& answer) {
+  const json::value* envelope = answer.if_contains("offer");
+  if (envelope == nullptr) return conflict(concat(seller, " quotes nothing: ", market::textOf(answer, "declined")));
+  WITAN_TRY(offer, market::openEnvelope<market::Offer>(*envelope));
+  const market::Hex key(std::string(found.at("keys").as_array().at(0).as_string()));
+  if (offer.document.seller != seller || !market::isSignedBy(offer.text, market::keyOf(key)))
+    return Error{ErrorCode::unauthorised, concat("the quote is not signed by ", seller), ""};
+  std::erase_if(quotes_, [&](const auto& each) { return each.second.document.validUntil <= now(); });
+  if (quotes_.size() >= kMostQuotes)
+    return conflict(concat(kMostQuotes, " quotes are valid here"), "propose a contract, or wait until they end");
+  json::object quoted{{"offers", json::array{*envelope}}};
+  const std::string digest = offer.digest;
+  quotes_.insert_or_assign(digest, std::move(offer));
+  return quoted;
+}
+
 // ---- what people ask
 
 Result<std::string> MarketHost::publish(const PublishWish& wish) {
@@ -409,19 +495,11 @@ Result<std::string> MarketHost::publish(const PublishWish& wish) {
   return toHex(sha256(toJson(offer)));
 }
 
-// The newest offer that fits, narrowed to what is wished.
+// What the seller offers for a contract that is narrowed to what is wished.
 Result<Contract> MarketHost::contractFor(const ProposeWish& wish, const json::object& found) {
-  std::optional<market::Opened<market::Offer>> best;
   const json::array& keys = found.at("keys").as_array();
   const market::Hex sellerKey(std::string(keys.at(0).as_string()));
-  for (const json::value& each : found.at("offers").as_array()) {
-    auto offer = market::openEnvelope<market::Offer>(each);
-    if (!offer.ok() || offer->document.seller != wish.seller ||
-        !market::isSignedBy(offer->text, market::keyOf(sellerKey)))
-      continue;
-    const bool named = offer->document.capability.graph == wish.offer || offer->digest.starts_with(wish.offer);
-    if (named && (!best || best->document.validUntil < offer->document.validUntil)) best = *std::move(offer);
-  }
+  const auto best = bestOffer(wish.seller, wish.offer, found, quotes_);
   if (!best)
     return notFound(concat(wish.seller, " offers no ", wish.offer), "see: witan market find --at " + wish.seller);
   const market::Offer& o = best->document;
@@ -464,7 +542,10 @@ void MarketHost::propose(const ProposeWish& wish, Proposed done) {
     if (!found.ok()) return done(found.error());
     const Result<Contract> contract = contractFor(wish, *found);
     if (!contract.ok()) return done(contract.error());
-    Result<Out> begun = contracts_->propose(*contract, found->at("grants").as_array(), now());
+    const auto quoted = quotes_.find(contract->offer);
+    Result<Out> begun = contracts_->propose(
+        *contract, found->at("grants").as_array(), now(),
+        quoted == quotes_.end() ? json::value(nullptr) : market::valueOf(toJson(quoted->second.text.envelope)));
     if (!begun.ok()) return done(begun.error());
     carryOut(Desk::contracts, *std::move(begun));
     done(std::string(contract->id));

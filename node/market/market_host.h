@@ -4,6 +4,7 @@
 //
 //   m/c/, m/b/, m/s/   rows of the desks of contracts, buyer and seller, in the store of the ledgers
 //   m/i/{digest}       what proves an incident
+//   m/n/{digest}       an incident that is not on the node's record yet
 //
 // On the node's loop. All of MarketNode outlives it.
 #pragma once
@@ -58,6 +59,12 @@ struct PublishWish {
   std::string graph, currency;
   std::int64_t price = 0, calls = 0, deliverSeconds = 0, windowSeconds = 0, days = 0;
 };
+// Empty or 0: as it is offered.
+struct QuoteWish {
+  std::string seller, graph;
+  std::vector<std::string> locales;
+  std::int64_t steps = 0, tokens = 0, seconds = 0;
+};
 struct ProposeWish {
   std::string seller, escrow, offer, id;  // offer: its digest, or the graph
   std::int64_t total = 0, calls = 0, days = 0;
@@ -85,6 +92,8 @@ class MarketHost {
   // Of a partner: {"card","offers"}, the card read and verified.
   using FoundOffers = std::function<void(Result<json::object>)>;
   void find(const std::string& org, FoundOffers done);
+  // An offer narrowed to what is wished, which a proposal may name until it ends or this process does.
+  void quote(const QuoteWish& wish, FoundOffers done);
   // The contract's id, once the proposal is durable.
   using Proposed = std::function<void(Result<std::string>)>;
   void propose(const ProposeWish& wish, Proposed done);
@@ -130,7 +139,8 @@ class MarketHost {
   void lookAtGraphs();
   void carryOut(Desk desk, market::Out out);
   Status keep(Desk desk, const market::Out& out);
-  void note(const market::MarketIncident& incident);
+  void note(const std::string& key, const std::string& value);
+  void forgetNoted();
   void post(market::Letter letter);
   void onLetter(const market::Letter& letter);
   void onAnswer(const market::Letter& letter);
@@ -139,6 +149,7 @@ class MarketHost {
   void takeAgreed();
   void question(const std::string& to, const std::string& kind, json::object body, Answered done);
   const kernel::EntityState* escrowOf(const std::string& entity) const;
+  Result<json::object> takeQuote(const std::string& seller, const json::object& found, const json::object& answer);
   Result<market::Contract> contractFor(const ProposeWish& wish, const json::object& found);
   struct CallName {
     std::string contract, call;
@@ -159,8 +170,10 @@ class MarketHost {
   std::unique_ptr<MarketRuns> runs_;
   MarketNodes nodes_;
   std::map<std::string, Question> questions_;
-  std::set<std::string> agreed_;  // contracts that the buyer's desk has
+  std::set<std::string> agreed_;                                 // contracts that the buyer's desk has
+  std::map<std::string, market::Opened<market::Offer>> quotes_;  // by digest
   market::Roots roots_;
+  std::vector<std::string> noted_;  // keys of incidents that a round puts on record
   bool broken_ = false, closed_ = false, ticking_ = false, looking_ = false;
   std::shared_ptr<MarketHost*> self_ = std::make_shared<MarketHost*>(this);
   std::unique_ptr<MarketDoor> door_;  // ends first

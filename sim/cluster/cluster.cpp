@@ -137,6 +137,7 @@ void Cluster::step(const Step& step) {
   switch (step.kind) {
     case StepKind::plan:
     case StepKind::faultEnd:
+    case StepKind::market:
     case StepKind::look: return;  // of the run, not of a device
     case StepKind::work: return work(step.a);
     case StepKind::release: return release(step.a);

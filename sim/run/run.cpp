@@ -6,6 +6,7 @@
 #include "sim/run.h"
 
 #include "sim/checkers/checker.h"
+#include "sim/run/market.h"
 #include "sim/run/settling.h"
 #include "sim/trace_format.h"
 #include "sim/workloads/workload.h"
@@ -76,6 +77,7 @@ class Run {
     switch (step.kind) {
       case StepKind::plan: return begin(step.n);
       case StepKind::faultEnd: return faults_.end(step.n);
+      case StepKind::market: return market_.step();
       case StepKind::look: return settling_.look();
       default: return cluster_.step(step);
     }
@@ -84,6 +86,7 @@ class Run {
   void begin(std::uint64_t number) {
     const Event& event = plan_.events[number];
     if (cluster_.settling()) return;
+    if (Market::concerns(event.kind)) return market_.begin(event);
     if (isFault(event.kind)) return faults_.begin(event, number);
     cluster_.put(event.device % cluster_.founders(), {.kind = Arrival::Kind::event, .event = number});
   }
@@ -93,6 +96,7 @@ class Run {
       cluster_.failed("liveness", "the agenda is empty before everything has settled: " + settling_.waitingFor());
     for (const auto& checker : checkers_)
       if (!cluster_.hasFailed()) checker->atEnd();
+    if (!cluster_.hasFailed()) market_.check();
   }
 
   const Plan& plan_;
@@ -104,7 +108,8 @@ class Run {
   std::vector<std::unique_ptr<Workload>> workloads_ = makeWorkloads(cluster_, clients_);
   std::vector<std::unique_ptr<Checker>> checkers_ = makeCheckers(cluster_);
   DecisionTrace decisions_{cluster_};
-  Settling settling_{cluster_, faults_, operators_};
+  Market market_{cluster_};
+  Settling settling_{cluster_, faults_, operators_, market_};
 };
 
 }  // namespace

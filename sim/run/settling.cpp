@@ -92,6 +92,7 @@ std::string Settling::unsettled() {
   for (const std::uint32_t i : operators_.unadmitted()) return c_.seats()[i]->name() + " is not admitted";
   for (const auto& [module, id] : c_.partitions())
     if (std::string what = unsettledPartition(id); !what.empty()) return what;
+  if (std::string open = market_.unsettled(); !open.empty()) return "the market: " + open;
   return {};
 }
 

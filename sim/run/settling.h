@@ -6,6 +6,7 @@
 
 #include "sim/cluster/clients.h"
 #include "sim/run/fault_injector.h"
+#include "sim/run/market.h"
 
 namespace witan::sim {
 
@@ -39,8 +40,8 @@ class Operators final : public ClusterObserver {
 // work, and within the time that the options allow everything pending must be done: checker "liveness".
 class Settling {
  public:
-  Settling(Cluster& cluster, FaultInjector& faults, Operators& operators)
-      : c_(cluster), faults_(faults), operators_(operators) {}
+  Settling(Cluster& cluster, FaultInjector& faults, Operators& operators, const Market& market)
+      : c_(cluster), faults_(faults), operators_(operators), market_(market) {}
   // The first one begins the phase. Schedules the next, until everything has settled.
   void look();
   bool settled() const { return settled_; }
@@ -56,6 +57,7 @@ class Settling {
   Cluster& c_;
   FaultInjector& faults_;
   Operators& operators_;
+  const Market& market_;
   bool settled_ = false;
   Micros settleBy_ = 0;
   std::string waitingFor_;

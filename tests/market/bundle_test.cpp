@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "kernel/market/equivocation.h"
-#include "lab/conformance/market_toy.h"
+#include "market/testing/market_toy.h"
 #include "tests/market/vectors.h"
 
 namespace witan::market {

@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "base/identity.h"
-#include "lab/conformance/market_toy.h"
 #include "market/buyer_desk.h"
 #include "market/contract_desk.h"
 #include "market/holder_desk.h"
 #include "market/seller_desk.h"
+#include "market/testing/market_toy.h"
 #include "tests/market/vectors.h"
 
 namespace witan::market {
@@ -235,6 +235,11 @@ class Proposals : public Desks {
   Out answer(ContractDesk& desk, const char* from, const std::string& id, json::object body) {
     return desk.onLetter({from, "clinic", id, "answer", std::move(body)}, at_);
   }
+  Out proposeUnder(const Contract& contract, json::value quote) {
+    Letter letter = proposal(contract, toy_.clinic);
+    if (!quote.is_null()) letter.body["offer"] = std::move(quote);
+    return seller_.onLetter(letter, at_);
+  }
   ProposalStep step() const { return desk_.find(std::string(toy_.contract.id))->proposal.step; }
 
   ContractDesk desk_;
@@ -288,6 +293,38 @@ TEST_F(Proposals, ADeclinedOneIsOver) {
   EXPECT_TRUE(desk_.tick({at_.seconds + 3'600}).letters.empty());
 }
 
+// A quote is kept by nobody until a contract under it is agreed; the seller knows it by its own signature.
+TEST_F(Proposals, AQuoteNarrowsAnOfferAndComesBackWithTheProposal) {
+  const auto ask = [&](json::object body) {
+    return seller_.onLetter({"clinic", "lab", "q", "quote", std::move(body)}, at_).letters.at(0).body;
+  };
+  EXPECT_EQ(textOf(ask({{"capability", "none"}}), "declined"), "no offer of this is valid");
+  EXPECT_EQ(textOf(ask({{"capability", "lab.summarise"}, {"locales", json::array{"us"}}}), "declined"),
+            "a locale is not offered");
+  json::object budget{{"steps", 100'000}, {"tokens", 5'001}, {"seconds", 600}};
+  EXPECT_EQ(textOf(ask({{"capability", "lab.summarise"}, {"budget", budget}}), "declined"),
+            "a call has at most 5000 tokens");
+  budget["tokens"] = 2'000;
+  const json::object quoted =
+      ask({{"capability", "lab.summarise"}, {"locales", json::array{"eu"}}, {"budget", budget}});
+  const auto quote = openEnvelope<Offer>(quoted.at("offer")).value();
+  EXPECT_EQ(quote.document.validUntil.seconds, at_.seconds + kQuoteSeconds);
+  EXPECT_TRUE(isSignedBy(quote.text, toy_.lab.publicKey()));
+
+  Contract contract = toy_.contract;
+  contract.offer = quote.digest;
+  EXPECT_EQ(declined(proposeUnder(contract, nullptr)), "it names no offer of ours");
+  EXPECT_EQ(declined(proposeUnder(contract, valueOf(sealedDocument(quote.document, {&toy_.stranger, 1})))),
+            "it names no offer of ours");
+  Contract wide = contract;
+  wide.budget.tokens = 2'001;
+  EXPECT_NE(declined(proposeUnder(wide, quoted.at("offer"))), "") << "beyond the quote, within the offer";
+  const Out agreed = proposeUnder(contract, quoted.at("offer"));
+  ASSERT_TRUE(agreed.letters.at(0).body.contains("contract")) << canonicalJson(agreed.letters.at(0).body);
+  EXPECT_EQ(agreed.rows.size(), 2u) << "the quote and the contract";
+  EXPECT_TRUE(proposeUnder(contract, nullptr).letters.at(0).body.contains("contract")) << "a repetition";
+}
+
 class BuyersEvidence : public Desks {
  protected:
   void SetUp() override {
@@ -308,15 +345,32 @@ class BuyersEvidence : public Desks {
   Out show(const json::object& bundle, const char* from = "lab") {
     return buyer_.onLetter({from, "clinic", "e", "evidence", {{"bundle", bundle}}}, at_);
   }
+  std::string delivered(const char* call) const {
+    return toHex(sha256(toJson(toy_.statement(toy_.order(call), toy_.transcript()))));
+  }
   const BuyerCall& call() const { return *buyer_.find(toy_.contractDigest(), "C1"); }
 
   const Moment at_ = momentAt("2026-03-03T09:00:00Z");
 };
 
-TEST_F(BuyersEvidence, WhatVerifiesIsAccepted) {
-  const Out out = show(toy_.bundle());
+TEST_F(BuyersEvidence, WhatVerifiesAndWasDeliveredIsAccepted) {
+  const Out shown = show(toy_.bundle());
+  EXPECT_EQ(call().step, BuyerStep::compare);
+  EXPECT_EQ(shown.letters.at(1).kind, "view");
+  EXPECT_TRUE(answer("compare", {{"state", "RESERVED"}, {"evidence", ""}}).letters.empty()) << "not there yet";
+  const Out out = answer("compare", {{"state", "DELIVERED"}, {"evidence", delivered("C1")}});
   EXPECT_EQ(call().step, BuyerStep::accept);
-  EXPECT_EQ(textOf(out.letters.at(1).body.at("action").as_object(), "type"), "Accept");
+  EXPECT_EQ(textOf(out.letters.at(0).body.at("action").as_object(), "type"), "Accept");
+}
+
+// The seller signs one statement for the buyer and a dearer one for the holder: Accept would pay the second.
+TEST_F(BuyersEvidence, AnotherStatementThanTheDeliveredOneIsDisputed) {
+  show(toy_.bundle());
+  const Out out = answer("compare", {{"state", "DELIVERED"}, {"evidence", toyDigest("dearer")}});
+  EXPECT_EQ(call().step, BuyerStep::dispute);
+  EXPECT_EQ(call().reason, "EB08");
+  EXPECT_EQ(out.incidents.at(0).kind, "equivocation");
+  EXPECT_EQ(out.incidents.at(0).org, "lab");
 }
 
 TEST_F(BuyersEvidence, WhatFailsACheckIsDisputedWithItsId) {
@@ -339,8 +393,14 @@ TEST_F(BuyersEvidence, APersonDecidesInReviewUntilTheWindowEnds) {
     ASSERT_TRUE(buyer_.order(reviewed, at_).ok());
     const Order order = toy_.order(name);
     const json::array records = toy_.transcript();
-    EXPECT_EQ(show(toy_.bundleOf(order, toy_.statement(order, records), records)).letters.size(), 1u)
-        << "received, and nothing more";
+    EXPECT_EQ(show(toy_.bundleOf(order, toy_.statement(order, records), records)).letters.size(), 2u)
+        << "received, and a look at what was delivered";
+    buyer_.onLetter({"notary",
+                     "clinic",
+                     stepId(externalId(contract, name), "compare", 0),
+                     "answer",
+                     {{"state", "DELIVERED"}, {"evidence", delivered(name)}}},
+                    at_);
     ASSERT_EQ(buyer_.find(contract, name)->step, BuyerStep::review) << buyer_.find(contract, name)->reason;
   }
   const auto said = buyer_.decide(contract, "C2", BuyerStep::dispute, "of another patient", at_);

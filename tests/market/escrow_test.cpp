@@ -1,7 +1,7 @@
 // The domain `escrow`: the histories of the specification with their final balances, and what a beginning may set.
 #include <gtest/gtest.h>
 
-#include "lab/conformance/market_toy.h"
+#include "market/testing/market_toy.h"
 #include "tests/market/vectors.h"
 
 namespace witan::market {

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "lab/conformance/market_toy.h"
+#include "market/testing/market_toy.h"
 #include "tests/market/vectors.h"
 
 namespace witan::market {

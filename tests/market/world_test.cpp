@@ -1,8 +1,9 @@
-// Three organisations under simulated time (lab/conformance/market_world.h): every seed ends as it must, also when a
+// Three organisations under simulated time (market/testing/market_world.h): every seed ends as it must, also when a
 // party dies before or after any of its writes, lies, is silent or has a wrong clock.
 #include <gtest/gtest.h>
 
-#include "lab/conformance/market_world.h"
+#include "market/testing/market_toy.h"
+#include "market/testing/market_world.h"
 
 namespace witan::market {
 namespace {
@@ -11,7 +12,7 @@ class MarketWorld : public ::testing::Test {
  protected:
   static WorldResult judged(const WorldOptions& options) {
     WorldResult result = liveMarket(options);
-    const Status status = judgeWorld(result, options);
+    const Status status = judgeWorld(result, options.seller == SellerHabit::forging ? kSeller : -1);
     EXPECT_TRUE(status.ok()) << "seed " << options.seed << ": " << status.error().message << " "
                              << canonicalJson(result.view);
     return result;
@@ -29,7 +30,8 @@ TEST_F(MarketWorld, HonestPartiesSettleEveryCall) {
     EXPECT_EQ(money(result, "seller"), 3 * 250) << seed;
     EXPECT_EQ(money(result, "buyer"), 2'000 - 3 * 250) << seed;
     EXPECT_EQ(result.runs.size(), 3u);
-    for (const std::string& end : result.buyerEnds) EXPECT_TRUE(end == "accepted" || end == "settled") << end;
+    for (const auto& [name, call] : result.calls)
+      EXPECT_TRUE(call.buyerEnd == "accepted" || call.buyerEnd == "settled") << name << " " << call.buyerEnd;
     EXPECT_TRUE(result.incidents.empty()) << result.incidents.front().what;
   }
 }
@@ -97,6 +99,30 @@ TEST_F(MarketWorld, WrongClocks) {
     }
 }
 
+// Each lie reaches its party, costs nobody else anything, and leaves proof against the liar alone.
+TEST_F(MarketWorld, ALieLeavesProofAndNothingElse) {
+  for (const std::string_view name : enumNames<MarketLie>()) {
+    const MarketLie lie = *parseEnum<MarketLie>(name);
+    const WorldOptions options{.seed = 11, .calls = 2, .lossPercent = 0};
+    market::MarketWorld world(options);
+    world.runUntil(1'000);
+    if (lie >= kFirstSellerLie) world.lie(lie);
+    world.order();
+    world.runUntil(12'000);
+    if (lie < kFirstSellerLie) world.lie(lie);
+    world.runUntil(15'000);
+    world.order();
+    world.runUntil(600'000);
+    const WorldResult result = world.result();
+    const Status judged = judgeWorld(result, lie < kFirstSellerLie ? kBuyer : kSeller);
+    EXPECT_TRUE(judged.ok()) << name << ": " << judged.error().message;
+    EXPECT_EQ(result.lies.count(lie), 1u) << name << " did not arrive";
+    EXPECT_EQ(world.unsettled(), "") << name;
+    EXPECT_EQ(result.calls.at("C2").share, 250) << name << ": the call without a lie is paid";
+    EXPECT_EQ(result.calls.at("C1").share, lie < kFirstSellerLie ? 250 : 0) << name;
+  }
+}
+
 // The judge sees what it must see.
 TEST_F(MarketWorld, JudgeFires) {
   const WorldOptions options{.seed = 3, .calls = 1, .seconds = 300};
@@ -104,13 +130,23 @@ TEST_F(MarketWorld, JudgeFires) {
   const auto finds = [&](auto change) {
     WorldResult wrong = right;
     change(wrong);
-    return !judgeWorld(wrong, options).ok();
+    return !judgeWorld(wrong).ok();
   };
   EXPECT_TRUE(finds([](WorldResult& r) { r.view["seller"] = 7; }));
-  EXPECT_TRUE(finds([](WorldResult& r) { r.view["calls"].as_object()["C1"] = "DELIVERED"; }));
+  EXPECT_TRUE(finds([](WorldResult& r) { r.calls["C1"].state = "DELIVERED"; }));
+  EXPECT_TRUE(finds([](WorldResult& r) { r.calls["C1"].settlements = 2; }));
+  EXPECT_TRUE(finds([](WorldResult& r) { r.calls["C1"].charge = 249; })) << "paid beyond the charge";
+  EXPECT_TRUE(finds([](WorldResult& r) { r.deliveries.clear(); }));
+  EXPECT_TRUE(finds([](WorldResult& r) { r.calls["C1"].order = toyDigest("other"); }));
   EXPECT_TRUE(finds([](WorldResult& r) { r.runs.begin()->second = 2; }));
-  EXPECT_TRUE(finds([](WorldResult& r) { r.bundles.front().clear(); }));
-  EXPECT_TRUE(finds([](WorldResult& r) { r.buyerEnds.front().clear(); }));
+  EXPECT_TRUE(finds([](WorldResult& r) { r.runs["x/C9"] = 1; })) << "a run without held money";
+  EXPECT_TRUE(finds([](WorldResult& r) { r.calls["C1"].bundle.clear(); }));
+  EXPECT_TRUE(finds([](WorldResult& r) { r.calls["C1"].buyerEnd.clear(); }));
+  EXPECT_TRUE(finds([](WorldResult& r) { r.incidents.push_back({{"wider", "clinic", "made up", {"{}"}}, kSeller}); }));
+  for (const std::string_view lie : enumNames<MarketLie>())
+    if (lie != "orderAgain" && lie != "unpaidOrder" && lie != "lateEvidence" && lie != "secondStatement") {
+      EXPECT_TRUE(finds([&](WorldResult& r) { r.lies[*parseEnum<MarketLie>(lie)] = 1; })) << lie;
+    }
 }
 
 }  // namespace

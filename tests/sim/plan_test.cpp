@@ -30,7 +30,7 @@ Options busy(std::uint64_t seed) {
   o.faults.clockJumpSeconds = 100;
   o.cluster.hosts = 3;
   o.work.requests = o.work.turns = o.work.agentPauses = o.work.confirmations = 30;
-  o.work.approvals = o.work.policyChanges = o.work.deskEdits = 30;
+  o.work.approvals = o.work.policyChanges = o.work.deskEdits = o.work.marketOrders = 30;
   return o;
 }
 

@@ -9,6 +9,7 @@ namespace witan::node {
 namespace {
 
 using market::Letter;
+using market::textOf;
 using test::Node;
 using test::Scratch;
 using ::testing::HasSubstr;
@@ -58,6 +59,7 @@ TEST(MarketLive, AFloodIsAnsweredBusyAndIsOnRecord) {
   EXPECT_TRUE(test::until([&] {
     return canonicalJson(notary.runJson({"incidents"})).find("more than 20 requests in a second") != std::string::npos;
   })) << notary.log();
+  EXPECT_EQ(textOf(notary.get("/.well-known/agent-card.json").as_object(), "name"), "notary");
   EXPECT_EQ(notary.stop(), 0);
 }
 

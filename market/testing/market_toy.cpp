@@ -1,4 +1,4 @@
-#include "lab/conformance/market_toy.h"
+#include "market/testing/market_toy.h"
 
 #include <array>
 

@@ -1,0 +1,144 @@
+// What no history of the market may show (judgeWorld), from the holder's ledger and what the parties kept; nothing here
+// asks a desk.
+#include <algorithm>
+
+#include "kernel/market/equivocation.h"
+#include "market/testing/market_toy.h"
+#include "market/testing/market_world.h"
+
+namespace witan::market {
+
+namespace {
+
+constexpr MarketLie kRefusedAtHolder[] = {MarketLie::forgedEvidence, MarketLie::otherEvidence};
+
+std::string digestOf(const std::string& evidence) {
+  const auto statement = openStatement(valueOf(evidence));
+  return statement.ok() ? toHex(sha256(statement->text.body)) : "";
+}
+
+std::string evidenceOf(const std::string& bundle) {
+  const auto parsed = parseJson(bundle, kBundleLimits);
+  return parsed.ok() ? canonicalJson(parsed->at("evidence")) : "";
+}
+
+// Whose evidence is on record, and that the buyer has accepted nothing else.
+Status judgePayment(const std::string& name, const CallResult& call, const WorldResult& r) {
+  const MarketToy toy;
+  if (call.share == 0) return okStatus();
+  const bool ruled = std::ranges::count(r.ruled, name) > 0;
+  if (call.share > 300 || (!ruled && call.share != call.charge)) return invalid(name + " is paid beyond its charge");
+  const auto delivered = std::ranges::find_if(r.deliveries, [&](const DeliveryEntry& each) {
+    return each.call == name && each.refusedBy.empty() && digestOf(each.evidence) == call.evidence;
+  });
+  if (delivered == r.deliveries.end()) return invalid(name + " is paid without a delivery");
+  const auto statement = openStatement(valueOf(delivered->evidence));
+  if (!isSignedBy(statement->text, toy.evidence.publicKey()) || statement->document.predicate.order != call.order)
+    return invalid(name + " is paid for evidence that is not the seller's, or of another order");
+  if (call.buyerEnd != "accepted") return okStatus();
+  if (!verifyBundleText(call.bundle, r.roots).ok())
+    return invalid(name + " was accepted without evidence that verifies");
+  return digestOf(evidenceOf(call.bundle)) == call.evidence ? okStatus()
+                                                            : invalid(name + " was accepted for another statement");
+}
+
+Status judgeCall(const std::string& name, const CallResult& call, const WorldResult& r) {
+  if (call.state.empty())
+    return call.buyerEnd == "refused" ? okStatus() : invalid(concat("call ", name, " was never reserved"));
+  if (call.state != "RELEASED" && call.state != "REFUNDED") return invalid(concat("call ", name, " is ", call.state));
+  if (call.settlements != 1) return invalid(concat("call ", name, " was settled ", call.settlements, " times"));
+  if (call.buyerEnd.empty()) return invalid("the buyer waits for ever for " + name);
+  return judgePayment(name, call, r);
+}
+
+Status judgeRuns(const WorldResult& r) {
+  for (const auto& [id, count] : r.runs) {
+    if (count > 1) return invalid(id + " ran twice");
+    const auto call = r.calls.find(id.substr(id.find('/') + 1));
+    if (call == r.calls.end() || call->second.order.empty()) return invalid(id + " ran without held money");
+  }
+  return okStatus();
+}
+
+// An incident about oneself is no accusation; that nobody answers is no lie.
+Status judgeAccusations(const WorldResult& r, int liar) {
+  for (const ToldIncident& told : r.incidents)
+    if (told.kind != "silent" && told.org != kParties[told.by] && (liar < 0 || told.org != kParties[liar]))
+      return invalid(concat(kParties[told.by], " accuses ", told.org, " of ", told.kind, ": ", told.what));
+  return okStatus();
+}
+
+// ---- lies leave proof
+
+bool isTold(const WorldResult& r, int by, std::string_view kind,
+            const std::function<bool(const ToldIncident&)>& proves) {
+  return std::ranges::any_of(
+      r.incidents, [&](const ToldIncident& each) { return each.by == by && each.kind == kind && proves(each); });
+}
+
+bool signedByBuyer(const std::string& order) {
+  const auto opened = openEnvelope<Order>(valueOf(order));
+  return opened.ok() && isSignedBy(opened->text, MarketToy().clinic.publicKey());
+}
+
+bool leftProof(MarketLie lie, const WorldResult& r) {
+  switch (lie) {
+    case MarketLie::widerOrder:
+      return isTold(r, kSeller, "wider", [](const ToldIncident& told) { return signedByBuyer(told.proof.at(0)); });
+    case MarketLie::secondOrder:
+      return isTold(r, kSeller, "equivocation", [](const ToldIncident& told) {
+        return told.proof.size() == 2 && told.proof[0] != told.proof[1] && signedByBuyer(told.proof[0]) &&
+               signedByBuyer(told.proof[1]);
+      });
+    case MarketLie::secondContract:
+      return isTold(r, kSeller, "equivocation", [](const ToldIncident& told) {
+        return told.proof.size() == 2 && findEquivocation(told.proof[0], told.proof[1], {}).ok();
+      });
+    case MarketLie::alteredBundle:
+      return isTold(r, kBuyer, "evidence",
+                    [&](const ToldIncident& told) { return !verifyBundleText(told.proof.at(0), r.roots).ok(); });
+    default: return true;
+  }
+}
+
+// A delivery that was a lie is refused on record; a second statement is found out by a buyer that has the first.
+Status judgeDeliveries(const WorldResult& r) {
+  for (const MarketLie lie : kRefusedAtHolder)
+    if (r.lies.contains(lie) && std::ranges::none_of(r.deliveries, [](const DeliveryEntry& each) {
+          return each.refusedBy == "ESCROW_EVIDENCE_VALID";
+        }))
+      return invalid(concat("no entry refuses the lie ", enumName(lie)));
+  for (const auto& [name, call] : r.calls) {
+    if (call.bundle.empty() || call.evidence.empty()) continue;
+    const std::string mine = evidenceOf(call.bundle);
+    if (digestOf(mine) == call.evidence) continue;
+    const bool told = isTold(r, kBuyer, "equivocation", [&](const ToldIncident& each) {
+      return std::ranges::any_of(r.deliveries, [&](const DeliveryEntry& delivered) {
+        return delivered.call == name && findEquivocation(delivered.evidence, each.proof.at(0), {}).ok();
+      });
+    });
+    if (!told) return invalid("the second statement of " + name + " left no proof");
+  }
+  return okStatus();
+}
+
+}  // namespace
+
+Status judgeWorld(const WorldResult& r, int liar) {
+  const auto of = [&](const char* member) { return r.view.at(member).as_int64(); };
+  if (of("deposited") != of("buyer") + of("seller") + of("held") + of("paidBuyer") + of("paidSeller"))
+    return invalid("money came from nowhere");
+  std::int64_t shares = 0;
+  for (const auto& [name, call] : r.calls) {
+    WITAN_DO(judgeCall(name, call, r));
+    shares += call.share;
+  }
+  if (shares != of("seller") + of("paidSeller")) return invalid("the seller's money is not the sum of its shares");
+  WITAN_DO(judgeRuns(r));
+  WITAN_DO(judgeAccusations(r, liar));
+  for (const auto& [lie, count] : r.lies)
+    if (!leftProof(lie, r)) return invalid(concat("the lie ", enumName(lie), " left no proof"));
+  return judgeDeliveries(r);
+}
+
+}  // namespace witan::market

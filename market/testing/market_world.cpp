@@ -1,0 +1,525 @@
+#include "market/testing/market_world.h"
+
+#include <array>
+#include <functional>
+#include <queue>
+
+#include "base/capnp_codec.h"
+#include "domains/registry.h"
+#include "kernel/ledger/ledger.h"
+#include "kernel/record/merkle.h"
+#include "market/buyer_desk.h"
+#include "market/holder_desk.h"
+#include "market/seller_desk.h"
+#include "market/testing/market_toy.h"
+#include "store/memory_store.h"
+
+namespace witan::market {
+
+namespace {
+
+constexpr const char* kEntity = "K";
+constexpr std::int64_t kTickMs = 1'000;
+
+struct Died {};
+
+// The documents of the toy with short times.
+MarketToy shortToy() {
+  MarketToy toy;
+  toy.offer.deliverWithinSeconds = toy.contract.deliverWithinSeconds = 60;
+  toy.offer.disputeWindowSeconds = toy.contract.disputeWindowSeconds = 120;
+  toy.contract.offer = toHex(sha256(toJson(toy.offer)));
+  toy.contract.total = 2'000;
+  return toy;
+}
+
+}  // namespace
+
+class MarketWorld::World {
+ public:
+  explicit World(const WorldOptions& options) : o_(options), random_(options.seed) {
+    grants_ = toy_.bundle().at("grants").as_array();
+    std::copy_n(options.clockOff, 3, clockOff_.begin());
+    if (options.death) deaths_.insert(*options.death);
+    silentUntil_[kHolder] = options.holderSilentFor * 1'000;
+    for (int party = 0; party < 3; ++party) start(party);
+    open();
+    for (int party = 0; party < 3; ++party) tickFrom(party, party);
+  }
+
+  std::int64_t nextAt() const { return events_.top().at; }
+  void runUntil(std::int64_t ms) {
+    while (nextAt() <= ms) {
+      const Event event = events_.top();
+      events_.pop();
+      ms_ = event.at;
+      event.act();
+    }
+    ms_ = ms;
+  }
+
+  void order() { wish(wishes_++); }
+  void die(int party, int writes, bool after) {
+    deaths_.insert({party, 2 * (writes_[std::size_t(party)] + writes) + (after ? 1 : 0)});
+  }
+  void silence(int party, std::int64_t ms) { silentUntil_[std::size_t(party)] = ms_ + ms; }
+  void setClock(int party, std::int64_t secondsOff) { clockOff_[std::size_t(party)] = secondsOff; }
+
+  void lie(MarketLie lie) {
+    if (lie >= kFirstSellerLie)
+      nextLie_ = lie;
+    else if (const auto letter = lyingOrder(lie))
+      post(kBuyer, *letter, lie);
+  }
+
+  std::string unsettled() const {
+    const auto calls = standings();
+    for (int n = 0; n < wishes_; ++n) {
+      const std::string call = nameOf(n);
+      const BuyerCall* asked = buyer_->find(toy_.contractDigest(), call);
+      if (asked == nullptr) return "the buyer does not know " + call;
+      const auto at = calls.find(call);
+      if (at == calls.end() && asked->end != "refused") return call + " is not reserved";
+      if (at != calls.end() && at->second.settleAt) return call + " is " + std::string(at->second.state);
+      if (asked->end.empty()) return "the buyer of " + call + " waits";
+    }
+    return {};
+  }
+
+  WorldResult result() const;
+
+ private:
+  struct Event {
+    std::int64_t at;
+    std::uint64_t seq;
+    std::function<void()> act;
+    friend bool operator<(const Event& a, const Event& b) { return std::tie(b.at, b.seq) < std::tie(a.at, a.seq); }
+  };
+
+  void at(std::int64_t ms, std::function<void()> act) { events_.push({ms, seq_++, std::move(act)}); }
+  Moment now(int party) const {
+    return {momentAt("2026-03-03T09:00:00Z").seconds + ms_ / 1'000 + clockOff_[std::size_t(party)]};
+  }
+  static std::string nameOf(int n) { return "C" + std::to_string(n + 1); }
+  bool silent(int party) const { return ms_ < silentUntil_[std::size_t(party)]; }
+
+  // ---- hosts
+
+  // The process of a party begins: what was volatile is gone.
+  void start(int party) {
+    if (party == kBuyer) {
+      buyer_ = std::make_unique<BuyerDesk>("clinic", toy_.clinic, toy_.roots());
+      for (const auto& [key, value] : disk_[party]) buyer_->restore({key, value});
+    } else if (party == kSeller) {
+      SellerSetup setup{"lab",
+                        toy_.lab,
+                        toy_.evidence,
+                        toy_.contract.seller.log,
+                        {sealedDocument(toy_.offer, {&toy_.lab, 1})},
+                        json::array(grants_.begin() + 1, grants_.end()),
+                        toy_.roots(),
+                        {"notary"}};
+      seller_ = std::make_unique<SellerDesk>(std::move(setup));
+      for (const auto& [key, value] : disk_[party]) seller_->restore({key, value});
+    } else {
+      ledger_.reset();
+      ledger_ = kernel::Ledger::open(store_, *module_, {.origin = "witan/notary"}).value();
+      holder_ = std::make_unique<HolderDesk>(
+          "notary", [this](const std::string& entity) { return ledger_->partition().state(entity); });
+      holder_->watch(kEntity, now(kHolder));
+    }
+  }
+
+  void tickFrom(std::int64_t ms, int party) {
+    at(ms, [this, ms, party] {
+      tick(party);
+      tickFrom(ms + kTickMs, party);
+    });
+  }
+
+  void tick(int party) {
+    if ((party == kBuyer && o_.passiveBuyer) || silent(party)) return;
+    hosted(party, [&] {
+      if (party == kHolder) ruleOnWhatWaits();
+      carryOut(party, party == kBuyer    ? buyer_->tick(now(party))
+                      : party == kSeller ? seller_->tick(now(party))
+                                         : holder_->tick(now(party)));
+    });
+  }
+
+  void hosted(int party, const std::function<void()>& work) {
+    try {
+      work();
+    } catch (const Died&) {
+      start(party);
+    }
+  }
+
+  // A write that is durable at once, and the two places at which one can die.
+  void write(int party, const std::function<void()>& make) {
+    const int boundary = 2 * writes_[std::size_t(party)]++;
+    if (deaths_.contains({party, boundary})) throw Died{};
+    make();
+    if (deaths_.contains({party, boundary + 1})) throw Died{};
+  }
+
+  void carryOut(int party, Out out) {
+    // Incidents are as durable as the first row of what they were seen at.
+    const auto tell = [&] {
+      for (MarketIncident& incident : std::exchange(out.incidents, {}))
+        incidents_.push_back({std::move(incident), party});
+    };
+    for (const Row& row : out.rows)
+      write(party, [&] {
+        disk_[party][row.key] = row.value;
+        tell();
+      });
+    tell();
+    for (Letter& letter : out.letters) post(party, std::move(letter));
+    for (const RunRequest& run : out.runs) runOf(run);
+    for (const RecordRequest& record : out.records) recordOf(record);
+    for (const EscrowAct& act : out.acts) decide(act);
+  }
+
+  void post(int from, Letter letter, std::optional<MarketLie> lie = {}) {
+    if (from == kSeller && o_.seller == SellerHabit::silent && letter.kind != "answer") return;
+    if (from == kSeller) lie = twist(letter);
+    if (lie == MarketLie::lateEvidence) return at(ms_ + kLateMs, [this, letter, lie] { deliver(letter, lie); });
+    const std::uint64_t copies = chance(o_.lossPercent) ? 0 : chance(o_.doublePercent) ? 2 : 1;
+    for (std::uint64_t n = 0; n < copies; ++n)
+      at(ms_ + 5 + std::int64_t(random_.below(chance(10) ? 4'000 : 100)),
+         [this, letter, lie] { deliver(letter, lie); });
+  }
+  bool chance(int percent) { return int(random_.below(100)) < percent; }
+
+  void deliver(const Letter& letter, std::optional<MarketLie> lie) {
+    const int party = letter.to == kParties[kBuyer] ? kBuyer : letter.to == kParties[kSeller] ? kSeller : kHolder;
+    if (silent(party)) return;
+    hosted(party, [&] {
+      if (lie && !matters(*lie, letter)) lie.reset();
+      Out out = party == kBuyer    ? buyer_->onLetter(letter, now(party))
+                : party == kSeller ? seller_->onLetter(letter, now(party))
+                                   : holder_->onLetter(letter, now(party));
+      const bool busy = std::ranges::any_of(out.letters, [](const Letter& each) { return each.body.contains("busy"); });
+      carryOut(party, std::move(out));
+      if (lie && (!busy || lie == MarketLie::unpaidOrder)) ++lies_[*lie];
+    });
+  }
+
+  // ---- lies
+
+  // Whether it is a lie where it arrives: a second order needs a first, and a call that has ended is over.
+  bool matters(MarketLie lie, const Letter& letter) const {
+    if (lie == MarketLie::secondOrder) {
+      const auto order = openEnvelope<Order>(letter.body.at("order"));
+      const SellerCall* known = seller_->find(order->document.contract, order->document.call);
+      return known != nullptr && openEnvelope<Order>(valueOf(known->order))->digest != order->digest;
+    }
+    if (lie != MarketLie::alteredBundle) return true;
+    const auto order = openEnvelope<Order>(letter.body.at("bundle").at("order"));
+    const BuyerCall* call = buyer_->find(order->document.contract, order->document.call);
+    return call != nullptr && (call->step == BuyerStep::await || call->step == BuyerStep::order);
+  }
+
+  // A letter of a buyer that lies; none: there is nothing yet to lie about.
+  std::optional<Letter> lyingOrder(MarketLie lie) {
+    const std::string name = concat("L", lieNumber_++);
+    Order order = toy_.order(name);
+    order.contract = toy_.contractDigest();
+    order.issuedAt = now(kBuyer);
+    order.deliverBy = {order.issuedAt.seconds + std::int64_t(toy_.contract.deliverWithinSeconds)};
+    if (lie == MarketLie::secondContract) {
+      Contract other = toy_.contract;
+      other.perCall -= 1 + lieNumber_;
+      return Letter{"clinic",
+                    "lab",
+                    name,
+                    "propose",
+                    {{"contract", valueOf(sealedDocument(other, {&toy_.clinic, 1}))},
+                     {"entity", kEntity},
+                     {"grants", json::array{grants_.front()}}}};
+    }
+    if (lie == MarketLie::widerOrder) order.locales = {"ch", "eu"};
+    if (lie == MarketLie::orderAgain || lie == MarketLie::secondOrder) {
+      const auto calls = buyer_->calls();
+      if (calls.empty()) return {};
+      const BuyerCall& known = *calls[random_.below(calls.size())];
+      order = openEnvelope<Order>(valueOf(known.order)).value().document;
+      if (lie == MarketLie::secondOrder) order.amount -= 1;
+    }
+    const auto given = toy_.disclosures();
+    return Letter{"clinic",
+                  "lab",
+                  name,
+                  "order",
+                  {{"order", valueOf(sealedDocument(order, {&toy_.clinic, 1}))},
+                   {"disclosures", json::array(given.begin(), given.end())}}};
+  }
+
+  // What a seller that lies sends in place of a letter about a delivery: for a call always the same.
+  std::optional<MarketLie> twist(Letter& letter) {
+    const json::value* action = letter.body.if_contains("action");
+    const bool delivers = action != nullptr && textOf(action->as_object(), "type") == "Deliver";
+    if (!delivers && letter.kind != "evidence") return {};
+    std::string call;
+    if (delivers) {
+      call = textOf(action->as_object(), "call");
+      if (nextLie_ && !twisted_.contains(call)) twisted_[call] = *std::exchange(nextLie_, {});
+    } else {
+      const auto order = openEnvelope<Order>(letter.body.at("bundle").at("order"));
+      call = order->document.call;
+    }
+    const auto at = twisted_.find(call);
+    if (at == twisted_.end()) return {};
+    if (!delivers) {
+      if (at->second == MarketLie::alteredBundle) letter.body["bundle"].as_object()["output"] = "what nobody has made";
+      return at->second == MarketLie::lateEvidence || at->second == MarketLie::alteredBundle ? std::optional(at->second)
+                                                                                             : std::nullopt;
+    }
+    json::object& acted = letter.body["action"].as_object();
+    if (at->second != MarketLie::alteredBundle)
+      acted["evidence"] = twistedEvidence(at->second, call, textOf(acted, "evidence"));
+    return at->second == MarketLie::alteredBundle ? std::nullopt : std::optional(at->second);
+  }
+
+  std::string twistedEvidence(MarketLie lie, const std::string& call, const std::string& evidence) const {
+    Statement statement = openStatement(valueOf(evidence)).value().document;
+    if (lie == MarketLie::forgedEvidence) return sealedDocument(statement, {&toy_.stranger, 1});
+    if (lie == MarketLie::otherEvidence) statement.predicate.call = call + "0";
+    if (lie == MarketLie::secondStatement) statement.predicate.charge += 1;
+    return lie == MarketLie::lateEvidence ? evidence : sealedDocument(statement, {&toy_.evidence, 1});
+  }
+
+  // ---- the buyer's wishes, which its caller repeats until they are stored
+
+  void wish(int n) {
+    const std::string call = nameOf(n);
+    OrderWish wanted{toy_.contractDigest(), call, 300, toy_.disclosures(), {"eu"}, {50'000, 1'500, 300}};
+    hosted(kBuyer, [&] {
+      if (auto out = buyer_->order(wanted, now(kBuyer)); out.ok()) carryOut(kBuyer, std::move(*out));
+    });
+    if (buyer_->find(wanted.contract, call) == nullptr) at(ms_ + 1'000, [this, n] { wish(n); });
+  }
+
+  // ---- the seller's graph and ledger: both know what they did under a name
+
+  void runOf(const RunRequest& request) {
+    if (!done_.contains(request.externalId)) {
+      write(kSeller, [&] {
+        ++runs_[request.externalId];
+        done_.insert(request.externalId);
+        started_[request.externalId] = now(kSeller);
+      });
+    }
+    at(ms_ + 500, [this, id = request.externalId] {
+      hosted(kSeller, [&] { carryOut(kSeller, seller_->runEnded(id, resultOf(id), now(kSeller))); });
+    });
+  }
+
+  RunResult resultOf(const std::string& id) {
+    RunResult run{toy_.output(), toy_.transcript(), {3, 900, 40}, 250, {"eu"}, toy_.contract.models};
+    run.startedAt = run.endedAt = started_.at(id);
+    if (o_.seller == SellerHabit::failing) {
+      run.outcome = RunOutcome::failed;
+      run.charge = 0;
+    }
+    if (o_.seller == SellerHabit::overcharging) run.charge = 301;
+    return run;
+  }
+
+  void recordOf(const RecordRequest& request) {
+    if (!entries_.contains(request.operationId)) {
+      kernel::Entry entry;
+      entry.seq = tree_.size() + 1;
+      entry.operationId = request.operationId;
+      const std::string bytes(WordWriter().message(entry));
+      write(kSeller, [&] {
+        entries_[request.operationId] = {tree_.size(), bytes};
+        tree_.append(kernel::leafHash(bytes));
+      });
+    }
+    const auto& [index, bytes] = entries_.at(request.operationId);
+    json::array path;
+    const auto proof = kernel::inclusionProof(index, tree_.size(), tree_).value();
+    for (const Hash& node : proof) path.emplace_back(toBase64(asView(node)));
+    const std::string head = kernel::signCheckpoint({"witan/lab", tree_.size(), tree_.root(), {}}, toy_.log).value();
+    carryOut(kSeller, seller_->recorded(request.externalId,
+                                        json::object{{"entry", toBase64(bytes)},
+                                                     {"index", std::int64_t(index)},
+                                                     {"path", std::move(path)},
+                                                     {"checkpoint", head}},
+                                        now(kSeller)));
+  }
+
+  // ---- the holder's ledger
+
+  void decide(EscrowAct act) {
+    if (o_.seller == SellerHabit::forging && act.role == "Seller" && textOf(act.action, "type") == "Deliver")
+      act.action["evidence"] = forged(textOf(act.action, "evidence"));
+    const auto action = module_->parseAction(act.action);
+    kernel::Decision decision;
+    write(kHolder, [&] {
+      if (action.ok())
+        decision = ledger_->partition().propose(
+            {act.entity, act.role, act.operationId, "", "", action->get(), timeOf(now(kHolder)), true});
+      (void)ledger_->commit();
+    });
+    carryOut(kHolder, holder_->decided(act, decision, now(kHolder)));
+  }
+
+  std::string forged(const std::string& evidence) const {
+    const auto statement = openStatement(valueOf(evidence));
+    return sealed(Statement::payloadType, statement->text.body, {&toy_.stranger, 1});
+  }
+
+  // The arbiter looks at what waits for some seconds.
+  void ruleOnWhatWaits() {
+    for (const kernel::PendingView& pending : ledger_->partition().queue())
+      if (now(kHolder).seconds >= momentOf(pending.at).seconds + 5)
+        rule(textOf(valueOf(pending.action).as_object(), "call"));
+  }
+
+  // It gives the seller nothing.
+  void rule(const std::string& call) {
+    const json::object edit{{"call.ruling", json::object{{call, 0}}}};
+    write(kHolder, [&] {
+      kernel::CounselorDecision ruling{.entity = kEntity, .counselor = "human.arbiter"};
+      const std::string id = "ruled-" + call;
+      ruling.operationId = id;
+      ruling.commit = true;
+      ruling.edit = &edit;
+      ruling.reason = "judged";
+      ruling.at = timeOf(now(kHolder));
+      ruling.remember = true;
+      if (ledger_->partition().decide(ruling).outcome == kernel::Outcome::cCommitted) ruled_.push_back(call);
+      (void)ledger_->commit();
+    });
+    holder_->watch(kEntity, now(kHolder));
+  }
+
+  // The contract: proposed, countersigned, opened, paid for.
+  void open() {
+    const Letter proposal{"clinic",
+                          "lab",
+                          "p",
+                          "propose",
+                          {{"contract", valueOf(sealedDocument(toy_.contract, {&toy_.clinic, 1}))},
+                           {"entity", kEntity},
+                           {"grants", json::array{grants_.front()}}}};
+    Out answered = seller_->onLetter(proposal, toy_.contract.signedAt);
+    for (const Row& row : answered.rows) disk_[kSeller][row.key] = row.value;
+    const std::string envelope = canonicalJson(answered.letters.at(0).body.at("contract"));
+    Out added = buyer_->addContract(envelope, kEntity).value();
+    for (const Row& row : added.rows) disk_[kBuyer][row.key] = row.value;
+    kernel::Partition& partition = ledger_->partition();
+    partition.init(kEntity, toy_.partyFields(), timeOf(toy_.contract.signedAt));
+    const auto say = [&](const char* role, json::object action, const char* id) {
+      const auto parsed = module_->parseAction(action).value();
+      partition.propose({kEntity, role, id, "", "", parsed.get(), timeOf(toy_.contract.signedAt), true});
+    };
+    say("Buyer", {{"type", "OpenContract"}, {"envelope", envelope}}, "open");
+    say("Holder", {{"type", "Deposit"}, {"reference", "pay-1"}, {"amount", 2'000}}, "pay-1");
+    (void)ledger_->commit();
+  }
+
+  std::map<std::string, domains::escrow::CallStanding> standings() const {
+    std::map<std::string, domains::escrow::CallStanding> calls;
+    for (auto& call : domains::escrow::standingOf(*ledger_->partition().state(kEntity)).calls)
+      calls.emplace(call.call, std::move(call));
+    return calls;
+  }
+
+  static constexpr std::int64_t kLateMs = 90'000;  // beyond deliverBy
+
+  const WorldOptions o_;
+  SeededRandom random_;
+  const MarketToy toy_ = shortToy();
+  json::array grants_;
+  std::priority_queue<Event> events_;
+  std::uint64_t seq_ = 0;
+  std::int64_t ms_ = 0;
+  std::array<int, 3> writes_{};
+  std::array<std::int64_t, 3> clockOff_{}, silentUntil_{};
+  std::set<std::pair<int, int>> deaths_;
+  int wishes_ = 0;
+  Natural lieNumber_ = 1;
+  std::optional<MarketLie> nextLie_;
+  std::map<std::string, MarketLie> twisted_;  // by call
+  std::map<MarketLie, int> lies_;
+  std::vector<ToldIncident> incidents_;
+  std::vector<std::string> ruled_;
+  // Durable.
+  std::map<std::string, std::string> disk_[2];
+  std::set<std::string> done_;
+  std::map<std::string, Moment> started_;
+  std::map<std::string, int> runs_;
+  std::map<std::string, std::pair<std::uint64_t, std::string>> entries_;
+  kernel::MemoryTree tree_;
+  const std::unique_ptr<kernel::DomainModule> module_ = domains::makeDomain("escrow").value();
+  store::MemoryStore store_;
+  // Volatile.
+  std::unique_ptr<BuyerDesk> buyer_;
+  std::unique_ptr<SellerDesk> seller_;
+  std::unique_ptr<kernel::Ledger> ledger_;
+  std::unique_ptr<HolderDesk> holder_;
+};
+
+// What the holder's ledger says, entry by entry.
+WorldResult MarketWorld::World::result() const {
+  WorldResult r;
+  r.view = domains::escrow::viewOf(*ledger_->partition().state(kEntity));
+  r.runs = runs_;
+  r.incidents = incidents_;
+  r.roots = toy_.roots();
+  r.lies = lies_;
+  r.ruled = ruled_;
+  for (const auto& [call, lie] : twisted_) r.liedAbout.push_back(call);
+  std::copy_n(writes_.begin(), 3, r.writes);
+  for (auto& [call, standing] : standings()) {
+    CallResult& c = r.calls[call];
+    c = {std::string(standing.state), standing.order, standing.evidence, standing.charge, standing.share, 0, {}, {}};
+  }
+  for (int n = 0; n < wishes_; ++n) {
+    CallResult& c = r.calls[nameOf(n)];
+    const BuyerCall* call = buyer_->find(toy_.contractDigest(), nameOf(n));
+    if (call == nullptr) continue;
+    c.buyerEnd = call->end;
+    c.bundle = call->bundle;
+    if (call->end == "refunded") r.compensated.push_back(call->endedAt->seconds - call->failedAt->seconds);
+  }
+  static const std::set<std::string> kSettling{"Accept", "Claim", "Reclaim", "Settle"};
+  for (std::uint64_t seq = 1; seq <= ledger_->partition().size(); ++seq) {
+    const auto entry = kernel::readEntry(ledger_->entryBytes(seq).value()).value();
+    const json::value parsed = valueOf(entry.action);
+    const json::object* action = parsed.if_object();
+    if (action == nullptr) continue;
+    const std::string type = textOf(*action, "type"), call = textOf(*action, "call");
+    if (type == "Deliver") r.deliveries.push_back({call, textOf(*action, "evidence"), entry.invariant});
+    if (kSettling.contains(type) && entry.tag == kernel::Tag::approved) ++r.calls[call].settlements;
+  }
+  return r;
+}
+
+MarketWorld::MarketWorld(const WorldOptions& options) : world_(std::make_unique<World>(options)) {}
+MarketWorld::~MarketWorld() = default;
+std::int64_t MarketWorld::nextAt() const { return world_->nextAt(); }
+void MarketWorld::runUntil(std::int64_t ms) { world_->runUntil(ms); }
+void MarketWorld::order() { world_->order(); }
+void MarketWorld::die(int party, int writes, bool after) { world_->die(party, writes, after); }
+void MarketWorld::silence(int party, std::int64_t ms) { world_->silence(party, ms); }
+void MarketWorld::setClock(int party, std::int64_t secondsOff) { world_->setClock(party, secondsOff); }
+void MarketWorld::lie(MarketLie lie) { world_->lie(lie); }
+std::string MarketWorld::unsettled() const { return world_->unsettled(); }
+WorldResult MarketWorld::result() const { return world_->result(); }
+
+WorldResult liveMarket(const WorldOptions& options) {
+  MarketWorld world(options);
+  for (int n = 0; n < options.calls; ++n) {
+    world.runUntil(1'000 + n * 3'000);
+    world.order();
+  }
+  world.runUntil(options.seconds * std::int64_t{1'000} + 5'000);
+  return world.result();
+}
+
+}  // namespace witan::market

@@ -1,0 +1,107 @@
+// Three organisations under simulated time: a clinic that orders, a laboratory that runs and a notary that holds the
+// money, each with a durable store and a desk (market/), letters between them that are late, doubled or lost. Any of
+// them may die before or after any write, be silent or have a wrong clock, and one may lie. Deterministic by its
+// options and by what is asked of it.
+//
+// For conformance rows, tests and the simulator: liveMarket() lives a whole life; MarketWorld is driven step by step.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "market/letters.h"
+
+namespace witan::market {
+
+enum class SellerHabit { honest, silent, failing, overcharging, forging };
+
+inline constexpr int kBuyer = 0, kSeller = 1, kHolder = 2;
+inline constexpr const char* kParties[] = {"clinic", "lab", "notary"};
+
+// What a party that lies does once. The buyer: an old order again; an order beyond the contract; a second order of a
+// call; a second text of the contract; an order for which no money is held. The seller, with its next delivery:
+// evidence of a stranger's key, of another call, too late, under a second statement that charges more, and a bundle for
+// the buyer that was altered.
+WITAN_ENUM(MarketLie, orderAgain, widerOrder, secondOrder, secondContract, unpaidOrder, forgedEvidence, otherEvidence,
+           lateEvidence, secondStatement, alteredBundle)
+inline constexpr MarketLie kFirstSellerLie = MarketLie::forgedEvidence;
+
+struct WorldOptions {
+  std::uint64_t seed = 1;
+  int calls = 3;
+  int lossPercent = 5, doublePercent = 5;
+  SellerHabit seller = SellerHabit::honest;
+  bool passiveBuyer = false;                 // compensates nothing
+  int holderSilentFor = 0;                   // seconds from the first order on
+  std::int64_t clockOff[3] = {0, 0, 0};      // seconds: buyer, seller, holder
+  std::optional<std::pair<int, int>> death;  // party; boundary: 2n before its n-th write, 2n + 1 after it
+  int seconds = 600;                         // how long it lasts
+};
+
+struct ToldIncident : MarketIncident {
+  int by = 0;  // the party that tells it
+};
+
+// A Deliver in the holder's ledger.
+struct DeliveryEntry {
+  std::string call, evidence;  // envelope
+  std::string refusedBy;       // the invariant; empty: approved
+};
+
+struct CallResult {
+  std::string state, order, evidence;  // as the holder has them; evidence: digest
+  std::int64_t charge = 0, share = 0;
+  int settlements = 0;  // entries of the ledger that settle it
+  std::string buyerEnd, bundle;
+};
+
+struct WorldResult {
+  json::object view;                        // of the escrow, at the end
+  std::map<std::string, CallResult> calls;  // that the buyer has asked for
+  std::map<std::string, int> runs;          // by external id
+  std::vector<DeliveryEntry> deliveries;
+  std::map<MarketLie, int> lies;          // that reached a party which was awake and did not say "busy"
+  std::vector<std::string> liedAbout;     // calls whose delivery was a lie
+  std::vector<std::int64_t> compensated;  // seconds from a failure to the refund
+  std::vector<ToldIncident> incidents;
+  std::vector<std::string> ruled;  // calls
+  int writes[3] = {0, 0, 0};
+  Roots roots;
+};
+
+class MarketWorld {
+ public:
+  explicit MarketWorld(const WorldOptions& options);
+  ~MarketWorld();
+
+  std::int64_t nextAt() const;  // milliseconds from the beginning; there is always something next
+  // Everything that is due by then.
+  void runUntil(std::int64_t ms);
+  // The buyer wishes for one more call.
+  void order();
+  // Before or after one of its next writes.
+  void die(int party, int writes, bool after);
+  // It hears nothing and does nothing for so long.
+  void silence(int party, std::int64_t ms);
+  void setClock(int party, std::int64_t secondsOff);
+  void lie(MarketLie lie);
+  // The first call that is not settled, with how it stands; empty: all are.
+  std::string unsettled() const;
+  WorldResult result() const;
+
+ private:
+  class World;
+  std::unique_ptr<World> world_;
+};
+
+WorldResult liveMarket(const WorldOptions& options);
+
+// What no history of honest or lying parties may show: money from nowhere, a call that is not settled, two settlements
+// or two runs of one, a payment for what was not delivered under the seller's key or is not what the buyer accepted, an
+// honest party accused. `liar`: the party that lied, or -1; its lies must have left proof.
+Status judgeWorld(const WorldResult& result, int liar = -1);
+
+}  // namespace witan::market
