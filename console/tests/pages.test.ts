@@ -4,7 +4,7 @@ import type { Schemas } from '../src/api/client.ts';
 import type { Json } from '../src/lib/json.ts';
 import { inRuns, lagOf, linkState, ownedBy, whenRevoked, whenSeized } from '../src/lib/cluster.ts';
 import { lineIn, parseMetrics, quantileOf, rateOf, showNumber, totalOf } from '../src/lib/metrics.ts';
-import { budgetsOf, lineOf, orderOf } from '../src/lib/runs.ts';
+import { beyond, budgetsOf, lineOf, orderOf } from '../src/lib/runs.ts';
 import { cutTo, sliceRows } from '../src/lib/slices.ts';
 
 describe('the cluster', () => {
@@ -84,6 +84,7 @@ describe('vector clocks', () => {
     expect(orderOf({ x: 1 }, { x: 2, y: 1 })).toBe('before');
     expect(orderOf({ x: 2, y: 1 }, { x: 1 })).toBe('after');
     expect(orderOf({ x: 2 }, { y: 1 })).toBe('concurrent');
+    expect(beyond([{ x: 3, y: 1 }, { x: 1, y: 2 }])).toEqual([{ x: 2 }, { y: 1 }]);
   });
 });
 

@@ -8,7 +8,8 @@ import type { Json } from '../src/lib/json.ts';
 import { decisionText, differsFrom, openPersonKey, signAnswer, type Answer } from '../src/lib/person.ts';
 import { verify } from '../src/lib/proof.ts';
 
-const { signer, row, proof, invariants } = golden;
+const { row, proof, invariants } = golden;
+const signer = { ...golden.signer, members: [] };
 const entry = row.entry as unknown as { [name: string]: Json };
 const queued = golden.queued as unknown as Schemas['QueueRow'];
 const answer: Answer = {

@@ -9,7 +9,7 @@ import { parseCheckpoint, parseNote, parseVerifier } from '../src/lib/note.ts';
 import { verify, type ProofAnswer, type Seen, type Signer } from '../src/lib/proof.ts';
 
 type Shown = { [name: string]: Json };
-const signer: Signer = { ...golden.signer, persons: [] };
+const signer: Signer = { ...golden.signer, persons: [], members: [] };
 const proofs = golden.proofs as ProofAnswer[];
 const shown = (i: number) => structuredClone(golden.rows[i]!.entry) as unknown as Shown;
 const leaf = (i: number) => golden.rows[i]!.leafHash;

@@ -3,11 +3,12 @@
 // device joins, is cut off, healed, given a partition, lost and revoked. At a second node a doctor answers a run of a
 // graph. Three others are organisations that buy, sell and hold money.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { chromium } from 'playwright-core';
+import { behindPrefix } from './prefix.mjs';
 
 const [url, link, observerLink, token, graphsLink, folder, program] = process.argv.slice(2);
 const require = createRequire(import.meta.url);
@@ -28,10 +29,7 @@ async function api(path, body) {
   return made;
 }
 async function until(so) {
-  for (const end = Date.now() + 60_000; !(await so()); ) {
-    assert(Date.now() < end, 'it did not come true within a minute');
-    await new Promise((wake) => setTimeout(wake, 50));
-  }
+  for (const end = Date.now() + 60_000; !(await so()); await new Promise((wake) => setTimeout(wake, 50))) assert(Date.now() < end, 'it did not come true within a minute');
 }
 const propose = (role, action) => api('/v1/propose', { domain: 'udt', entity: 'David', role, action });
 
@@ -50,8 +48,8 @@ async function open(options = {}, at = url) {
   return page;
 }
 // Somebody else, with a browser of their own.
-async function signedIn(name) {
-  const page = await open();
+async function signedIn(name, at = url) {
+  const page = await open({}, at);
   await page.addInitScript(([held, who]) => {
     sessionStorage.setItem('witan.session', held);
     localStorage.setItem('witan.counselor', who);
@@ -233,7 +231,6 @@ try {
   await page.getByText('✓ Verified in this browser').waitFor();
   await page.getByText('2 covered DEFINITIVE tests in 7 days').first().waitFor();
   await checked(page, 'entry');
-  await pictured(page, 'entry');
   const place = new URL(page.url()).hash;
 
   say('what the verdict rested on, as a diagram and in words');
@@ -379,6 +376,11 @@ try {
   await page.getByRole('button', { name: 'Save the signed head of udt/0' }).click();
   assert.match(readFileSync(await (await taking).path(), 'utf8'), /^witan\/.*\/udt\/0\//);
 
+  await page.goto(`${url}/console/${place}`);
+  await page.getByText('lab has signed that it holds the same').waitFor();
+  await pictured(page, 'entry');
+  await page.goto(`${url}/console/#/cluster`);
+
   say('a partition is moved, and the page says what follows');
   const udt = page.getByRole('row', { name: /^udt\/0/ });
   const length = (await api('/v1/ledger?domain=udt&limit=1')).entries.at(-1).seq;
@@ -410,6 +412,7 @@ try {
   await page.getByText('✕ revoked: stolen').waitFor();
   await page.goto(`${url}/console/${place}`);
   await page.getByText('✓ Verified in this browser').waitFor();
+  await page.getByText('lab has signed that it holds the same').waitFor(); // it did, as the owner, before it was lost
 
   say('a node that lies about an entry is found out');
   await page.route('**/v1/ledger?*after=*limit=1', async (route) => {
@@ -459,17 +462,31 @@ try {
   say('from 360 px to 4k, light and dark');
   for (const [name, hash] of [['inbox', '#/inbox'], ['ledger', '#/ledger'], ['cluster', '#/cluster'], ['entity', '#/entities/udt/David'], ['agents', '#/agents'], ['domain', '#/domains/udt'], ['figures', '#/figures'], ['entry', place]]) {
     await observer.goto(`${url}/console/${hash}`);
-    await observer.locator('h1').first().waitFor();
+    await observer.getByRole('button', { name: 'Export JSON' }).waitFor();
     if (name === 'entry') await observer.getByText('Verified').waitFor();
     step = `${name} at 360 px, dark`;
     await fits(observer);
     await checked(observer, `${name}-360-dark`);
   }
   await page.setViewportSize({ width: 3840, height: 2160 });
-  await page.goto(`${url}/console/#/ledger`);
-  await entries(page).first().waitFor();
-  await fits(page);
-  await checked(page, 'ledger-4k');
+  for (const name of ['ledger', 'inbox', 'cluster', 'agents', 'figures', 'domains']) {
+    await page.goto(`${url}/console/#/${name}`);
+    await page.getByRole('button', { name: 'Export JSON' }).waitFor();
+    await fits(page);
+    await checked(page, `${name}-4k`);
+  }
+
+  say('behind a path prefix');
+  const front = await behindPrefix(url, '/some/desk');
+  const behind = await signedIn('nurse', front.url);
+  await behind.goto(`${front.url}/console/${place}`);
+  await behind.getByText('✓ Verified in this browser').waitFor();
+  await behind.getByText('● live').waitFor();
+  await behind.getByText('front-desk · admin').click();
+  await behind.getByRole('button', { name: 'Sign out' }).click();
+  await behind.getByRole('button', { name: 'Sign in' }).first().waitFor();
+  await behind.context().close();
+  front.close();
 
   say('live traffic in the same viewer');
   await page.setViewportSize({ width: 1280, height: 900 });
@@ -652,15 +669,23 @@ try {
   assert.equal((await fetch(`${url}/v1/status`, { headers: { authorization: `Bearer ${held}` } })).status, 401);
   assert.deepEqual(problems, []);
 
-  say('a node that dies is told');
+  say('a node that dies is told; when it is back, what was missed is there');
   const last = await open();
-  await last.goto(`${url}/console/`);
+  await last.goto(`${url}/console/#/ledger`);
   await last.getByLabel(/[Tt]oken/).fill(token);
   await last.getByRole('dialog').getByRole('button', { name: 'Sign in' }).click();
   await last.getByText('● live').waitFor();
   process.kill(Number(readFileSync(`${folder}/node.pid`, 'utf8')), 'SIGKILL');
   await last.getByText('○ connection lost').waitFor();
   await last.getByText('The node has not answered for').waitFor();
+  const again = spawn(program, ['up', '--control', process.env.CONTROL], { stdio: 'ignore' });
+  again.unref();
+  writeFileSync(`${folder}/node.pid`, String(again.pid));
+  execFileSync(program, ['status', '--wait', 'ready', '--timeout', '60']);
+  await propose('LabOrder', { type: 'DocumentRationale', order: 'O11', text: 'after the restart' });
+  await last.getByText('● live').waitFor();
+  await entries(last).filter({ hasText: 'after the restart' }).waitFor();
+  assert.equal(await last.getByText('The node has not answered for').count(), 0);
   say('done');
 } catch (error) {
   console.log(`while: ${step}\n`, error, problems);

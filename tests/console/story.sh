@@ -9,16 +9,17 @@ witan=$(realpath "$1") work=$2
 chromium=$(command -v chromium) || skip "chromium is not installed"
 export CHROMIUM=$chromium
 installPackages "$work"
-cp "$here/story.mjs" "$work/console"
+cp "$here"/{story,prefix}.mjs "$work/console"
 
 export WITAN_DIR=$work/node
-port=$((20000 + RANDOM % 12000))
-while (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$((port + 1)); done
+freeFrom() { local port=$1; while (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$((port + 1)); done; echo "$port"; }
+port=$(freeFrom $((20000 + RANDOM % 12000)))
+export CONTROL=127.0.0.1:$(freeFrom $((port + 1))) # the same after a restart
 "$witan" init --name front-desk --partitions 1 --listen "127.0.0.1:$port" >"$work/init.log"
-"$witan" up --agent udt-clinical --agent udt-lab >"$work/up.log" 2>&1 &
+"$witan" up --agent udt-clinical --agent udt-lab --control "$CONTROL" >"$work/up.log" 2>&1 &
 pids=($!)
 echo $! >"$work/node.pid"
-trap 'kill "${pids[@]}" $(cat "$work/lab.pid" "$work"/market/*.pid 2>/dev/null) 2>/dev/null || true; wait 2>/dev/null || true' EXIT
+trap 'kill "${pids[@]}" $(cat "$work"/*.pid "$work"/market/*.pid 2>/dev/null) 2>/dev/null || true; wait 2>/dev/null || true' EXIT
 # Three organisations of a market, up to a delivery that its buyer is to accept; the story goes on with it.
 { "$here/../../scripts/market.sh" --leave review --dir "$work/market" "$witan" >"$work/market.log" 2>&1 && touch "$work/market.ready"; } &
 pids+=($!)

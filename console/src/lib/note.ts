@@ -1,5 +1,5 @@
 // C2SP signed notes and checkpoints, as docs/ledger-format.md describes them. Pure functions; WebCrypto checks.
-import { fromBase64, join, same, sha256, type Bytes } from './bytes.ts';
+import { fromBase64, join, same, sha256, toHex, type Bytes } from './bytes.ts';
 
 export interface Checkpoint {
   origin: string;
@@ -11,6 +11,7 @@ export interface Verifier {
   name: string;
   keyId: Bytes;
   key: Bytes;
+  type: number; // 1: signs the text; 4: cosigns it, with a time
 }
 export interface Note {
   text: string; // what is signed
@@ -45,18 +46,21 @@ export function parseCheckpoint(text: string): Checkpoint {
   return { origin, size: BigInt(size), root: hash, extensions };
 }
 
-// "<name>+<key id>+<base64(0x01 || key)>"; the base64 may contain more of '+'.
+export const keyIdOf = async (name: string, type: number, key: Bytes): Promise<Bytes> =>
+  (await sha256(join(utf8.encode(name), Uint8Array.of(10, type), key))).slice(0, 4);
+
+// "<name>+<key id>+<base64(type || key)>"; the base64 may contain more of '+'.
 export async function parseVerifier(text: string): Promise<Verifier> {
   const parts = /^([^+\s]+)\+([0-9a-f]{8})\+(\S+)$/.exec(text.trim());
   if (!parts) throw new Error('the verifier key has another form');
   const bytes = fromBase64(parts[3]!);
-  if (bytes.length !== 33 || bytes[0] !== 1) throw new Error('the verifier key is no Ed25519 key');
+  const type = bytes[0] ?? 0;
+  if (bytes.length !== 33 || (type !== 1 && type !== 4)) throw new Error('the verifier key is no Ed25519 key');
   const name = parts[1]!;
-  const hash = await sha256(join(utf8.encode(name), Uint8Array.of(10), bytes));
-  const keyId = hash.slice(0, 4);
-  if (Array.from(keyId, (byte) => byte.toString(16).padStart(2, '0')).join('') !== parts[2])
-    throw new Error('the id of the verifier key is of another key');
-  return { name, keyId, key: bytes.slice(1) };
+  const key = bytes.slice(1);
+  const keyId = await keyIdOf(name, type, key);
+  if (toHex(keyId) !== parts[2]) throw new Error('the id of the verifier key is of another key');
+  return { name, keyId, key, type };
 }
 
 export class NoEd25519 extends Error {}
@@ -74,6 +78,7 @@ export async function holds(key: Bytes, signature: Bytes, text: Bytes): Promise<
 
 // Whether one of the note's signatures is this key's, and right. Throws as `holds`.
 export async function isSignedBy(note: Note, verifier: Verifier): Promise<boolean> {
+  if (verifier.type !== 1) return false;
   const mine = note.signatures.filter((one) => one.name === verifier.name && same(one.keyId, verifier.keyId));
   for (const one of mine) if (!(await holds(verifier.key, one.signature, utf8.encode(note.text)))) return false;
   return mine.length > 0;

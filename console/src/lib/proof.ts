@@ -1,7 +1,9 @@
 // Whether an entry is what a node shows of it, and in that node's copy of the ledger: from the bytes to a root that the
-// node states and signs now, each step by itself, so that a reader sees which one failed. Nothing here shows that other
-// devices hold the same copy. Pure but for WebCrypto. What was seen before is the caller's to keep.
+// node states and signs now, and to the head that the ledger's owner signed and other devices cosigned. Each step stands
+// by itself, so that a reader sees which one failed. Pure but for WebCrypto. What was seen before is the caller's to
+// keep.
 import { fromBase64, fromHex, same, toHex, type Bytes } from './bytes.ts';
+import { openHead, type Head, type Member } from './head.ts';
 import { decodeEntry, jsonMember, type DecodedEntry } from './entry.ts';
 import { canonical, type Json } from './json.ts';
 import { isPrefix, leafHash, rootOf } from './merkle.ts';
@@ -26,6 +28,13 @@ export interface Signer {
   name: string;
   keys: string[]; // public keys in hex
   persons: { name: string; keys: string[] }[];
+  members: Member[];
+}
+// The newest head that covers the entry, and the path to its root.
+export interface HeadAnswer {
+  note: string;
+  keys: string[];
+  path: string[];
 }
 export interface Step {
   name: string;
@@ -44,6 +53,7 @@ export interface Verdict {
   seen: Seen | null; // what to keep, if all is well
   leaf: string;
   held: { size: bigint; root: string; time: string } | null; // what the device stated, by its clock
+  head: Head | null; // that covers the entry, and holds
 }
 
 const kTexts = ['entity', 'role', 'device', 'agent', 'operationId', 'invariant', 'message', 'counselor', 'reason', 'owner'] as const;
@@ -94,6 +104,7 @@ export async function verify(
   leafShown: string,
   signer: Signer,
   before: Seen | null,
+  covering: HeadAnswer | null = null,
 ): Promise<Verdict> {
   const steps: Step[] = [];
   let entry: DecodedEntry | null = null;
@@ -172,9 +183,20 @@ export async function verify(
       );
       return `the first ${first} entries are the same`;
     });
+  let head: Head | null = null;
+  if (covering !== null)
+    await step(steps, "The leaf leads to the head that the ledger's owner signed", async () => {
+      const opened = await openHead(covering.note, covering.keys, signer.cluster, proof.partition, signer.members);
+      must(leaf !== null, 'there is no leaf');
+      const found = await rootOf(leaf!, BigInt(proof.index), opened.size, covering.path.map(fromHex));
+      must(same(found, opened.root), 'the path leads to another root than the head has: the ledger was seized since (see the incidents), or forged');
+      head = opened;
+      const others = [...opened.cosigners.map((one) => ({ name: one.by.name, at: one.at })), ...opened.witnesses].map((one) => `${one.name} at ${one.at.toISOString()}`);
+      return `${opened.size} entries, epoch ${opened.epoch}, signed by ${opened.owner.name}, ${others.length > 0 ? `cosigned by ${others.join(', ')}` : 'cosigned by no other device yet'}`;
+    });
   const good = steps.every((one) => one.state === 'good');
   const seen =
     good && root !== null ? { size: size.toString(), root: toHex(root), verifier: proof.verifier } : null;
   const held = root === null ? null : { size, root: toHex(root), time };
-  return { steps, good, entry, seen, leaf: leaf === null ? '' : toHex(leaf), held };
+  return { steps, good, entry, seen, leaf: leaf === null ? '' : toHex(leaf), held, head };
 }

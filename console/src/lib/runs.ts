@@ -61,3 +61,9 @@ export function orderOf(a: Record<string, number>, b: Record<string, number>): O
   }
   return less && more ? 'concurrent' : less ? 'before' : more ? 'after' : 'equal';
 }
+
+// What each of some versions includes beyond what all of them do: a count for each writer.
+export function beyond(versions: Record<string, number>[]): Record<string, number>[] {
+  const past = (writer: string) => Math.min(...versions.map((one) => Number(one[writer] ?? 0)));
+  return versions.map((one) => Object.fromEntries(Object.entries(one).map(([writer, n]) => [writer, Number(n) - past(writer)] as const).filter(([, n]) => n > 0)));
+}
