@@ -1,6 +1,7 @@
 // The market: what this organisation sells, buys and holds (docs/market.md).
 #include "base/quote.h"
 #include "node/api/control_routes.h"
+#include "node/api/stream_places.h"
 #include "node/market/market_host.h"
 
 namespace witan::node::api {
@@ -38,6 +39,9 @@ WITAN_STRUCT(MarketShown, (std::string, org, "This organisation; empty: the node
              (std::vector<OfferRow>, offers, "What is sold here"),
              (std::vector<ContractRow>, contracts, "Contracts of this organisation"),
              (std::vector<CallRow>, calls, "Their calls"))
+
+WITAN_STRUCT(MarketChange, (std::optional<ContractRow>, contract, "A contract as it is now; or null"),
+             (std::optional<CallRow>, call, "A call as it is now; or null"))
 
 WITAN_STRUCT(PublishRequest, (std::string, graph, "Id of a deployed graph", 1),
              (std::int64_t, price, "Of a call, in the unit of the currency"), (std::string, currency, "As EUR.cent", 1),
@@ -134,6 +138,27 @@ std::vector<MarketPartnerRow> partnersOf(const Daemon& daemon, const MarketHost&
   return list;
 }
 
+std::vector<ContractRow> contractsOf(const MarketHost& market) {
+  std::vector<ContractRow> rows;
+  for (const auto& [digest, known] : market.proposals().all()) {
+    ContractRow row = rowOf(digest, known.opened.document, MarketSide::bought);
+    row.step = enumName(known.proposal.step);
+    row.reason = known.proposal.reason;
+    rows.push_back(std::move(row));
+  }
+  for (const std::string& digest : market.seller().contracts())
+    rows.push_back(rowOf(digest, *market.seller().contract(digest), MarketSide::sold));
+  return rows;
+}
+
+std::vector<CallRow> callsOf(const MarketHost& market) {
+  std::vector<CallRow> rows;
+  for (const market::BuyerCall* call : market.buyer().calls())
+    rows.push_back(rowOf(*call, MarketSide::bought, call->reason));
+  for (const market::SellerCall* call : market.seller().calls()) rows.push_back(rowOf(*call, MarketSide::sold, ""));
+  return rows;
+}
+
 Result<MarketShown> showMarket(const ApiContext& context, const Nothing&) {
   MarketHost* market = context.daemon.market();
   if (market == nullptr) return MarketShown{};
@@ -142,22 +167,45 @@ Result<MarketShown> showMarket(const ApiContext& context, const Nothing&) {
                     market->address(),
                     partnersOf(context.daemon, *market),
                     {},
-                    {},
-                    {}};
+                    contractsOf(*market),
+                    callsOf(*market)};
   for (const auto& [digest, offer] : market->seller().offers()) shown.offers.push_back(rowOf(offer));
-  for (const auto& [digest, known] : market->proposals().all()) {
-    ContractRow row = rowOf(digest, known.opened.document, MarketSide::bought);
-    row.step = enumName(known.proposal.step);
-    row.reason = known.proposal.reason;
-    shown.contracts.push_back(std::move(row));
-  }
-  for (const std::string& digest : market->seller().contracts())
-    shown.contracts.push_back(rowOf(digest, *market->seller().contract(digest), MarketSide::sold));
-  for (const market::BuyerCall* call : market->buyer().calls())
-    shown.calls.push_back(rowOf(*call, MarketSide::bought, call->reason));
-  for (const market::SellerCall* call : market->seller().calls())
-    shown.calls.push_back(rowOf(*call, MarketSide::sold, ""));
   return shown;
+}
+
+// What a reader has been told, so that it is told again only what has changed.
+struct MarketReader {
+  std::shared_ptr<net::HttpStream> stream;
+  std::set<Hash> told;
+
+  void tell(const MarketHost& market) {
+    std::set<Hash> now;
+    const auto send = [&](const MarketChange& change) {
+      const std::string text = toJson(change);
+      const Hash digest = sha256(text);
+      if (!told.contains(digest)) stream->send("market", text);
+      now.insert(digest);
+    };
+    for (ContractRow& row : contractsOf(market)) send({std::move(row), std::nullopt});
+    for (CallRow& row : callsOf(market)) send({std::nullopt, std::move(row)});
+    told = std::move(now);
+  }
+};
+
+void stream(const ApiContext& context, const Nothing&) {
+  const auto market = marketOf(context);
+  if (!market.ok()) return context.responder.refuse(market.error());
+  const StreamPlaces::Place place = context.streams.take(context.role);
+  if (!place) return context.responder.refuse(noStreamPlace());
+  const auto reader = std::make_shared<MarketReader>();
+  reader->stream = context.responder.reply->stream({});
+  reader->stream->onGone([place] {});
+  reader->tell(**market);
+  Daemon& daemon = context.daemon;
+  const std::uint64_t handle = (*market)->watch([&daemon, reader] { reader->tell(*daemon.market()); });
+  reader->stream->onGone([&daemon, handle] {
+    if (MarketHost* host = daemon.market()) host->unwatch(handle);
+  });
 }
 
 Result<OfferPublished> publish(const ApiContext& context, const PublishRequest& asked) {
@@ -255,6 +303,16 @@ std::vector<ControlRoute> marketRoutes() {
   return {
       get("/v1/market", "showMarket", "market", observer,
           "This organisation in the market: partners, offers, contracts and calls", showMarket),
+      streamRoute<MarketChange>(
+          {"GET",
+           "/v1/market/stream",
+           "streamMarket",
+           "market",
+           observer,
+           "Contracts and calls as server-sent events: first all of them, then each that changes; a MarketChange each",
+           {},
+           "text/event-stream"},
+          stream),
       post("/v1/market/publish", "publishOffer", "market", operator_, "Offers runs of a graph for a price", publish,
            {404, 409}),
       get("/v1/market/find", "findOffers", "market", observer, "What a partner sells", find, {404}),

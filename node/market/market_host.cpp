@@ -238,12 +238,29 @@ void MarketHost::carryOut(Desk desk, Out out) {
     broken_ = true;  // nothing leaves that does not rest on what is stored
     return node_.log.error("market", "nothing more is done: " + kept.error().message);
   }
+  if (!out.rows.empty()) tellWatchers();
   for (Letter& letter : out.letters) post(std::move(letter));
   for (const market::RunRequest& run : out.runs) runs_->start(run, now());
   for (const market::RecordRequest& record : out.records) runs_->record(record, identity_);
   for (const market::EscrowAct& act : out.acts) this->act(act);
   if (desk == Desk::contracts) takeAgreed();
   if (desk == Desk::buyer && !out.rows.empty()) lookAtGraphs();
+}
+
+std::uint64_t MarketHost::watch(std::function<void()> changed) {
+  watchers_[++nextWatch_] = std::move(changed);
+  return nextWatch_;
+}
+
+// Once for all that changes until the loop comes to it.
+void MarketHost::tellWatchers() {
+  if (watchers_.empty() || std::exchange(telling_, true)) return;
+  node_.loop.post([self = self_] {
+    if (*self == nullptr) return;
+    (*self)->telling_ = false;
+    const auto watchers = (*self)->watchers_;
+    for (const auto& [handle, changed] : watchers) changed();
+  });
 }
 
 // A graph may wait for what a call has come to. Not inside of what it has come by.

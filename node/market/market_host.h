@@ -108,6 +108,10 @@ class MarketHost {
   // The evidence of a call that was bought or sold, with these members of its input disclosed.
   Result<json::object> bundle(const std::string& call, const std::vector<std::string>& disclosed) const;
 
+  // Called after contracts or calls of this organisation have changed, durably. Handle: for unwatch().
+  std::uint64_t watch(std::function<void()> changed);
+  void unwatch(std::uint64_t handle) { watchers_.erase(handle); }
+
   // ---- what there is
   const MarketIdentity& identity() const { return identity_; }
   const MarketSetup& setup() const { return setup_; }
@@ -137,6 +141,7 @@ class MarketHost {
   void tick();
   void pollGraphs();
   void lookAtGraphs();
+  void tellWatchers();
   void carryOut(Desk desk, market::Out out);
   Status keep(Desk desk, const market::Out& out);
   void note(const std::string& key, const std::string& value);
@@ -173,6 +178,9 @@ class MarketHost {
   std::set<std::string> agreed_;                                 // contracts that the buyer's desk has
   std::map<std::string, market::Opened<market::Offer>> quotes_;  // by digest
   market::Roots roots_;
+  std::map<std::uint64_t, std::function<void()>> watchers_;
+  std::uint64_t nextWatch_ = 0;
+  bool telling_ = false;
   std::vector<std::string> noted_;  // keys of incidents that a round puts on record
   bool broken_ = false, closed_ = false, ticking_ = false, looking_ = false;
   std::shared_ptr<MarketHost*> self_ = std::make_shared<MarketHost*>(this);
