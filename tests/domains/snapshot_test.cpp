@@ -152,6 +152,44 @@ TEST(Snapshot, RepeatedOperationIdsAreAnsweredAcrossARestart) {
   EXPECT_EQ(propose(*ledger, "op-2").outcome, Outcome::approved);
 }
 
+// Larger than what is read of one record, or of one message.
+TEST(Snapshot, AStateOfAnySizeComesBack) {
+  const auto module = domains::makeDomain("graph").value();
+  const std::string digest(64, 'a'), external(3 << 20, 'x');
+  store::MemoryStore store;
+  std::string expected;
+  {
+    auto ledger = openLedger(store, *module);
+    ledger->partition().init("G", {}, kStart);
+    const auto propose = [&](const char* role, json::object action) {
+      const auto parsed = module->parseAction(action).value();
+      Proposal p;
+      p.entity = "G", p.role = role, p.action = parsed.get(), p.at = kStart;
+      p.operationId = concat("op-", ledger->partition().size());
+      EXPECT_EQ(ledger->partition().propose(p).outcome, Outcome::approved);
+      ASSERT_TRUE(ledger->commit().ok());
+    };
+    propose("Operator", {{"type", "Deploy"}, {"version", 1}, {"digest", digest}, {"deliveries", 9}});
+    for (char run = '0'; run < '7'; ++run)
+      propose("Runtime", {{"type", "Begin"},
+                          {"run", std::string(63, 'b') + run},
+                          {"version", 1},
+                          {"node", "in"},
+                          {"external", external},
+                          {"message", std::string(63, 'c') + run},
+                          {"key", "k"},
+                          {"digest", digest}});
+    ASSERT_TRUE(ledger->snapshotIfDue(1).ok());
+    module->writeState(expected, *ledger->partition().state("G"));
+    EXPECT_GT(expected.size(), kRecordMax);
+  }
+  auto ledger = openLedger(store, *module);
+  EXPECT_EQ(ledger->recovery().snapshotBatches, ledger->batches());
+  std::string restored;
+  module->writeState(restored, *ledger->partition().state("G"));
+  EXPECT_TRUE(restored == expected);
+}
+
 TEST(Snapshot, ADamagedSnapshotIsThrownAwayAndTheLogDecides) {
   const auto module = udt();
   store::MemoryStore store;
