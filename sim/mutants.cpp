@@ -138,7 +138,7 @@ constexpr MutantCase kCases[] = {
     {"graphUnlocked", "graphs", "graphs", 20, "a lane delivers while a span of it is open"},
     {"graphUnheeded", "graphs", "graphs", 20, "what the monitor denies goes on all the same"},
     {"graphOpenGate", "graphs", "graphs", 20, "a denial is entered as an allowance"},
-    {"graphFreshEffect", "graphs", "graphs", 20, "an effect has an operation of its own at each attempt"},
+    {"graphFreshEffect", "graphs operations", "graphs", 20, "an effect has an operation of its own at each attempt"},
     {"graphForgetBody", "graphs liveness", "graphs", 100, "bodies are not durable before the entries that name them"},
     {"graphWiden", "graphs", "graphs", 20, "an agent in a graph holds what its node does not grant"},
     {"tieBreak", "ledger-rules", "domains", 20,
