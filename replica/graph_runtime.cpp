@@ -108,7 +108,8 @@ void GraphRuntime::reset(Hosted& hosted, std::string why) {
   for (const auto& [span, activity] : hosted.activities) spanAt_.erase(span);
   Hosted fresh;
   fresh.id = hosted.id;
-  fresh.runtime = std::make_unique<graph::Runtime>(monitorOf(hosted.id), nullptr, false);
+  fresh.runtime = std::make_unique<graph::Runtime>(
+      monitorOf(hosted.id), [this, id = hosted.id](const graph::Entry& entry) { meter_.count(id, entry); }, false);
   fresh.why = std::move(why);
   hosted = std::move(fresh);
 }
@@ -151,7 +152,9 @@ Status GraphRuntime::round(Now now, Effects& out) {
   domainAnswers_.clear();
   outcomes_.clear();
   if (replication::Space* space = bodies_.records()) recordsSeen_ = space->changes();
-  return std::exchange(unflushed_, false) ? replica_.data().database(DatabaseName::agents).flush() : okStatus();
+  return std::exchange(unflushed_, false) && !mutated("graphForgetBody")
+             ? replica_.data().database(DatabaseName::agents).flush()
+             : okStatus();
 }
 
 Status GraphRuntime::follow(PartitionHost& host, Shard& shard, Now now) {
@@ -345,11 +348,16 @@ RequestRouter::Admission GraphRuntime::admit(PartitionHost& host, const Request&
   Hosted* hosted = hostedOf(request.entity);
   if (hosted == nullptr || !hosted->live)
     return {std::nullopt, kernel::Outcome::refused, "unavailable: the graph does not run yet"};
+  // What was deployed counts at once in the ledger, and for the runtime when it is durable.
+  const auto deployed = domains::graph::deployedIn(host.partition().state(request.entity));
+  if (!deployed || deployed->number != hosted->runtime->deployed()->version)
+    return {std::nullopt, kernel::Outcome::refused, "unavailable: another version is being deployed"};
   const auto body = parseJson(request.text, kBodyLimits);
   if (!body.ok()) return {std::nullopt, kernel::Outcome::refused, "schema: " + body.error().message};
   hosted->runtime->admit(request.role, request.reason, *body, clock(host, now));
   graph::Taken taken = hosted->runtime->take();
   for (const graph::Line& notice : taken.notices) {
+    meter_.count(request.entity, notice);
     if (std::holds_alternative<graph::DuplicateArrival>(notice.fact))
       return {std::nullopt, kernel::Outcome::duplicate, "duplicate"};
     if (const auto* refused = std::get_if<graph::Refused>(&notice.fact))

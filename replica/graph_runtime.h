@@ -22,6 +22,7 @@
 #include "domains/graph/steps.h"
 #include "replica/agent_runtime.h"
 #include "replica/core/messages.h"
+#include "replica/graph_meter.h"
 #include "replica/request_router.h"
 
 namespace witan::node {
@@ -73,6 +74,7 @@ class GraphRuntime {
   const graph::Runtime* runtime(std::string_view graph) const;
   // Why a graph whose partition is here does not run; empty: it does, or there is none.
   std::string waitsFor(std::string_view graph) const;
+  const GraphMeter& meter() const { return meter_; }
 
  private:
   struct Activity {
@@ -155,6 +157,7 @@ class GraphRuntime {
   Replica& replica_;
   const AgentSetup* setup_;
   GraphBodies bodies_;
+  GraphMeter meter_;
   std::map<std::string, Shard, std::less<>> shards_;  // by partition
   std::map<std::string, std::string> spanAt_;  // graphs of spans that wait for a domain, an effect or a nested begin
   std::vector<std::pair<std::string, Answer>> domainAnswers_;  // of spans

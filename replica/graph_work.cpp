@@ -5,6 +5,7 @@
 #include "agents/episode/transcript.h"
 #include "agents/host/builtin_tools.h"
 #include "agents/wake/wake_job.h"
+#include "base/mutant.h"
 #include "replica/core/partition_host.h"
 #include "replica/graph_runtime.h"
 #include "replica/replica.h"
@@ -149,7 +150,9 @@ Status GraphRuntime::startEffect(const Hosted& hosted, const graph::Work& work, 
   agents::AgentHost* host = replica_.agents();
   if (host == nullptr) return unavailable("no agents and no tools work on this device");
   const std::string tool = work.document->node(work.node)->tool();
-  return host->graphEffect(intentOf(hosted.id, work.span, work.run, tool, argumentsOf(hosted.id, work, tool)), now);
+  const std::string operation =
+      mutated("graphFreshEffect") ? graph::identityOf(concat(work.span, "|", now.ms)) : work.span;
+  return host->graphEffect(intentOf(hosted.id, operation, work.run, tool, argumentsOf(hosted.id, work, tool)), now);
 }
 
 void GraphRuntime::undo(const Hosted& hosted, const graph::Undo& undo, Now now) {

@@ -133,6 +133,13 @@ constexpr MutantCase kCases[] = {
     {"anyAct", "no-request-lost", "everything", 400, "an answer to another act under the same id counts"},
     {"anyEpoch", "liveness fences assertion crash", "everything", 200, "a claim of any epoch is believed"},
     {"welcomeRetired", "confinement", "everything", 400, "a retired device that comes back is taken in"},
+    {"graphEndless", "graphs", "graphs", 20, "no bound holds a guarded edge back"},
+    {"graphUnlocked", "graphs", "graphs", 20, "a lane delivers while a span of it is open"},
+    {"graphUnheeded", "graphs", "graphs", 20, "what the monitor denies goes on all the same"},
+    {"graphOpenGate", "graphs", "graphs", 20, "a denial is entered as an allowance"},
+    {"graphFreshEffect", "graphs operations", "graphs", 20, "an effect has an operation of its own at each attempt"},
+    {"graphForgetBody", "graphs liveness", "graphs", 100, "bodies are not durable before the entries that name them"},
+    {"graphWiden", "graphs", "graphs", 20, "an agent in a graph holds what its node does not grant"},
     {"tieBreak", "ledger-rules", "domains", 20,
      "of actions that collide the first executes, and nobody audits the epoch"},
 };

@@ -2,6 +2,7 @@
 // a running node hosts.
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <thread>
 
 #include "base/seams.h"
@@ -28,7 +29,6 @@ constexpr std::size_t kMostEnvironmentBytes = std::size_t{16} << 20;
 struct GraphArguments {
   std::string file;
   std::string environment;
-  std::string format = "mermaid";
   std::string script;
   bool json = false;
 };
@@ -83,21 +83,6 @@ Result<int> lint(const GraphArguments& a) {
   return exitCode;
 }
 
-Result<int> draw(const GraphArguments& a) {
-  WITAN_TRY(from, readTableFile(a.file, kGraphTable));
-  const Checked checked = checkGraph(from, {});
-  for (const Finding& one : checked.errors)
-    if (one.id == "GL01" || one.id == "GL02" || one.id == "GL03")
-      return invalid(inputName(a.file) + ": " + one.id + " at " + one.place + ": " + one.message,
-                     "see all findings: witan graph lint " + a.file);
-  const Document& document = *checked.document;
-  const std::string text = a.format == "dot"   ? drawDot(document)
-                           : a.format == "svg" ? drawSvg(document)
-                                               : drawMermaid(document);
-  putOut(a.json ? canonicalJson(json::object{{"format", a.format}, {"text", text}}) + "\n" : text);
-  return kExitOk;
-}
-
 std::string lineWords(const json::object& line) {
   std::string words = std::to_string(line.at("atMs").as_int64()) + " ms  " + std::string(line.at("event").as_string());
   for (const auto& [member, value] : line) {
@@ -141,7 +126,7 @@ Result<int> run(const GraphArguments& a) {
 // ---- graphs of a running node
 
 struct HostedArguments : LiveArguments {
-  std::string file, input, run, span, message, by, answer, why;
+  std::string file, input, run, span, message, by, answer, why, format = "mermaid";
   bool runs = false;
   std::int64_t waitSeconds = 60;
 };
@@ -274,6 +259,48 @@ Result<int> show(const ControlClient& node, const HostedArguments& a) {
   });
 }
 
+Result<int> drawn(const json::value& from, const RunCounts& counts, const HostedArguments& a) {
+  const Checked checked = checkGraph(from, {});
+  for (const Finding& one : checked.errors)
+    if (one.id == "GL01" || one.id == "GL02" || one.id == "GL03")
+      return invalid(inputName(a.file) + ": " + one.id + " at " + one.place + ": " + one.message,
+                     "see all findings: witan graph lint " + a.file);
+  const Document& document = *checked.document;
+  const std::string text = a.format == "dot"   ? drawDot(document, counts)
+                           : a.format == "svg" ? drawSvg(document, counts)
+                                               : drawMermaid(document, counts);
+  putOut(a.json ? canonicalJson(json::object{{"format", a.format}, {"text", text}}) + "\n" : text);
+  return kExitOk;
+}
+
+// A file, or a run of the running node under the document that it keeps.
+Result<int> draw(const HostedArguments& a) {
+  std::error_code none;
+  if (a.file == "-" || a.file.ends_with(".toml") || a.file.ends_with(".json") ||
+      std::filesystem::exists(a.file, none)) {
+    WITAN_TRY(from, readTableFile(a.file, kGraphTable));
+    return drawn(from, {}, a);
+  }
+  return onLiveNode(a, [&](const ControlClient& node) -> Result<int> {
+    WITAN_TRY(run, runNamed(node, a.file));
+    WITAN_TRY(document, node.get("/v1/graphs/body" + queryOf({{"digest", shown(run, "digest")}})));
+    return drawn(document.at("body"), countsOf(rowsOf(run, "steps")), a);
+  });
+}
+
+std::string replayWords(const json::value& made) {
+  std::string words;
+  for (const json::value& one : rowsOf(made, "missing")) words += "not here: " + std::string(one.as_string()) + "\n";
+  if (!isTrue(made, "ok")) return words + "entry " + shown(made, "entry") + " differs: " + shown(made, "why") + "\n";
+  return words + "ok: " + shown(made, "entries") + " entries, " + shown(made, "episodes") + " transcripts\n";
+}
+
+Result<int> replay(const ControlClient& node, const HostedArguments& a) {
+  WITAN_TRY(made, node.get("/v1/graphs/replay" + queryOf({{"run", a.run}})));
+  print(made, a.json, replayWords);
+  return isTrue(made, "ok") ? kExitOk : kExitFailed;
+}
+
 Result<int> propose(const ControlClient& node, const HostedArguments& a, const std::string& graph, const char* role,
                     const json::object& action) {
   WITAN_TRY(made,
@@ -366,6 +393,15 @@ void addHosted(Command& noun) {
     return verb;
   };
   one("show", "Show a run: state, outputs, dead letters, entries", "witan graph show r-3", show);
+  one("replay", "Make a run anew from its messages, transcripts and answers, and compare", "witan graph replay r-3",
+      replay);
+  {
+    const auto [command, a] =
+        addVerb<A>(noun, "draw", "Draw a graph or a run, as text for Mermaid or Graphviz, or as SVG",
+                   "witan graph draw docs/examples/writer-critic.graph.toml --format svg", draw);
+    command->option("FILE", a->file, "The graph, TOML or (.json) JSON; or a run of the node, with counts")->required();
+    command->option("--format", a->format, "mermaid, dot or svg")->oneOf({"mermaid", "dot", "svg"})->showDefault();
+  }
   {
     const auto [command, a] = one("cancel", "Cancel a run", "witan graph cancel r-3 --why 'referred twice'", cancel);
     command->option("--why", a->why, "Why, for the ledger");
@@ -402,14 +438,6 @@ void addGraphCommand(Command& app) {
   command->footer(
       "Exit code 1: there are errors. docs/graphs.md explains each check.\n"
       "Example: witan graph lint docs/examples/writer-critic.graph.toml --env docs/examples/graph-env.json");
-
-  const auto drawn = std::make_shared<GraphArguments>();
-  command = addFileVerb(*noun, "draw", "Draw a graph, as text for Mermaid or Graphviz, or as SVG", drawn, draw);
-  command->option("FILE", drawn->file, "The graph, TOML or (.json) JSON")->required();
-  command->option("--format", drawn->format, "mermaid, dot or svg")->oneOf({"mermaid", "dot", "svg"})->showDefault();
-  command->footer(
-      "Guarded edges are dashed and show their bound; nodes at a boundary have a double border.\n"
-      "Example: witan graph draw docs/examples/writer-critic.graph.toml --format svg > writer-critic.svg");
 
   addHosted(*noun);
 }

@@ -47,7 +47,10 @@ class Tree {
     if (type == "Effect")
       line->words.push_back(textIn(action, "tool") + " " + textIn(action, "operation").substr(0, 8) +
                             (textIn(action, "found") == "true" ? " (found)" : ""));
-    if (type == "Fail") line->words.push_back("failed: " + textIn(action, "why"));
+    if (type == "Fail") {
+      const std::string why = textIn(action, "why");
+      line->words.push_back(why == "failed" ? "the agent gave up" : "failed: " + why);
+    }
     if (type == "Finish") finish(*line, action);
   }
 

@@ -1,6 +1,7 @@
 // The fold: how each line changes the state of the runs.
 #include <algorithm>
 
+#include "base/mutant.h"
 #include "kernel/graph/runtime.h"
 
 namespace witan::graph {
@@ -265,7 +266,7 @@ void Runtime::refresh(NodeState& node) {
 void Runtime::refreshHead(const std::string& key, NodeState& node, bool idle) {
   if (const auto queue = node.queues.find(key); queue != node.queues.end()) {
     const auto& [sequence, head] = *queue->second.begin();
-    if (idle)
+    if (idle || mutated("graphUnlocked"))
       node.ready.emplace(sequence, head);
     else
       node.ready.erase(sequence);

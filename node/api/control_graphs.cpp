@@ -1,6 +1,8 @@
 // Graphs of episodes: deployed, given messages, shown (docs/graphs.md). What people answer, cancel and send again are
 // proposals to the domain graph (control_requests.cpp).
+#include "agents/episode/transcript.h"
 #include "agents/host/builtin_tools.h"
+#include "agents/wake/wake_job.h"
 #include "base/bytes.h"
 #include "base/quote.h"
 #include "domains/graph/steps.h"
@@ -8,7 +10,9 @@
 #include "kernel/record/log_batch.h"
 #include "node/api/control_routes.h"
 #include "replica/core/partition_host.h"
+#include "replica/graph_replay.h"
 #include "replica/graph_runtime.h"
+#include "replication/writer.h"
 
 namespace witan::node::api {
 
@@ -57,6 +61,13 @@ WITAN_STRUCT(RunShown, (RunRow, run, "The run"), (std::string, digest, "Of its d
              (std::optional<std::int64_t>, bound, "The most deliveries of a run"),
              (std::vector<OutputRow>, outputs, "What came out"), (std::vector<LetterRow>, letters, "Dead letters"),
              (std::vector<StepRow>, steps, "Its entries in the ledger, in order"))
+
+WITAN_STRUCT(RunReplayed, (std::string, run, "Id of the run"),
+             (bool, ok, "Whether each entry says what follows from the ones before, and from what came from outside"),
+             (std::uint64_t, entries, "That were made anew"), (std::uint64_t, episodes, "Transcripts replayed"),
+             (std::optional<std::uint64_t>, entry, "Number of the first entry that says something else"),
+             (std::string, why, "What is different there"),
+             (std::vector<std::string>, missing, "What is not on this device, and was not looked at"))
 
 GraphBodies bodiesOf(Daemon& daemon) { return {daemon.replica().data(), "main"}; }
 
@@ -209,24 +220,49 @@ Result<RunRows> listRuns(const ApiContext& context, const RunsRequest& asked) {
   return rows;
 }
 
-// The approved steps of a run, from the log. O(entries of the partition).
-Result<std::vector<StepRow>> stepsOf(const PartitionHost& host, const std::string& graph, const std::string& run) {
-  std::vector<StepRow> steps;
+// The approved steps of a graph, from the log. O(entries of the partition).
+Status forEachStep(const PartitionHost& host, const std::string& graph,
+                   const std::function<Status(const kernel::EntryView&)>& visit) {
   for (std::uint64_t batch = 0; batch < host.durableBatches(); ++batch) {
     WITAN_TRY(value, host.ledger().batch(batch));
     WITAN_TRY(info, kernel::readLogBatch(value, [&](const kernel::LogRecord& record) -> Status {
                 if (record.kind != kernel::RecordKind::entry) return okStatus();
                 WITAN_TRY(entry, kernel::readEntryView(record.payload));
-                if (entry.entity != graph || entry.tag != kernel::Tag::approved ||
-                    entry.action.find(run) == std::string_view::npos)
-                  return okStatus();
-                WITAN_TRY(action, parseJson(entry.action, {.bytes = kernel::kRecordMax, .depth = 64}));
-                steps.push_back({entry.seq, entry.time, std::string(entry.role), std::move(action)});
-                return okStatus();
+                return entry.entity == graph && entry.tag == kernel::Tag::approved ? visit(entry) : okStatus();
               }));
     (void)info;
   }
+  return okStatus();
+}
+
+Result<json::value> actionOf(const kernel::EntryView& entry) {
+  return parseJson(entry.action, {.bytes = kernel::kRecordMax, .depth = 64});
+}
+
+Result<std::vector<StepRow>> stepsOf(const PartitionHost& host, const std::string& graph, const std::string& run) {
+  std::vector<StepRow> steps;
+  WITAN_DO(forEachStep(host, graph, [&](const kernel::EntryView& entry) -> Status {
+    if (entry.action.find(run) == std::string_view::npos) return okStatus();
+    WITAN_TRY(action, actionOf(entry));
+    steps.push_back({entry.seq, entry.time, std::string(entry.role), std::move(action)});
+    return okStatus();
+  }));
   return steps;
+}
+
+// The document that the run keeps; empty: it was deployed before what this log has.
+Result<std::string> documentOf(const PartitionHost& host, const std::string& graph, std::int64_t version) {
+  std::string digest;
+  WITAN_DO(forEachStep(host, graph, [&](const kernel::EntryView& entry) -> Status {
+    if (entry.role != "Operator" || !digest.empty()) return okStatus();
+    WITAN_TRY(action, actionOf(entry));
+    WITAN_TRY(step, domains::graph::readStep(std::move(action.as_object())));
+    if (const auto* deploy = std::get_if<domains::graph::Deploy>(&step);
+        deploy != nullptr && deploy->version == version)
+      digest = deploy->digest;
+    return okStatus();
+  }));
+  return digest;
 }
 
 Result<RunShown> showRun(const ApiContext& context, const RunRequest& asked) {
@@ -244,11 +280,12 @@ Result<RunShown> showRun(const ApiContext& context, const RunRequest& asked) {
       }
       for (const domains::graph::Letter& one : domains::graph::lettersIn(state, run.id))
         shown->letters.push_back({one.message.id, one.message.node, one.message.key, one.reason, one.message.digest});
-      if (const auto version = domains::graph::deployedIn(state); version && version->number == run.version) {
-        shown->digest = version->digest;
-        if (const graph::Body document = bodies.find(version->digest))
-          shown->bound = graph::checkGraph(*document, {}).bound;
-      }
+      if (auto digest = documentOf(host, id, run.version); digest.ok())
+        shown->digest = *std::move(digest);
+      else
+        read = digest.error();
+      if (const graph::Body document = bodies.find(shown->digest))
+        shown->bound = graph::checkGraph(*document, {}).bound;
       auto steps = stepsOf(host, id, run.id);
       if (steps.ok())
         shown->steps = *std::move(steps);
@@ -259,6 +296,45 @@ Result<RunShown> showRun(const ApiContext& context, const RunRequest& asked) {
   WITAN_DO(read);
   if (!shown) return notFound("no run " + inQuotes(asked.run) + " is known here", "see: witan graph list --runs");
   return *std::move(shown);
+}
+
+Result<std::vector<std::string>> transcriptOf(GraphBodies& bodies, const RunKey& key) {
+  std::vector<std::string> contents;
+  replication::Space* records = bodies.records();
+  if (records == nullptr) return contents;
+  WITAN_TRY(view, agents::runView(*records, key));
+  if (!view.run) return contents;
+  const std::string device(replication::deviceOf(view.run->dot.host));
+  WITAN_TRY(rows, agents::episode::readTranscript(*records, key, device));
+  for (const auto& row : rows) contents.push_back(row.message.content);
+  return contents;
+}
+
+Result<RunReplayed> replayRun(const ApiContext& context, const RunRequest& asked) {
+  WITAN_TRY(shown, showRun(context, asked));
+  Daemon& daemon = context.daemon;
+  const PartitionHost* host = daemon.replica().host(daemon.replica().partitionFor(kGraphDomain, shown.run.graph));
+  std::vector<GraphEntry> entries;
+  WITAN_DO(forEachStep(*host, shown.run.graph, [&](const kernel::EntryView& entry) -> Status {
+    if (entry.role != "Operator" && entry.action.find(shown.run.run) == std::string_view::npos) return okStatus();
+    WITAN_TRY(action, actionOf(entry));
+    WITAN_TRY(step, domains::graph::readStep(std::move(action.as_object())));
+    const bool isIt = entry.action.find(shown.run.run) != std::string_view::npos;
+    if (isIt || std::holds_alternative<domains::graph::Deploy>(step)) entries.push_back({entry.seq, std::move(step)});
+    return okStatus();
+  }));
+  GraphBodies bodies = bodiesOf(daemon);
+  const GraphReplaySources sources{[&](const std::string& digest) { return bodies.document(digest); },
+                                   [&](const std::string& digest) { return bodies.find(digest); },
+                                   [&](const std::string& id, const std::string& version) -> const agents::Agent* {
+                                     for (const agents::Agent* agent : daemon.agentFiles().all())
+                                       if (agent->spec().id == id && agent->spec().version == version) return agent;
+                                     return nullptr;
+                                   },
+                                   [&](const RunKey& key) { return transcriptOf(bodies, key); }};
+  WITAN_TRY(replay, replayGraphRun(shown.run.graph, entries, sources));
+  return RunReplayed{shown.run.run,  !replay.differs, replay.entries,           replay.episodes,
+                     replay.differs, replay.why,      std::move(replay.missing)};
 }
 
 Result<BodyShown> showBody(const ApiContext& context, const BodyRequest& asked) {
@@ -281,7 +357,10 @@ std::vector<ControlRoute> graphRoutes() {
           "The document of a graph, or the body of a message, by its digest", showBody, {404}),
       get("/v1/graphs/runs", "listGraphRuns", "graphs", observer, "Runs, with what people are asked", listRuns, {404}),
       get("/v1/graphs/run", "showGraphRun", "graphs", observer, "A run with its outputs, dead letters and entries",
-          showRun, {404, 500})};
+          showRun, {404, 500}),
+      get("/v1/graphs/replay", "replayGraphRun", "graphs", observer,
+          "Makes a run anew from its messages, transcripts and answers, and compares each entry", replayRun,
+          {404, 500})};
 }
 
 }  // namespace witan::node::api

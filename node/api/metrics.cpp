@@ -8,6 +8,8 @@
 
 #include "agents/host/agent_host.h"
 #include "node/data_dir/disk_space.h"
+#include "replica/core/partition_host.h"
+#include "replica/graph_runtime.h"
 
 namespace witan::node {
 
@@ -184,6 +186,30 @@ void agentsOf(Page& page, const agents::AgentHost& host) {
   page.total("agent_actions", "Actions of agents carried out.", c.actions);
 }
 
+void graphsOf(Page& page, Daemon& daemon) {
+  const GraphRuntime* graphs = daemon.replica().graphs();
+  if (graphs == nullptr) return;
+  page.family("graph_steps_total", "counter", "Steps of the graphs that run here, by node, and why.");
+  for (const auto& [key, count] : graphs->meter().counts()) {
+    const auto& [graph, node, step, why] = key;
+    page.sample(static_cast<double>(count), label("graph", graph) + "," + label("node", node) + "," +
+                                                label("step", step) + "," + label("why", why));
+  }
+  page.family("graph_open", "gauge", "Messages and spans of the graphs that run here, by node and state.");
+  for (const auto& [id, host] : daemon.replica().hosts()) {
+    if (host->module().signature().domain != kGraphDomain) continue;
+    for (const std::string& entity : host->partition().entities()) {
+      const graph::Runtime* runtime = graphs->runtime(entity);
+      if (runtime == nullptr) continue;
+      for (const graph::NodeLoad& load : runtime->loads())
+        for (const auto& [state, count] : {std::pair("queued", load.queued), std::pair("running", load.running),
+                                           std::pair("asking", load.asking), std::pair("backoff", load.backoff)})
+          page.sample(static_cast<double>(count),
+                      label("graph", entity) + "," + label("node", load.node) + "," + label("state", state));
+    }
+  }
+}
+
 }  // namespace
 
 std::string metricsText(Daemon& daemon) {
@@ -213,6 +239,7 @@ std::string metricsText(Daemon& daemon) {
   peersOf(page, daemon);
   relayOf(page, daemon.peers().relay());
   if (const agents::AgentHost* host = daemon.replica().agents()) agentsOf(page, *host);
+  graphsOf(page, daemon);
   if (const Tracer* tracer = daemon.tracer()) {
     page.total("trace_spans_exported", "Spans that the collector took.", tracer->exported());
     page.total("trace_spans_dropped", "Spans that it did not take.", tracer->dropped());

@@ -1,0 +1,140 @@
+#include "sim/sim_graph.h"
+
+#include "agents/policy/monitor.h"
+#include "base/check.h"
+#include "base/seams.h"
+
+namespace witan::sim {
+
+using namespace agents;
+
+namespace {
+
+constexpr std::string_view kTypes = R"("type":[
+  {"name":"T","schema":{"type":"object","required":["topic","left","mood"],"properties":{
+    "topic":{"type":"string","maxLength":20},"left":{"type":"integer","minimum":0,"maximum":9},
+    "mood":{"type":"integer","minimum":0,"maximum":9},"private":{"type":"string","maxLength":20}}}},
+  {"name":"Done","schema":{"type":"object","required":["topic"],"properties":{
+    "topic":{"type":"string","maxLength":20},"mood":{"type":"integer","minimum":0,"maximum":9}}}}])";
+
+class SimWeaver final : public Agent {
+ public:
+  const AgentSpec& spec() const override {
+    static const AgentSpec kSpec{.id = std::string(kSimWeaver),
+                                 .version = "1",
+                                 .what = "works in a graph",
+                                 .category = "office",
+                                 .capabilities = {{"sim.ask"}},
+                                 .locale = {"here"},
+                                 .budget = {.tokens = 100},
+                                 .inGraphs = true};
+    return kSpec;
+  }
+
+  Turn step(const json::value& sigma, const Input& input) const override {
+    if (input.kind != InputKind::wake) return {nullptr, {}, done(sigma.as_object())};
+    const json::object& body = input.content.at("graph").at("body").as_object();
+    if (body.at("mood").as_int64() != 9) return {nullptr, {}, woven(body)};
+    return {body, {}, Looks{{"sim.ask", {{"about", body.at("topic")}}, 10}}};
+  }
+
+ private:
+  static Finish done(const json::object& body) {
+    Finish finish;
+    finish.emits = {{"Done", json::object{{"topic", body.at("topic")}, {"mood", body.at("mood")}}}};
+    return finish;
+  }
+  static Finish woven(json::object body) {
+    const std::int64_t left = body.at("left").as_int64(), mood = body.at("mood").as_int64();
+    Finish finish;
+    if (mood == 4) {
+      finish.failed = true;
+    } else if (mood == 5) {
+      finish.emits = {{"Done", json::object{{"topic", 7}}}};
+    } else if (mood == 6) {
+      finish.emits = {{"T", body}, {"T", body}};
+    } else if (mood == 7) {
+      finish.emits = {{"T", body}};
+      finish.emits.front().type = "Again";
+    } else if (mood == 8) {
+      finish.emits = {{"T", body}};
+    } else if (left > 0) {
+      body["left"] = left - 1;
+      finish.emits = {{"T", std::move(body)}};
+    } else {
+      finish = done(body);
+    }
+    return finish;
+  }
+};
+
+}  // namespace
+
+json::object simGraph(std::uint64_t seed, std::int64_t version) {
+  SeededRandom random(seed ^ static_cast<std::uint64_t>(version) * 0x9e3779b97f4a7c15u);
+  const auto drawn = [&](std::uint64_t low, std::uint64_t high) { return low + random.below(high - low + 1); };
+  const std::uint64_t capacity = drawn(1, 6), concurrency = drawn(1, 3), attempts = drawn(1, 3);
+  const std::uint64_t patienceMs = drawn(20, 300) * 1'000;
+  const std::string again = R"("from":"weaver","to":"weaver","type":"T","guard":{"measure":"left"})";
+  const std::string text =
+      concat(R"({"graph":{"id":")", kSimGraph, R"(","version":)", version,
+             R"(,"format":1,"locales":["here"],"budget":{"steps":50,"tokens":1000,"seconds":600},"timeoutMs":1200000,
+        "maxDeliveries":30,"onCancel":")",
+             random.below(2) == 0 ? "keep" : "compensate", R"("},"monitor":{"boundaries":["intake","journal"]},)",
+             kTypes, R"(,"node":[{"id":"in","kind":"ingress","out":["T"],"key":"topic","capacity":)", 4 * capacity,
+             R"(,"monitor":{"boundary":"intake","operation":"admit"}},
+        {"id":"weaver","kind":"agent","agent":")",
+             kSimWeaver, R"(","version":"1","in":["T"],"out":["T","Done","Again"],"timeoutMs":60000,"concurrency":)",
+             concurrency, R"(,"retry":{"maxAttempts":)", attempts,
+             R"(}},{"id":"turn","kind":"function","function":"identity","in":["Again"],"out":["Again"]},
+        {"id":"doctor","kind":"counselor","who":["ada"],"in":["Done"],"out":["Done"],"concurrency":)",
+             concurrency, R"(,"timeoutMs":)", patienceMs,
+             R"(},{"id":"out","kind":"egress","in":["Done"],"monitor":{"boundary":"journal","operation":"put"},
+         "sink":{"tool":"journal.put","undo":"journal.remove"},
+         "capabilities":[{"resource":"journal.put"},{"resource":"journal.remove"}]}],
+       "edge":[{)",
+             again, R"(},{"from":"turn","to":"weaver","type":"Again","as":"T","guard":{"bound":2}},
+        {"from":"in","to":"weaver","type":"T","capacity":)",
+             capacity, R"(},{"from":"weaver","to":"turn","type":"Again","capacity":)", capacity,
+             R"(},{"from":"weaver","to":"doctor","type":"Done","capacity":)", capacity,
+             R"(},{"from":"doctor","to":"out","type":"Done","capacity":)", capacity, "}]}");
+  auto document = parseJson(text);
+  WITAN_CHECK(document.ok(), "the simulator's graph is one");
+  json::object made = document->get_object();
+  json::object twin = made.at("type").as_array().front().as_object();
+  twin["name"] = "Again";
+  made.at("type").as_array().push_back(std::move(twin));
+  return made;
+}
+
+json::object simGraphMessage(std::uint64_t n) {
+  SeededRandom random(n);
+  json::object body{{"topic", concat("topic-", random.below(3))}};
+  body["left"] = static_cast<std::int64_t>(random.below(4));
+  body["mood"] = static_cast<std::int64_t>(random.below(10));
+  if (random.below(8) == 0) body["private"] = "nobody's business";
+  return body;
+}
+
+const Agent& simWeaver() {
+  static const SimWeaver weaver;
+  return weaver;
+}
+
+std::shared_ptr<DeviceGate> simGraphGate() {
+  OperationRule admit{"admit", {"topic", "left", "mood"}, {}};
+  OperationRule put{"put", {"topic"}, {}};
+  put.excess = Excess::redact;
+  Policy policy{.name = "graphs", .version = 1};
+  policy.boundary = {{"intake", {"here"}, {admit}}, {"journal", {"here"}, {put}}};
+  Grant grant{.agent = std::string(kSimGraph), .category = "graph"};
+  grant.locales = {"here"};
+  grant.tools = {"graph"};
+  grant.boundaries = {"intake", "journal"};
+  policy.grant = {grant};
+  auto monitor = Monitor::compile(std::move(policy));
+  WITAN_CHECK(monitor.ok(), "the policy over graphs is one");
+  return std::make_shared<DeviceGate>(*std::move(monitor));
+}
+
+}  // namespace witan::sim
