@@ -114,7 +114,7 @@ class GraphReplayer {
     const graph::Node& node = *document_->node(s.node);
     if (node.kind == NodeKind::egress && !node.sink && s.output != cause.digest)
       return std::string("another body came out");
-    WITAN_TRY(made, outputsOf(node, cause, s.span));
+    WITAN_TRY(made, outputsOf(node, cause, s));
     if (made) {
       if (std::string wrong = compare(s, cause, node, *made); !wrong.empty()) return wrong;
     }
@@ -145,7 +145,7 @@ class GraphReplayer {
 
   // What a span makes of its message; nothing: it came from outside, or what it rests on is not here.
   Result<std::optional<std::vector<Made>>> outputsOf(const graph::Node& node, const Open& cause,
-                                                     const std::string& span) {
+                                                     const domains::graph::Finish& s) {
     std::optional<std::vector<Made>> made;
     if (node.kind == NodeKind::ingress || node.kind == NodeKind::counselor) {
       made.emplace(std::vector<Made>{{cause.type, cause.digest}});
@@ -154,7 +154,7 @@ class GraphReplayer {
     } else if (node.kind == NodeKind::function) {
       made = functionOf(node, cause);
     } else if (node.kind == NodeKind::agent) {
-      return agentOf(node, span);
+      return agentOf(node, s);
     }
     return made;
   }
@@ -175,11 +175,11 @@ class GraphReplayer {
     for (const graph::Output& one : *outputs) made.push_back({one.type, graph::digestOf(one.body)});
     return made;
   }
-  Result<std::optional<std::vector<Made>>> agentOf(const graph::Node& node, const std::string& span) {
+  Result<std::optional<std::vector<Made>>> agentOf(const graph::Node& node, const domains::graph::Finish& s) {
     std::optional<std::vector<Made>> made;
-    const std::string who = node.name + " at span " + span.substr(0, 16);
+    const std::string who = node.name + " at span " + s.span.substr(0, 16);
     const agents::Agent* agent = sources_.agent(node.name, node.version);
-    WITAN_TRY(key, graphRunKey(node.name, span, attempts_[span]));
+    WITAN_TRY(key, graphRunKey(node.name, s.span, attempts_[s.span]));
     WITAN_TRY(transcript, sources_.transcript(key));
     if (agent == nullptr || transcript.empty()) {
       result_.missing.push_back((agent == nullptr ? "agent " : "the transcript of ") + who);
@@ -194,6 +194,10 @@ class GraphReplayer {
       return made;
     }
     WITAN_TRY(end, agents::episode::parseEntry(transcript.back()));
+    if (!s.model.empty() && s.model != graphModelOf(node, end.body)) {
+      result_.why = who + ": another transcript than the entry names";
+      return made;
+    }
     if (const json::value* emits = end.body.if_contains("emits"); emits != nullptr && emits->is_array())
       for (const json::value& one : emits->get_array())
         made->push_back({std::string(one.at("type").as_string()), graph::digestOf(one.at("body"))});
@@ -243,6 +247,13 @@ class GraphReplayer {
 };
 
 }  // namespace
+
+std::string graphModelOf(const graph::Node& node, const json::object& end) {
+  const json::value* transcript = end.if_contains("transcript");
+  const bool named = transcript != nullptr && transcript->is_string();
+  return concat(node.name, "@", node.version, "/",
+                named ? std::string_view(transcript->get_string()) : std::string_view());
+}
 
 Result<GraphReplay> replayGraphRun(const std::string& graph, const std::vector<GraphEntry>& entries,
                                    const GraphReplaySources& sources) {

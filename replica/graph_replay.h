@@ -37,6 +37,9 @@ struct GraphEntry {
   domains::graph::Step step;
 };
 
+// Who worked on a span, and the digest of all that it did, as Finish has it; `end`: the last entry of its transcript.
+std::string graphModelOf(const graph::Node& node, const json::object& end);
+
 // `entries`: those of one run and the deployments before them, in order. Errors: of the transcripts' store.
 Result<GraphReplay> replayGraphRun(const std::string& graph, const std::vector<GraphEntry>& entries,
                                    const GraphReplaySources& sources);

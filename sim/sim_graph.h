@@ -3,6 +3,9 @@
 //   in -> weaver (again, while `left` falls; by way of turn, at most twice) -> doctor, a person -> out, into the
 //   journal
 //
+// Each version is drawn: with or without the person, a second way in, a pair of results gathered; keys, capacities,
+// concurrency, attempts, patience, what becomes of effects when a run is cancelled.
+//
 // What a message's `mood` says happens to it: the agent fails, sends what does not conform, too much, or what no guard
 // lets pass; or it asks a tool that the node does not grant. A message with a member `private` may not enter, and of
 // what leaves only the topic may. Versions differ in what is waited for. Immutable, any thread.

@@ -187,6 +187,32 @@ void readCrossing(Table& table, std::optional<Crossing>& into) {
   inner.close();
 }
 
+void readTrigger(Table& table, std::optional<Trigger>& into) {
+  const json::value* value = table.get("trigger");
+  if (value == nullptr) return;
+  Table inner = table.inner(*value, "trigger");
+  into.emplace();
+  if (const json::value* source = inner.get("source")) {
+    const auto known = source->is_string() ? parseEnum<TriggerSource>(source->get_string()) : std::nullopt;
+    if (!known) inner.bad("source", "manual, journal, ledger or market is expected");
+    into->source = known.value_or(TriggerSource::manual);
+  }
+  const bool ledger = into->source == TriggerSource::ledger;
+  const json::value* match = inner.get("match", ledger || into->source == TriggerSource::journal);
+  const std::string_view text = match != nullptr && match->is_string() ? match->get_string() : std::string_view();
+  if (match != nullptr && (text.empty() || text.size() > kMaxIdBytes))
+    inner.bad("match", "a text of 1 to 256 bytes is expected");
+  into->match = text.substr(0, ledger ? text.find(' ') : text.npos);
+  if (const std::size_t at = into->match.size(); at < text.size()) {
+    const std::size_t equals = text.find('=', at);
+    if (equals == text.npos || equals == at + 1 || equals + 1 == text.size())
+      inner.bad("match", "DOMAIN or DOMAIN FIELD=VALUE is expected");
+    else
+      into->field = text.substr(at + 1, equals - at - 1), into->value = text.substr(equals + 1);
+  }
+  inner.close();
+}
+
 void readSink(Table& table, Node& node) {
   node.sink = table.object("sink");
   if (!node.sink || node.kind != NodeKind::egress) return;  // elsewhere it is GL10
@@ -307,7 +333,7 @@ Node readNode(const json::value& from, const std::string& place, std::vector<Fin
   if (node.kind == NodeKind::ingress && table.has("out") && node.out.size() != 1)
     table.bad("out", "an ingress has one type");
   readCrossing(table, node.monitor);
-  node.hasTrigger = table.object("trigger").has_value();
+  readTrigger(table, node.trigger);
   readSink(table, node);
   table.close();
   return node;

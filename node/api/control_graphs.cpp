@@ -9,6 +9,8 @@
 #include "kernel/graph/checks.h"
 #include "kernel/record/log_batch.h"
 #include "node/api/control_routes.h"
+#include "node/cluster/device_key.h"
+#include "node/operations/artefacts.h"
 #include "replica/core/partition_host.h"
 #include "replica/graph_replay.h"
 #include "replica/graph_runtime.h"
@@ -69,6 +71,22 @@ WITAN_STRUCT(RunReplayed, (std::string, run, "Id of the run"),
              (std::string, why, "What is different there"),
              (std::vector<std::string>, missing, "What is not on this device, and was not looked at"))
 
+WITAN_STRUCT(RegisterRequest, (graph::ArtefactKind, kind, "What was validated"),
+             (Omittable<json::object>, document, "Of a graph: it is checked, and the result stands in the artefact"),
+             (Omittable<std::string>, id, "Of another: its id"),
+             (Omittable<std::string>, version, "Of a model or adapter; an agent is the one of this node"),
+             (Omittable<std::string>, digest, "SHA-256 of the model or adapter, in hex"),
+             (Omittable<std::string>, suite, "What it was validated with"),
+             (Omittable<graph::ValidationResult>, result, "Default: pass"),
+             (Omittable<std::string>, report, "SHA-256 of the report, in hex"))
+WITAN_STRUCT(ArtefactRow, (graph::ArtefactKind, kind, "What was validated"), (std::string, id, "Its id"),
+             (std::string, version, "Its version"), (std::string, digest, "SHA-256 of what would run"),
+             (std::string, suite, "What it was validated with"),
+             (graph::ValidationResult, result, "Whether it passed"), (std::string, report, "SHA-256 of the report"),
+             (Time, at, "When"))
+WITAN_STRUCT(ArtefactRows, (bool, required, "Whether an agent in a graph needs one, on this device"),
+             (std::vector<ArtefactRow>, artefacts, "Those that the cluster's admin signed"))
+
 GraphBodies bodiesOf(Daemon& daemon) { return {daemon.replica().data(), "main"}; }
 
 // Calls visit(host, graph, state) for each graph of the copies.
@@ -80,14 +98,22 @@ void forEachGraph(Daemon& daemon, Visit visit) {
         visit(*host, entity, host->partition().state(entity));
 }
 
+std::map<std::string, graph::Artefact> artefactsOf(Daemon& daemon) {
+  replication::Space* space = bodiesOf(daemon).records();
+  const auto admin = publicKeyFromHex(daemon.cluster().adminKey, "adminKey");
+  return space == nullptr || !admin.ok() ? std::map<std::string, graph::Artefact>() : artefactsIn(*space, *admin);
+}
+
 // What a graph is checked against here: agents and tools of this build and of this device's files, domains of this
 // cluster, boundaries of the device's policy, graphs that are deployed.
 graph::Environment environmentOf(Daemon& daemon) {
   graph::Environment environment;
+  const bool required = daemon.config().registryRequired;
+  const auto artefacts = required ? artefactsOf(daemon) : std::map<std::string, graph::Artefact>();
   for (const agents::Agent* agent : daemon.agentFiles().all()) {
     const agents::AgentSpec& spec = agent->spec();
     graph::RegisteredAgent& known = environment.agents[spec.id];
-    known = {spec.version, {}, "", true};
+    known = {spec.version, {}, "", !required || isValidated(artefacts, spec)};
     for (const agents::Capability& one : spec.capabilities) known.tools.push_back(one.resource);
   }
   for (const kernel::DomainModule* module : daemon.replica().domains())
@@ -337,6 +363,66 @@ Result<RunReplayed> replayRun(const ApiContext& context, const RunRequest& asked
                      replay.differs, replay.why,      std::move(replay.missing)};
 }
 
+ArtefactRow rowOf(const graph::Artefact& a) {
+  return {a.kind,           a.id, a.version, a.digest, a.validation.suite, a.validation.result, a.validation.report,
+          market::timeOf(a.validation.at)};
+}
+
+// A graph is validated by its checks: nobody else's word is needed.
+Result<graph::Artefact> validatedGraph(Daemon& daemon, const RegisterRequest& asked) {
+  if (!asked.document) return invalid("body.document: a graph is registered with its document");
+  const graph::Checked checked = graph::checkGraph(*asked.document, environmentOf(daemon));
+  if (checked.document == nullptr)
+    return invalid("it is no graph: " + checked.errors.at(0).place + ": " + checked.errors.at(0).message,
+                   "see: witan graph lint");
+  std::string report;
+  for (const graph::Finding& one : checked.errors) report += one.id + " " + one.place + ": " + one.message + "\n";
+  graph::Artefact made{graph::ArtefactKind::graph, checked.document->id, std::to_string(checked.document->version),
+                       checked.document->digest, {}};
+  made.validation.suite = "witan graph lint";
+  made.validation.result = report.empty() ? graph::ValidationResult::pass : graph::ValidationResult::fail;
+  made.validation.report = toHex(sha256(report));
+  return made;
+}
+
+Result<graph::Artefact> validatedOther(Daemon& daemon, const RegisterRequest& asked) {
+  if (!asked.id || !asked.suite || !asked.report)
+    return invalid("body: id, suite and report are needed of an " + std::string(enumName(asked.kind)));
+  graph::Artefact made{asked.kind, *asked.id, asked.version.value_or(""), asked.digest.value_or(""), {}};
+  if (asked.kind == graph::ArtefactKind::agent) {
+    const agents::Agent* agent = daemon.agentFiles().find(*asked.id);
+    if (agent == nullptr) return notFound("this node has no agent " + inQuotes(*asked.id), "see: witan agent list");
+    made.version = agent->spec().version;
+    made.digest = agentDigest(agent->spec());
+  }
+  if (made.version.empty() || !market::isHex(made.digest))
+    return invalid("body: version, and digest as 64 hex digits, are needed of a " + std::string(enumName(asked.kind)));
+  if (!market::isHex(*asked.report)) return invalid("body.report: must be 64 hex digits");
+  made.validation = {*asked.suite, asked.result.value_or(graph::ValidationResult::pass), *asked.report, {}};
+  return made;
+}
+
+Result<ArtefactRow> registerArtefact(const ApiContext& context, const RegisterRequest& asked) {
+  Daemon& daemon = context.daemon;
+  if (!hasKey(daemon.path(), KeyName::admin))
+    return Error{ErrorCode::unauthorised, "this device does not hold the cluster's admin key",
+                 "register it on the device where the cluster was begun"};
+  WITAN_TRY(admin, readKey(daemon.path(), KeyName::admin));
+  WITAN_TRY(artefact, asked.kind == graph::ArtefactKind::graph ? validatedGraph(daemon, asked)
+                                                               : validatedOther(daemon, asked));
+  artefact.validation.at = market::momentOf(daemon.now().wall);
+  WITAN_TRY(write, artefactWrite(artefact, admin));
+  WITAN_DO(daemon.replica().data().commit(replication::DatabaseName::agents, bodiesOf(daemon).scope(), {&write, 1}));
+  WITAN_DO(daemon.tick());
+  return rowOf(artefact);
+}
+
+Result<ArtefactRows> listArtefacts(const ApiContext& context, const Nothing&) {
+  ArtefactRows rows{context.daemon.config().registryRequired, {}};
+  for (const auto& [key, artefact] : artefactsOf(context.daemon)) rows.artefacts.push_back(rowOf(artefact));
+  return rows;
+}
+
 Result<BodyShown> showBody(const ApiContext& context, const BodyRequest& asked) {
   WITAN_DO(needsLedgers(context.daemon));
   if (const graph::Body body = bodiesOf(context.daemon).find(asked.digest)) return BodyShown{asked.digest, *body};
@@ -352,6 +438,10 @@ std::vector<ControlRoute> graphRoutes() {
            {409, 503}),
       post("/v1/graphs/send", "sendToGraph", "graphs", operator_, "A message for an ingress: a run begins by it, once",
            sendMessage, {503}),
+      post("/v1/artefacts/register", "registerArtefact", "graphs", admin,
+           "Signs that an agent, a model, an adapter or a graph was validated", registerArtefact, {404, 500}),
+      get("/v1/artefacts", "listArtefacts", "graphs", observer, "What was validated, as the cluster's admin signed it",
+          listArtefacts),
       get("/v1/graphs", "listGraphs", "graphs", observer, "The graphs of this device's copies", listGraphs, {404}),
       get("/v1/graphs/body", "showGraphBody", "graphs", observer,
           "The document of a graph, or the body of a message, by its digest", showBody, {404}),

@@ -39,14 +39,20 @@ class Page {
   // Of times in seconds.
   void histogram(std::string_view name, std::string_view help, const Histogram& times) {
     family(name, "histogram", help);
+    timesOf(times, "");
+  }
+  // One of several in a family; `labels` ends with a comma.
+  void timesOf(const Histogram& times, const std::string& labels) {
     const std::string family = std::exchange(name_, name_ + "_bucket");
     for (std::size_t i = 0; i < kTimeBoundsMs.size(); ++i)
-      sample(static_cast<double>(times.atMost[i]), le(static_cast<double>(kTimeBoundsMs[i]) / 1e3));
-    sample(static_cast<double>(times.count), "le=\"+Inf\"");
+      sample(static_cast<double>(times.atMost[i]), labels + le(static_cast<double>(kTimeBoundsMs[i]) / 1e3));
+    sample(static_cast<double>(times.count), labels + "le=\"+Inf\"");
+    const std::string own = labels.substr(0, labels.size() - (labels.empty() ? 0 : 1));
     name_ = family + "_sum";
-    sample(static_cast<double>(times.sumMs) / 1e3);
+    sample(static_cast<double>(times.sumMs) / 1e3, own);
     name_ = family + "_count";
-    sample(static_cast<double>(times.count));
+    sample(static_cast<double>(times.count), own);
+    name_ = family;
   }
   std::string take() { return std::move(text_); }
 
@@ -195,6 +201,14 @@ void graphsOf(Page& page, Daemon& daemon) {
     page.sample(static_cast<double>(count), label("graph", graph) + "," + label("node", node) + "," +
                                                 label("step", step) + "," + label("why", why));
   }
+  const auto times = [&](std::string_view name, std::string_view help, Histogram GraphMeter::Times::*which) {
+    page.family(name, "histogram", help);
+    for (const auto& [at, both] : graphs->meter().times())
+      page.timesOf(both.*which, label("graph", at.first) + "," + label("node", at.second) + ",");
+  };
+  times("graph_wait_seconds", "From sending to delivery of messages of the graphs that run here.",
+        &GraphMeter::Times::waits);
+  times("graph_work_seconds", "From delivery to the end of an attempt.", &GraphMeter::Times::works);
   page.family("graph_open", "gauge", "Messages and spans of the graphs that run here, by node and state.");
   for (const auto& [id, host] : daemon.replica().hosts()) {
     if (host->module().signature().domain != kGraphDomain) continue;

@@ -25,11 +25,14 @@ bool isTrue(const json::object& from, std::string_view member) {
   const json::value* value = from.if_contains(member);
   return value != nullptr && value->is_bool() && value->get_bool();
 }
+constexpr std::int64_t kHorizonMs = 604'800'000;
+
 std::string shortly(const std::string& id) { return id.substr(0, 16); }
 
 }  // namespace
 
-std::string GraphRules::add(const json::object& step) {
+std::string GraphRules::add(const json::object& step, std::int64_t atMs) {
+  atMs_ = atMs;
   const std::string type = textOf(step, "type");
   if (type == "Deploy") return onDeploy(step);
   if (type == "Begin") return onBegin(step);
@@ -77,6 +80,9 @@ std::string GraphRules::onBegin(const json::object& step) {
     return "run " + shortly(id) + " begins under another version than the deployed one";
   if (!runs_.try_emplace(id, Run{.version = numberOf(step, "version")}).second)
     return "run " + shortly(id) + " begins twice";
+  const auto [entered, first] = entered_.try_emplace({textOf(step, "node"), textOf(step, "external")}, atMs_);
+  if (!first && atMs_ - std::exchange(entered->second, atMs_) <= kHorizonMs)
+    return "message " + entered->first.second + " entered twice within the horizon (G-02)";
   return open(textOf(step, "message"), {.run = id, .node = textOf(step, "node"), .key = textOf(step, "key")});
 }
 

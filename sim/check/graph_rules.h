@@ -24,8 +24,8 @@ class GraphRules {
  public:
   explicit GraphRules(CrossingRule crossing) : crossing_(std::move(crossing)) {}
 
-  // The next step that was taken, as its entry has it.
-  std::string add(const json::object& step);
+  // The next step that was taken, as its entry has it, and when.
+  std::string add(const json::object& step, std::int64_t atMs = 0);
   // At rest: each run has ended, or waits for a person.
   std::string atRest() const;
 
@@ -86,7 +86,8 @@ class GraphRules {
   std::map<std::pair<std::string, std::string>, std::map<std::int64_t, std::string>> lanes_;
   std::map<std::string, Effect> effects_;
   std::map<std::string, std::size_t> deaths_;
-  std::int64_t sequence_ = 0;
+  std::map<std::pair<std::string, std::string>, std::int64_t> entered_;  // ingress and external id: when
+  std::int64_t sequence_ = 0, atMs_ = 0;
 };
 
 }  // namespace witan::sim

@@ -54,7 +54,7 @@ class GraphChecker final : public Checker {
           return c_.failed("graphs", nameOf(line.entry) + " is a step that a law rejects");
         continue;
       }
-      if (const std::string wrong = rules.add(step->as_object()); !wrong.empty())
+      if (const std::string wrong = rules.add(step->as_object(), line.entry.time.micros / 1000); !wrong.empty())
         return c_.failed("graphs", nameOf(line.entry) + ": " + wrong);
     }
     if (const std::string wrong = rules.atRest(); !wrong.empty() && !bodiesMayBeGone())

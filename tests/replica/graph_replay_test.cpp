@@ -111,6 +111,12 @@ TEST_F(GraphReplays, NameTheFirstEntryThatWasChanged) {
     deliver->message = other;
     differsAt(seq, "another message");
   }
+  {
+    const auto [finish, seq] = nth<steps::Finish>(1);
+    EXPECT_TRUE(finish->model.starts_with("writer@1/")) << finish->model;
+    finish->model.back() = finish->model.back() == 'a' ? 'b' : 'a';
+    differsAt(seq, "the model of another transcript");
+  }
   spoiled = true;
   differsAt(nth<steps::Finish>(1).second, "another transcript");
 }

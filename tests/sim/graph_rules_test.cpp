@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <set>
 
 #include "base/json.h"
+#include "kernel/graph/checks.h"
+#include "sim/sim_graph.h"
 
 namespace witan::sim::graph_rules_test {
 namespace {
@@ -103,6 +106,11 @@ TEST(GraphRules, G02LanesKeepTheirOrder) {
   });
   fires(twice(12));
   fires(with(7, "attempt", 3));
+  fires([](auto& steps) {  // the same message begins another run
+    json::object again = steps[1];
+    again["run"] = "another", again["message"] = "m9";
+    steps.insert(steps.begin() + 2, again);
+  });
 }
 
 TEST(GraphRules, G03NothingCrossesUnjudged) {
@@ -121,6 +129,26 @@ TEST(GraphRules, T2AnEffectStandsOnceUnderItsSpan) {
   const auto fires = [](const Change& change) { EXPECT_NE(verdictOn(change).find("T2"), std::string::npos); };
   fires(twice(19));
   fires(with(19, "operation", "another"));
+}
+
+// What runs in the simulator is what a node would deploy.
+TEST(SimGraph, EachVersionPassesTheChecks) {
+  graph::Environment environment;
+  environment.agents[std::string(kSimWeaver)] = {"1", {}, "", true};
+  for (const char* tool : {"journal.put", "journal.remove"}) environment.tools[tool] = {"journal", {"here"}};
+  environment.boundaries = {{"intake", {"admit"}}, {"journal", {"put", "sum"}}};
+  std::set<std::string> shapes;
+  for (std::uint64_t seed = 0; seed < 60; ++seed)
+    for (std::int64_t version = 1; version < 4; ++version) {
+      const graph::Checked checked = graph::checkGraph(simGraph(seed, version), environment);
+      for (const graph::Finding& one : checked.errors)
+        ADD_FAILURE() << seed << " " << version << ": " << one.id << " " << one.place << " " << one.message;
+      ASSERT_NE(checked.document, nullptr);
+      std::string nodes;
+      for (const graph::Node& node : checked.document->nodes) nodes += node.id + " ";
+      shapes.insert(nodes);
+    }
+  EXPECT_EQ(shapes.size(), 8u);
 }
 
 }  // namespace
