@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "kernel/graph/document.h"
+#include "kernel/graph/line.h"
 #include "replica/ledger_watch.h"
 #include "replication/arrivals.h"
 

@@ -84,7 +84,7 @@ WITAN_STRUCT(ArtefactRow, (graph::ArtefactKind, kind, "What was validated"), (st
              (std::string, suite, "What it was validated with"),
              (graph::ValidationResult, result, "Whether it passed"), (std::string, report, "SHA-256 of the report"),
              (Time, at, "When"))
-WITAN_STRUCT(ArtefactRows, (bool, required, "Whether an agent in a graph needs one, on this device"),
+WITAN_STRUCT(ArtefactRows, (bool, needed, "Whether an agent in a graph needs one, on this device"),
              (std::vector<ArtefactRow>, artefacts, "Those that the cluster's admin signed"))
 
 GraphBodies bodiesOf(Daemon& daemon) { return {daemon.replica().data(), "main"}; }
@@ -144,13 +144,23 @@ graph::Environment environmentOf(Daemon& daemon) {
   return environment;
 }
 
+// The checks pass over what triggers say.
+std::string wrongTriggers(const graph::Document* document) {
+  if (document == nullptr) return "";
+  for (const graph::Node& node : document->nodes)
+    if (node.trigger && node.trigger->source == graph::TriggerSource::manual && !node.trigger->match.empty())
+      return "node " + node.id + ": trigger: " + node.trigger->match;
+  return "";
+}
+
 void deploy(const ApiContext& context, const DeployRequest& asked, Later<GraphDeployed> later) {
   Daemon& daemon = context.daemon;
   if (const Status kept = needsLedgers(daemon); !kept.ok()) return later.refuse(kept.error());
   const json::value source = asked.document;
   const graph::Checked checked = graph::checkGraph(source, environmentOf(daemon));
-  if (!checked.errors.empty()) {
-    std::string all;
+  const std::string wrong = wrongTriggers(checked.document.get());
+  if (!checked.errors.empty() || !wrong.empty()) {
+    std::string all = wrong;
     for (const graph::Finding& one : checked.errors)
       all += (all.empty() ? "" : "; ") + one.id + " " + one.place + ": " + one.message;
     return later.refuse(invalid("the graph may not be deployed: " + all, "see: witan graph lint"));

@@ -34,7 +34,7 @@ TEST(GraphRegistry, AnAgentNeedsTheAdminsWord) {
   EXPECT_EQ(node.run({"graph", "register", clinic}).exitCode, 0);
 
   const json::value all = node.runJson({"graph", "list", "--artefacts"});
-  EXPECT_TRUE(all.at("required").as_bool());
+  EXPECT_TRUE(all.at("needed").as_bool());
   ASSERT_EQ(all.at("artefacts").as_array().size(), 4u) << canonicalJson(all);
   const json::value& planner = all.at("artefacts").at(0);
   EXPECT_EQ(planner.at("id"), "udt-planner");
