@@ -17,8 +17,8 @@ void GraphMeter::time(const std::string& graph, const graph::Line& line) {
   std::visit(
       [&](const auto& fact) {
         using Fact = std::decay_t<decltype(fact)>;
-        constexpr bool sends =
-            std::is_same_v<Fact, graph::Begun> || std::is_same_v<Fact, graph::Sent> || std::is_same_v<Fact, graph::Redriven>;
+        constexpr bool sends = std::is_same_v<Fact, graph::Begun> || std::is_same_v<Fact, graph::Sent> ||
+                               std::is_same_v<Fact, graph::Redriven>;
         if constexpr (sends) begin(fact.message);
         if constexpr (std::is_same_v<Fact, graph::Delivered>) add(fact.node, &Times::waits, fact.message);
         if constexpr (std::is_same_v<Fact, graph::Delivered>) begin(fact.span);

@@ -189,9 +189,9 @@ class GraphReplayer {
     ++result_.episodes;
     made.emplace();
     if (!replayed.reproduced()) {
-      result_.why = concat(who, ": its transcript, entry ",
-                           replayed.difference ? replayed.difference->entry : replayed.entries, ", is made otherwise: ",
-                           replayed.difference ? replayed.difference->why : "it has not ended");
+      result_.why =
+          concat(who, ": its transcript, entry ", replayed.difference ? replayed.difference->entry : replayed.entries,
+                 ", is made otherwise: ", replayed.difference ? replayed.difference->why : "it has not ended");
       return made;
     }
     WITAN_TRY(end, agents::episode::parseEntry(transcript.back()));

@@ -41,7 +41,11 @@ std::optional<json::object> editedAt(replication::Space& space, const std::strin
 }
 
 json::object toldBy(const agents::LedgerFact& fact) {
-  return {{"domain", fact.domain}, {"entity", fact.entity}, {"field", fact.field}, {"key", fact.key}, {"value", fact.value}};
+  return {{"domain", fact.domain},
+          {"entity", fact.entity},
+          {"field", fact.field},
+          {"key", fact.key},
+          {"value", fact.value}};
 }
 
 }  // namespace
@@ -85,7 +89,8 @@ Status GraphTriggers::lookAtJournal(Replica& replica, const std::string& scope, 
     for (const replication::Sibling& one : view.siblings) {
       if (!one.body || one.body->type != source.trigger.match) continue;
       const std::string external =
-          "journal:" + graph::identityOf(concat(scope, "|", entity, "|", one.dot.host, "|", one.dot.counter)).substr(0, 32);
+          "journal:" +
+          graph::identityOf(concat(scope, "|", entity, "|", one.dot.host, "|", one.dot.counter)).substr(0, 32);
       source.waiting.try_emplace({one.body->editedAtMs, external}, Arrival{entity, one.dot, {}});
     }
   }
@@ -109,8 +114,7 @@ Result<bool> GraphTriggers::lookAtLedgers(Replica& replica, Source& source) {
       WITAN_TRY(facts, ledgerFactsIn(*partition, cursor.batches, spec));
       for (LedgerEvent& one : facts) {
         if (one.fact.entity == graph_ && one.fact.domain == "graph") continue;
-        const std::string external =
-            "ledger:" + graph::identityOf(canonicalJson(toldBy(one.fact))).substr(0, 32);
+        const std::string external = "ledger:" + graph::identityOf(canonicalJson(toldBy(one.fact))).substr(0, 32);
         source.waiting.try_emplace({one.time.micros / 1000, external}, Arrival{"", {}, std::move(one.fact)});
       }
       ++cursor.batches;

@@ -158,11 +158,11 @@ json::object simGraph(std::uint64_t seed, std::int64_t version) {
   const json::value done = types.at(1).at("schema");
   types.push_back(
       {{"name", "All"},
-       {"schema", json::object{{"type", "object"},
-                               {"required", json::array{"all"}},
-                               {"properties", json::object{{"all", json::object{{"type", "array"},
-                                                                                {"maxItems", 2},
-                                                                                {"items", done}}}}}}}});
+       {"schema",
+        json::object{{"type", "object"},
+                     {"required", json::array{"all"}},
+                     {"properties",
+                      json::object{{"all", json::object{{"type", "array"}, {"maxItems", 2}, {"items", done}}}}}}}});
   return made;
 }
 

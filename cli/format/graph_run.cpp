@@ -109,8 +109,8 @@ class Tree {
   }
   static std::string lineWords(const SpanLine& line) {
     const std::string attempts = line.attempts > 1 ? std::to_string(line.attempts) + " attempts, " : "";
-    return line.node + "  " + line.key + "  " + attempts + joined(line.words) + "  " + std::to_string(line.ms) + " ms  [span " + line.id.substr(0, 8) +
-           ", entries " + line.first + " to " + line.last + "]\n";
+    return line.node + "  " + line.key + "  " + attempts + joined(line.words) + "  " + std::to_string(line.ms) +
+           " ms  [span " + line.id.substr(0, 8) + ", entries " + line.first + " to " + line.last + "]\n";
   }
 
   std::vector<std::string> roots_;

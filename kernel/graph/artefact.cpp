@@ -49,7 +49,8 @@ Result<Artefact> openArtefact(std::string_view envelope, const PublicKey& admin)
     return invalid("payload.subject: exactly one, the artefact " + artefact.key());
   artefact.digest = subject[0].digest.sha256;
   if (!market::isSignedBy(opened.text, admin))
-    return Error{ErrorCode::unauthorised, "the artefact " + artefact.key() + " is not signed by the cluster's admin key",
+    return Error{ErrorCode::unauthorised,
+                 "the artefact " + artefact.key() + " is not signed by the cluster's admin key",
                  "register it where the cluster was begun: witan graph register"};
   return artefact;
 }

@@ -193,7 +193,7 @@ std::string readTriggerOf(const json::object& from, Trigger& into) {
     if (member.key() != "source" && member.key() != "match")
       return "unknown member " + std::string(member.key().substr(0, 64));
   const json::value *source = from.if_contains("source"), *match = from.if_contains("match");
-  const auto known = source == nullptr      ? std::optional(TriggerSource::manual)
+  const auto known = source == nullptr     ? std::optional(TriggerSource::manual)
                      : source->is_string() ? parseEnum<TriggerSource>(source->get_string())
                                            : std::nullopt;
   if (!known) return "source: manual, journal, ledger or market is expected";

@@ -235,8 +235,8 @@ Finding brokenLaneShows() {
         if (ofLane(*b, std::get_if<Delivered>(&a->fact))) std::iter_swap(a, b), moved = true;
     return moved;
   };
-  return all({foundOut(order, swapped), foundOut(once, twice), foundOut(order, unlocked),
-              foundOut(order, newestFirst)});
+  return all(
+      {foundOut(order, swapped), foundOut(once, twice), foundOut(order, unlocked), foundOut(order, newestFirst)});
 }
 
 // ---- G-03, lemma 1
@@ -267,7 +267,8 @@ Finding unjudgedShows() {
   if (std::none_of(allowed.ledger.begin(), allowed.ledger.end(),
                    [](const Line& line) { return std::holds_alternative<Sent>(line.fact); }))
     return failed("what a monitor allows by default was not seen to pass");
-  return all({foundOut(boundariesAreGuarded, leftOut), foundOut(boundariesAreGuarded, notHeeded),
+  return all({foundOut(boundariesAreGuarded, leftOut),
+              foundOut(boundariesAreGuarded, notHeeded),
               {true, "a monitor that allows by default is seen"}});
 }
 
@@ -347,7 +348,8 @@ class Asker final : public Agent {
   const AgentSpec& spec() const override { return spec_; }
   Turn step(const json::value&, const Input& input) const override {
     if (input.kind != InputKind::wake) return {nullptr, {}, Finish{}};
-    return {nullptr, {}, Looks{{"look.us", json::object{{"about", "x"}}, 0}, {"look.eu", json::object{{"about", "x"}}, 0}}};
+    return {
+        nullptr, {}, Looks{{"look.us", json::object{{"about", "x"}}, 0}, {"look.eu", json::object{{"about", "x"}}, 0}}};
   }
 
  private:
@@ -363,8 +365,9 @@ Result<std::size_t> callsThatLeave(const std::string& holds, const std::string& 
   WITAN_DO(host.open());
   const std::string span(64, 'a');
   WITAN_TRY(key, graphRunKey(agent.spec().id, span, 1));
-  json::object grant{{"capabilities", json::array{json::object{{"resource", tool}, {"uses", 9}, {"targets", json::array()},
-                                                               {"locales", json::array()}}}}};
+  json::object grant{
+      {"capabilities", json::array{json::object{
+                           {"resource", tool}, {"uses", 9}, {"targets", json::array()}, {"locales", json::array()}}}}};
   grant["locale"] = json::array{locale};
   grant["budget"] = json::object{{"steps", 20}, {"tokens", 1'000}, {"seconds", 60}};
   json::object wake{{"graph", "g"}, {"version", 1}, {"run", span}, {"node", "a"}, {"span", span}, {"type", "T"}};
@@ -375,8 +378,8 @@ Result<std::size_t> callsThatLeave(const std::string& holds, const std::string& 
   WITAN_DO(host.replica().commit(replication::DatabaseName::agents, "main", {&write, 1}));
   WITAN_DO(host.settle());
   if (host.host().counters().started == 0) return invalid("the agent was not woken");
-  return static_cast<std::size_t>(
-      std::count_if(disk.history.begin(), disk.history.end(), [](const Step& s) { return s.kind == StepKind::looked; }));
+  return static_cast<std::size_t>(std::count_if(disk.history.begin(), disk.history.end(),
+                                                [](const Step& s) { return s.kind == StepKind::looked; }));
 }
 
 std::set<std::string> errorsOf(const json::object& document) {

@@ -81,9 +81,8 @@ WITAN_STRUCT(RegisterRequest, (graph::ArtefactKind, kind, "What was validated"),
              (Omittable<std::string>, report, "SHA-256 of the report, in hex"))
 WITAN_STRUCT(ArtefactRow, (graph::ArtefactKind, kind, "What was validated"), (std::string, id, "Its id"),
              (std::string, version, "Its version"), (std::string, digest, "SHA-256 of what would run"),
-             (std::string, suite, "What it was validated with"),
-             (graph::ValidationResult, result, "Whether it passed"), (std::string, report, "SHA-256 of the report"),
-             (Time, at, "When"))
+             (std::string, suite, "What it was validated with"), (graph::ValidationResult, result, "Whether it passed"),
+             (std::string, report, "SHA-256 of the report"), (Time, at, "When"))
 WITAN_STRUCT(ArtefactRows, (bool, needed, "Whether an agent in a graph needs one, on this device"),
              (std::vector<ArtefactRow>, artefacts, "Those that the cluster's admin signed"))
 
@@ -374,7 +373,13 @@ Result<RunReplayed> replayRun(const ApiContext& context, const RunRequest& asked
 }
 
 ArtefactRow rowOf(const graph::Artefact& a) {
-  return {a.kind,           a.id, a.version, a.digest, a.validation.suite, a.validation.result, a.validation.report,
+  return {a.kind,
+          a.id,
+          a.version,
+          a.digest,
+          a.validation.suite,
+          a.validation.result,
+          a.validation.report,
           market::timeOf(a.validation.at)};
 }
 
@@ -387,8 +392,11 @@ Result<graph::Artefact> validatedGraph(Daemon& daemon, const RegisterRequest& as
                    "see: witan graph lint");
   std::string report;
   for (const graph::Finding& one : checked.errors) report += one.id + " " + one.place + ": " + one.message + "\n";
-  graph::Artefact made{graph::ArtefactKind::graph, checked.document->id, std::to_string(checked.document->version),
-                       checked.document->digest, {}};
+  graph::Artefact made{graph::ArtefactKind::graph,
+                       checked.document->id,
+                       std::to_string(checked.document->version),
+                       checked.document->digest,
+                       {}};
   made.validation.suite = "witan graph lint";
   made.validation.result = report.empty() ? graph::ValidationResult::pass : graph::ValidationResult::fail;
   made.validation.report = toHex(sha256(report));
@@ -418,8 +426,8 @@ Result<ArtefactRow> registerArtefact(const ApiContext& context, const RegisterRe
     return Error{ErrorCode::unauthorised, "this device does not hold the cluster's admin key",
                  "register it on the device where the cluster was begun"};
   WITAN_TRY(admin, readKey(daemon.path(), KeyName::admin));
-  WITAN_TRY(artefact, asked.kind == graph::ArtefactKind::graph ? validatedGraph(daemon, asked)
-                                                               : validatedOther(daemon, asked));
+  WITAN_TRY(artefact,
+            asked.kind == graph::ArtefactKind::graph ? validatedGraph(daemon, asked) : validatedOther(daemon, asked));
   artefact.validation.at = market::momentOf(daemon.now().wall);
   WITAN_TRY(write, artefactWrite(artefact, admin));
   WITAN_DO(daemon.replica().data().commit(replication::DatabaseName::agents, bodiesOf(daemon).scope(), {&write, 1}));

@@ -57,7 +57,8 @@ TEST(Artefacts, OfAnotherSignerOrFormCountForNothing) {
   };
   EXPECT_THAT(altered("pass", "fail"), HasSubstr("not signed"));
   EXPECT_THAT(altered("agent:triage:3", "agent:triage:4"), HasSubstr("payload.subject"));
-  EXPECT_THAT(altered("urn:witan:validation:v1", "urn:witan:evidence:v1"), HasSubstr("must be \"urn:witan:validation:v1\""));
+  EXPECT_THAT(altered("urn:witan:validation:v1", "urn:witan:evidence:v1"),
+              HasSubstr("must be \"urn:witan:validation:v1\""));
   EXPECT_THAT(altered("\"kind\":\"agent\"", "\"kind\":\"person\""), HasSubstr("payload.predicate.kind"));
   json::object envelope = envelopeOf(triage());
   envelope["payloadType"] = "text/plain";

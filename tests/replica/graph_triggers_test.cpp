@@ -13,16 +13,17 @@ using ::testing::UnorderedElementsAre;
 
 // in -> out, with one run of each message.
 json::object triggered(const std::string& trigger, const std::string& more = "", std::int64_t version = 1) {
-  return parseJson(R"({"graph":{"id":"watch","version":)" + std::to_string(version) +
-                   R"(,"format":1,"locales":["device"],"timeoutMs":86400000},"monitor":{"boundaries":["intake","journal"]},
+  return parseJson(
+             R"({"graph":{"id":"watch","version":)" + std::to_string(version) +
+             R"(,"format":1,"locales":["device"],"timeoutMs":86400000},"monitor":{"boundaries":["intake","journal"]},
     "type":[{"name":"T","schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string","maxLength":50},
       "k":{"type":"string","maxLength":50}}}},
      {"name":"Fact","schema":{"type":"object","required":["entity","key"],"properties":{
       "entity":{"type":"string","maxLength":50},"key":{"type":"string","maxLength":50},
       "value":{"type":"string","maxLength":50}}}}],
     "node":[{"id":"in","kind":"ingress","out":["T"],"trigger":)" +
-                   trigger + R"(,"monitor":{"boundary":"intake","operation":"admit"})" + more +
-                   R"(},{"id":"out","kind":"egress","in":["T"],"monitor":{"boundary":"journal","operation":"put"},
+             trigger + R"(,"monitor":{"boundary":"intake","operation":"admit"})" + more +
+             R"(},{"id":"out","kind":"egress","in":["T"],"monitor":{"boundary":"journal","operation":"put"},
       "timeoutMs":80000000,"retry":{"maxAttempts":1}}],
     "edge":[{"from":"in","to":"out","type":"T"}]})")
       .value()
@@ -118,8 +119,13 @@ TEST(GraphTriggers, AFullIngressLeavesItInTheJournal) {
     ASSERT_TRUE(stage.rounds([&] { return stage.asks(desk); })) << stage.words(desk);
     const auto question = domains::graph::questionsIn(stage.state(desk)).at(0);
     stage.propose(desk, graphs(), "watch", "Person",
-                  {{"type", "Answer"}, {"run", question.run}, {"node", question.node}, {"span", question.span},
-                   {"digest", question.digest}, {"by", "ada"}, {"approve", true}});
+                  {{"type", "Answer"},
+                   {"run", question.run},
+                   {"node", question.node},
+                   {"span", question.span},
+                   {"digest", question.digest},
+                   {"by", "ada"},
+                   {"approve", true}});
     stage.step();
   }
   ASSERT_TRUE(stage.rounds([&] { return outputs(stage).size() == 9; })) << stage.words(desk);
