@@ -392,10 +392,10 @@ bool GraphRuntime::takesRuns(const PartitionHost& host, const Hosted& hosted) {
 Status GraphRuntime::takeTriggers(const PartitionHost& host, Hosted& hosted, std::int64_t atMs) {
   WITAN_TRY(more, hosted.triggers.look(replica_, bodies_.scope()));
   again_ = again_ || more;
-  if (!takesRuns(host, hosted)) return okStatus();
   return hosted.triggers.offer(replica_, bodies_.scope(), *hosted.runtime->deployed(), atMs,
                                [&](const std::string& ingress, const std::string& external, const json::value& body) {
-                                 return hosted.runtime->admit(ingress, external, body, atMs) != "backpressure";
+                                 return takesRuns(host, hosted) &&
+                                        hosted.runtime->admit(ingress, external, body, atMs) != "backpressure";
                                });
 }
 

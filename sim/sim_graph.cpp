@@ -86,7 +86,7 @@ Shape shapeOf(std::uint64_t seed, std::int64_t version) {
   shape.capacity = drawn(shape.most, 6);
   shape.concurrency = drawn(1, 3);
   shape.attempts = drawn(1, 3);
-  shape.patienceMs = drawn(5, 150) * 1'000;
+  shape.patienceMs = drawn(2, 60) * 1'000;
   shape.compensates = random.below(2) == 0;
   shape.keyed = random.below(4) != 0;
   shape.sifted = random.below(3) == 0;

@@ -377,7 +377,6 @@ Result<std::size_t> callsThatLeave(const std::string& holds, const std::string& 
   WITAN_TRY(write, replication::recordWrite(key.hex(), body));
   WITAN_DO(host.replica().commit(replication::DatabaseName::agents, "main", {&write, 1}));
   WITAN_DO(host.settle());
-  if (host.host().counters().started == 0) return invalid("the agent was not woken");
   return static_cast<std::size_t>(std::count_if(disk.history.begin(), disk.history.end(),
                                                 [](const Step& s) { return s.kind == StepKind::looked; }));
 }

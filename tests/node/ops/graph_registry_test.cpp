@@ -12,7 +12,12 @@ using ::testing::HasSubstr;
 TEST(GraphRegistry, AnAgentNeedsTheAdminsWord) {
   const std::string examples = std::string(witan::tests::kSourceDir) + "/docs/examples/";
   const Scratch scratch;
-  Node node(scratch, "desk", "[registry]\nrequired = true\n");
+  Node node(scratch, "desk");
+  ASSERT_EQ(node.init(2).exitCode, 0);
+  std::string config = contentOf(node.dir() + "/witan.toml");
+  const std::size_t at = config.find("required = false");
+  ASSERT_NE(at, std::string::npos);
+  scratch.write("desk/witan.toml", config.replace(at, 16, "required = true"));
   std::filesystem::copy_file(examples + "graphs-policy.toml", node.dir() + "/policy.toml");
   ASSERT_TRUE(node.up()) << node.log();
   const std::string clinic = examples + "clinic.graph.toml";
