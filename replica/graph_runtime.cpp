@@ -108,7 +108,8 @@ void GraphRuntime::reset(Hosted& hosted, std::string why) {
   for (const auto& [span, activity] : hosted.activities) spanAt_.erase(span);
   Hosted fresh;
   fresh.id = hosted.id;
-  fresh.runtime = std::make_unique<graph::Runtime>(monitorOf(hosted.id), nullptr, false);
+  fresh.runtime = std::make_unique<graph::Runtime>(
+      monitorOf(hosted.id), [this, id = hosted.id](const graph::Entry& entry) { meter_.count(id, entry); }, false);
   fresh.why = std::move(why);
   hosted = std::move(fresh);
 }
@@ -151,7 +152,9 @@ Status GraphRuntime::round(Now now, Effects& out) {
   domainAnswers_.clear();
   outcomes_.clear();
   if (replication::Space* space = bodies_.records()) recordsSeen_ = space->changes();
-  return std::exchange(unflushed_, false) ? replica_.data().database(DatabaseName::agents).flush() : okStatus();
+  return std::exchange(unflushed_, false) && !mutated("graphForgetBody")
+             ? replica_.data().database(DatabaseName::agents).flush()
+             : okStatus();
 }
 
 Status GraphRuntime::follow(PartitionHost& host, Shard& shard, Now now) {
@@ -227,6 +230,7 @@ Status GraphRuntime::fold(Hosted& hosted, const Step& step, std::int64_t atMs) {
     return okStatus();
   }
   hosted.runtime->apply(*lines);
+  if (std::holds_alternative<domains::graph::Deploy>(step)) hosted.triggers.deployed(*hosted.runtime->deployed(), atMs);
   if (const auto* answer = std::get_if<domains::graph::Answer>(&step)) hosted.answers.emplace(answer->span, *answer);
   if (const auto* cancel = std::get_if<domains::graph::Cancel>(&step)) hosted.cancelled.insert(cancel->run);
   if (const auto* end = std::get_if<domains::graph::End>(&step)) {
@@ -275,8 +279,9 @@ Status GraphRuntime::onOutside(PartitionHost& host, Hosted& hosted, const Step& 
       return okStatus();
     }
     WITAN_DO(runtime.deploy(std::move(document), atMs));
+    hosted.triggers.deployed(*runtime.deployed(), atMs);
   } else if (const auto* answer = std::get_if<domains::graph::Answer>(&step)) {
-    runtime.answerSpan(answer->span, answer->by, answer->approve, atMs);
+    runtime.answerSpan(answer->span, answer->by, answer->approve || mutated("graphAnyAnswer"), atMs);
   } else if (const auto* cancel = std::get_if<domains::graph::Cancel>(&step)) {
     runtime.cancelRun(cancel->run, atMs);
   } else if (const auto* redrive = std::get_if<domains::graph::Redrive>(&step)) {
@@ -317,12 +322,19 @@ Status GraphRuntime::enter(PartitionHost& host, Hosted& hosted, Now now) {
   std::vector<graph::Body> bodies;
   std::vector<Step> steps;
   const std::string policy = policyEpoch();
+  for (const graph::Line& notice : taken.notices) meter_.count(hosted.id, notice);
   for (const graph::Entry& entry : taken.entries) {
     for (const graph::Line& line : entry)
       if (const auto* ended = std::get_if<graph::Ended>(&line.fact)) hosted.ended.emplace_back(line.atMs, ended->run);
     std::vector<Step> made = domains::graph::stepsOf(entry, *hosted.runtime, policy, bodies);
     std::move(made.begin(), made.end(), std::back_inserter(steps));
   }
+  for (Step& step : steps) {
+    auto* finish = std::get_if<domains::graph::Finish>(&step);
+    const auto used = finish == nullptr ? hosted.usages.end() : hosted.usages.find(finish->span);
+    if (used != hosted.usages.end()) finish->model = used->second.model, finish->tokens = used->second.tokens;
+  }
+  hosted.usages.clear();
   WITAN_DO(bodies_.keep(bodies));
   unflushed_ = unflushed_ || !bodies.empty();
   std::vector<Request> requests;
@@ -345,16 +357,15 @@ RequestRouter::Admission GraphRuntime::admit(PartitionHost& host, const Request&
   Hosted* hosted = hostedOf(request.entity);
   if (hosted == nullptr || !hosted->live)
     return {std::nullopt, kernel::Outcome::refused, "unavailable: the graph does not run yet"};
+  if (!takesRuns(host, *hosted))
+    return {std::nullopt, kernel::Outcome::refused, "unavailable: another version is being deployed"};
   const auto body = parseJson(request.text, kBodyLimits);
   if (!body.ok()) return {std::nullopt, kernel::Outcome::refused, "schema: " + body.error().message};
-  hosted->runtime->admit(request.role, request.reason, *body, clock(host, now));
+  const std::string why(hosted->runtime->admit(request.role, request.reason, *body, clock(host, now)));
   graph::Taken taken = hosted->runtime->take();
-  for (const graph::Line& notice : taken.notices) {
-    if (std::holds_alternative<graph::DuplicateArrival>(notice.fact))
-      return {std::nullopt, kernel::Outcome::duplicate, "duplicate"};
-    if (const auto* refused = std::get_if<graph::Refused>(&notice.fact))
-      return {std::nullopt, kernel::Outcome::refused, refused->why};
-  }
+  for (const graph::Line& notice : taken.notices) meter_.count(request.entity, notice);
+  if (!why.empty())
+    return {std::nullopt, why == "duplicate" ? kernel::Outcome::duplicate : kernel::Outcome::refused, why};
   std::vector<graph::Body> bodies;
   unflushed_ = true;
   const std::vector<Step> steps = domains::graph::stepsOf(taken.entries.at(0), *hosted->runtime, "", bodies);
@@ -371,6 +382,23 @@ RequestRouter::Admission GraphRuntime::admit(PartitionHost& host, const Request&
   return {std::move(step), kernel::Outcome::approved, ""};
 }
 
+// What was deployed counts at once in the ledger, and for the runtime when it is durable.
+bool GraphRuntime::takesRuns(const PartitionHost& host, const Hosted& hosted) {
+  const auto deployed = domains::graph::deployedIn(host.partition().state(hosted.id));
+  if (mutated("graphOldVersion")) return true;
+  return deployed && deployed->number == hosted.runtime->deployed()->version;
+}
+
+Status GraphRuntime::takeTriggers(const PartitionHost& host, Hosted& hosted, std::int64_t atMs) {
+  WITAN_TRY(more, hosted.triggers.look(replica_, bodies_.scope()));
+  again_ = again_ || more;
+  return hosted.triggers.offer(replica_, bodies_.scope(), *hosted.runtime->deployed(), atMs,
+                               [&](const std::string& ingress, const std::string& external, const json::value& body) {
+                                 return takesRuns(host, hosted) &&
+                                        hosted.runtime->admit(ingress, external, body, atMs) != "backpressure";
+                               });
+}
+
 // --- one round of a graph
 
 Status GraphRuntime::work(PartitionHost& host, Hosted& hosted, Now now) {
@@ -382,6 +410,7 @@ Status GraphRuntime::work(PartitionHost& host, Hosted& hosted, Now now) {
   for (const auto& [span, activity] : hosted.activities)
     if (activity.frozen) hosted.runtime->extend(span, atMs);
   hosted.runtime->expire(atMs);
+  WITAN_DO(takeTriggers(host, hosted, atMs));
   if (hosted.runtime->dispatch(atMs, kStartsARound)) again_ = true;
   WITAN_DO(takeBack(hosted));
   WITAN_DO(forget(host, hosted, now));
@@ -446,10 +475,11 @@ std::optional<std::int64_t> GraphRuntime::nextMs(Now now) const {
     const auto host = replica_.hosts().find(id);
     if (host == replica_.hosts().end()) continue;
     if (shard.batches != host->second->durableBatches()) return now.ms;
+    const std::int64_t atMs = clock(*host->second, now);
     for (const auto& [graph, hosted] : shard.graphs)
-      if (hosted.live)
-        if (const auto due = hosted.runtime->due()) {
-          const std::int64_t wait = std::max<std::int64_t>(0, *due - clock(*host->second, now));
+      for (const auto due : {hosted.live ? hosted.runtime->due() : std::nullopt, hosted.triggers.nextMs(atMs)})
+        if (hosted.live && due) {
+          const std::int64_t wait = std::max<std::int64_t>(0, *due - atMs);
           next = std::min(next.value_or(now.ms + wait), now.ms + wait);
         }
   }

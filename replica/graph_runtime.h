@@ -22,6 +22,8 @@
 #include "domains/graph/steps.h"
 #include "replica/agent_runtime.h"
 #include "replica/core/messages.h"
+#include "replica/graph_meter.h"
+#include "replica/graph_triggers.h"
 #include "replica/request_router.h"
 
 namespace witan::node {
@@ -73,6 +75,7 @@ class GraphRuntime {
   const graph::Runtime* runtime(std::string_view graph) const;
   // Why a graph whose partition is here does not run; empty: it does, or there is none.
   std::string waitsFor(std::string_view graph) const;
+  const GraphMeter& meter() const { return meter_; }
 
  private:
   struct Activity {
@@ -83,6 +86,10 @@ class GraphRuntime {
     std::string innerRun;
     bool frozen = false;  // the entity that it proposes to
   };
+  struct Usage {
+    std::string model;  // AGENT@VERSION/DIGEST of the transcript
+    std::int64_t tokens = 0;
+  };
   struct Release {
     std::uint64_t after = 0;  // steps
     std::vector<graph::Work> work;
@@ -91,6 +98,7 @@ class GraphRuntime {
   struct Hosted {
     std::string id;
     std::unique_ptr<graph::Runtime> runtime;
+    GraphTriggers triggers;
     bool live = false;                                      // it has folded all entries and goes on
     std::string why;                                        // it cannot go on
     std::set<std::string> missing;                          // digests of what was not here
@@ -102,6 +110,7 @@ class GraphRuntime {
     std::deque<Release> releases;
     std::vector<std::string> takenBack;                      // keys of activations
     std::map<std::string, Activity> activities;              // by span
+    std::map<std::string, Usage> usages;                     // of spans that finish in this round
     std::deque<std::pair<std::int64_t, std::string>> ended;  // wall ms, run
   };
   struct Shard {
@@ -124,6 +133,8 @@ class GraphRuntime {
   void wait(Hosted& hosted, std::string why);
   Status work(PartitionHost& host, Hosted& hosted, Now now);
   Status enter(PartitionHost& host, Hosted& hosted, Now now);
+  static bool takesRuns(const PartitionHost& host, const Hosted& hosted);
+  Status takeTriggers(const PartitionHost& host, Hosted& hosted, std::int64_t atMs);
   // `ahead`: how many entries are under way before it.
   Request requestOf(const PartitionHost& host, const std::string& graph, const domains::graph::Step& step,
                     std::size_t ahead = 0) const;
@@ -141,6 +152,7 @@ class GraphRuntime {
   void onAnswer(Hosted& hosted, const Activity& activity, const Answer& answer, std::int64_t atMs);
   Status pollAgents(Hosted& hosted, std::int64_t atMs);
   Status pollAgent(Hosted& hosted, const Activity& activity, std::int64_t atMs);
+  static Usage usageOf(const graph::Node& node, const json::object& end);
   void pollNested(Hosted& hosted, std::int64_t atMs);
   void drop(Hosted& hosted, const std::string& span);
   Status takeBack(Hosted& hosted);
@@ -155,6 +167,7 @@ class GraphRuntime {
   Replica& replica_;
   const AgentSetup* setup_;
   GraphBodies bodies_;
+  GraphMeter meter_;
   std::map<std::string, Shard, std::less<>> shards_;  // by partition
   std::map<std::string, std::string> spanAt_;  // graphs of spans that wait for a domain, an effect or a nested begin
   std::vector<std::pair<std::string, Answer>> domainAnswers_;  // of spans

@@ -5,7 +5,9 @@
 #include "agents/episode/transcript.h"
 #include "agents/host/builtin_tools.h"
 #include "agents/wake/wake_job.h"
+#include "base/mutant.h"
 #include "replica/core/partition_host.h"
+#include "replica/graph_replay.h"
 #include "replica/graph_runtime.h"
 #include "replica/replica.h"
 #include "replication/records/record_views.h"
@@ -149,7 +151,9 @@ Status GraphRuntime::startEffect(const Hosted& hosted, const graph::Work& work, 
   agents::AgentHost* host = replica_.agents();
   if (host == nullptr) return unavailable("no agents and no tools work on this device");
   const std::string tool = work.document->node(work.node)->tool();
-  return host->graphEffect(intentOf(hosted.id, work.span, work.run, tool, argumentsOf(hosted.id, work, tool)), now);
+  const std::string operation =
+      mutated("graphFreshEffect") ? graph::identityOf(concat(work.span, "|", now.ms)) : work.span;
+  return host->graphEffect(intentOf(hosted.id, operation, work.run, tool, argumentsOf(hosted.id, work, tool)), now);
 }
 
 void GraphRuntime::undo(const Hosted& hosted, const graph::Undo& undo, Now now) {
@@ -254,8 +258,17 @@ Status GraphRuntime::pollAgent(Hosted& hosted, const Activity& activity, std::in
   if (const json::value* emits = end->body.if_contains("emits"); emits != nullptr && emits->is_array())
     for (const json::value& one : emits->get_array())
       outputs.push_back({std::string(one.at("type").as_string()), one.at("body")});
+  if (!market) hosted.usages[work.span] = usageOf(*work.document->node(work.node), end->body);
   hosted.runtime->finish(work.span, work.attempt, std::move(outputs), atMs);
   return okStatus();
+}
+
+GraphRuntime::Usage GraphRuntime::usageOf(const graph::Node& node, const json::object& end) {
+  Usage usage{graphModelOf(node, end), 0};
+  if (const json::value* spent = end.if_contains("spent"); spent != nullptr && spent->is_object())
+    if (const json::value* tokens = spent->get_object().if_contains("tokens"); tokens != nullptr && tokens->is_int64())
+      usage.tokens = tokens->get_int64();
+  return usage;
 }
 
 // Whether a further attempt could make its effects twice: those of the first have other operation ids.

@@ -27,14 +27,15 @@ std::uint64_t stillTrue(const EpochHistory& lineage, std::uint64_t batches, cons
   return lineage.epochs.empty() ? 0 : std::min(batches, lineage.epochs.back().start);
 }
 
-using Facts = std::vector<agents::LedgerFact>;
+using Facts = std::vector<LedgerEvent>;
 
-void collect(const json::object& fields, std::string_view entity, const agents::LedgerSpec& spec, Facts& facts) {
+void collect(const json::object& fields, std::string_view entity, Time time, const agents::LedgerSpec& spec,
+             Facts& facts) {
   const json::value* column = fields.if_contains(spec.field);
   if (column == nullptr || !column->is_object()) return;
   for (const auto& [key, value] : column->get_object())
     if (value.is_string() && value.get_string() == spec.value)
-      facts.push_back({spec.domain, std::string(entity), spec.field, std::string(key), spec.value});
+      facts.push_back({{spec.domain, std::string(entity), spec.field, std::string(key), spec.value}, time});
 }
 
 // What an entry made of the watched field; of an entity's first entry also what it began with.
@@ -43,13 +44,13 @@ Status factsOf(const kernel::EntryView& entry, const agents::LedgerSpec& spec, F
   if (!entry.genesis.empty()) {
     WITAN_TRY(genesis, parsed(entry.genesis));
     const json::value* state = genesis.is_object() ? genesis.get_object().if_contains("state") : nullptr;
-    if (state != nullptr && state->is_object()) collect(state->get_object(), entry.entity, spec, facts);
+    if (state != nullptr && state->is_object()) collect(state->get_object(), entry.entity, entry.time, spec, facts);
   }
   const bool counselors = entry.tag == kernel::Tag::cCommitted && !mutated("onlyApproved");
   const bool commit = entry.tag == kernel::Tag::approved || counselors;
   if (!commit || entry.writes.find(spec.field) == std::string_view::npos) return okStatus();
   WITAN_TRY(writes, parsed(entry.writes));
-  if (writes.is_object()) collect(writes.get_object(), entry.entity, spec, facts);
+  if (writes.is_object()) collect(writes.get_object(), entry.entity, entry.time, spec, facts);
   return okStatus();
 }
 
@@ -57,11 +58,17 @@ Status begun(const kernel::LogRecord& record, const agents::LedgerSpec& spec, Fa
   if (record.kind != kernel::RecordKind::genesis) return okStatus();
   kernel::BasicGenesis<std::string> genesis;
   WITAN_DO(readMessage(record.payload, genesis, "genesis"));
-  facts.push_back({spec.domain, std::move(genesis.entity), "", "", ""});
+  WITAN_TRY(began, parseJson(genesis.genesis, {.bytes = kernel::kRecordMax, .depth = 64}));
+  Time time;
+  if (began.is_object() && began.get_object().contains("at")) WITAN_DO(readJson(began.at("at"), time, "genesis.at"));
+  facts.push_back({{spec.domain, std::move(genesis.entity), "", "", ""}, time});
   return okStatus();
 }
 
-Result<Facts> factsIn(PartitionHost& partition, std::uint64_t batch, const agents::LedgerSpec& spec) {
+}  // namespace
+
+Result<std::vector<LedgerEvent>> ledgerFactsIn(const PartitionHost& partition, std::uint64_t batch,
+                                               const agents::LedgerSpec& spec) {
   Facts facts;
   WITAN_TRY(value, partition.ledger().batch(batch));
   WITAN_TRY(info, kernel::readLogBatch(value, [&](const kernel::LogRecord& record) -> Status {
@@ -74,7 +81,17 @@ Result<Facts> factsIn(PartitionHost& partition, std::uint64_t batch, const agent
   return facts;
 }
 
-}  // namespace
+void LedgerCursor::align(const PartitionHost& partition) {
+  batches = std::min(stillTrue(partition.lineage(), batches, {number, owner}), partition.durableBatches());
+}
+
+bool LedgerCursor::stamp(const PartitionHost& partition, std::uint64_t before) {
+  const kernel::Epoch last = batches == 0 ? kernel::Epoch{} : partition.lineage().epochAt(batches - 1);
+  if (batches == before && number == last.number && owner == last.owner) return false;
+  number = last.number;
+  owner = last.owner;
+  return true;
+}
 
 LedgerWatch::LedgerWatch(Replica& replica, std::span<const agents::Agent* const> agents) : replica_(replica) {
   for (const agents::Agent* agent : agents)
@@ -107,29 +124,23 @@ bool LedgerWatch::behind() const {
 Result<bool> LedgerWatch::lookAt(const Watcher& watcher, PartitionHost& partition, agents::AgentHost& host, Now now) {
   const std::string row = std::string(kCursorRows) + watcher.agentId + "/" + watcher.spec.id + "/" + partition.id();
   WITAN_TRY(cursor, cursorOf(row));
-  const std::uint64_t durable = partition.durableBatches();
-  const EpochHistory lineage = partition.lineage();
-  const std::uint64_t before = cursor->batches;
-  cursor->batches = std::min(stillTrue(lineage, before, {cursor->number, cursor->owner}), durable);
+  const std::uint64_t durable = partition.durableBatches(), before = cursor->batches;
+  cursor->align(partition);
   bool room = true;
   for (unsigned n = 0; room && n < kBatchesARound && cursor->batches < durable; ++n) {
-    WITAN_TRY(facts, factsIn(partition, cursor->batches, watcher.spec));
-    for (const agents::LedgerFact& fact : facts) {
-      WITAN_TRY(taken, host.ledgerFact(watcher.agentId, watcher.spec.id, fact, now));
+    WITAN_TRY(facts, ledgerFactsIn(partition, cursor->batches, watcher.spec));
+    for (const LedgerEvent& one : facts) {
+      WITAN_TRY(taken, host.ledgerFact(watcher.agentId, watcher.spec.id, one.fact, now));
       if (!(room = taken)) break;
     }
     if (room) ++cursor->batches;
   }
-  const kernel::Epoch last = cursor->batches == 0 ? kernel::Epoch{} : lineage.epochAt(cursor->batches - 1);
-  if (cursor->batches == before && cursor->number == last.number && cursor->owner == last.owner) return room;
-  cursor->number = last.number;
-  cursor->owner = last.owner;
-  agentsDatabase(replica_).putMeta(row, toJson(*cursor));
+  if (cursor->stamp(partition, before)) agentsDatabase(replica_).putMeta(row, toJson(*cursor));
   return room;
 }
 
-Result<LedgerWatch::Cursor*> LedgerWatch::cursorOf(const std::string& row) {
-  const auto [at, fresh] = cursors_.emplace(row, Cursor{});
+Result<LedgerCursor*> LedgerWatch::cursorOf(const std::string& row) {
+  const auto [at, fresh] = cursors_.emplace(row, LedgerCursor{});
   if (!fresh) return &at->second;
   WITAN_TRY(bytes, agentsDatabase(replica_).meta(row));
   if (!bytes) return &at->second;

@@ -14,11 +14,33 @@
 
 #include "agents/host/agent_host.h"
 #include "base/reflect.h"
+#include "base/time.h"
 
 namespace witan::node {
 
 class PartitionHost;
 class Replica;
+
+// How far a reader has looked at the log of a partition: batches, and the epoch of the last of them.
+struct LedgerCursor {
+  std::uint64_t batches = 0;
+  std::uint64_t number = 0;
+  std::string owner;
+  WITAN_MEMBERS(LedgerCursor, batches, number, owner)
+
+  // Back to where the log is still the one that was looked at.
+  void align(const PartitionHost& partition);
+  // After it has moved. Whether it names another place than before.
+  bool stamp(const PartitionHost& partition, std::uint64_t batchesBefore);
+};
+
+struct LedgerEvent {
+  agents::LedgerFact fact;
+  Time time;
+};
+// What a batch made of the watched field. O(entries of the batch).
+Result<std::vector<LedgerEvent>> ledgerFactsIn(const PartitionHost& partition, std::uint64_t batch,
+                                               const agents::LedgerSpec& spec);
 
 class LedgerWatch {
  public:
@@ -34,21 +56,13 @@ class LedgerWatch {
     std::string agentId;
     agents::LedgerSpec spec;
   };
-  // Batches that were looked at, and the epoch of the last of them.
-  struct Cursor {
-    std::uint64_t batches = 0;
-    std::uint64_t number = 0;
-    std::string owner;
-    WITAN_MEMBERS(Cursor, batches, number, owner)
-  };
-
-  Result<Cursor*> cursorOf(const std::string& row);
+  Result<LedgerCursor*> cursorOf(const std::string& row);
   // False: the agent's queue is full.
   Result<bool> lookAt(const Watcher& watcher, PartitionHost& partition, agents::AgentHost& host, Now now);
 
   Replica& replica_;
   std::vector<Watcher> watchers_;
-  std::map<std::string, Cursor> cursors_;  // by row
+  std::map<std::string, LedgerCursor> cursors_;  // by row
   bool full_ = false;                      // the last look ended at a full queue: time alone does not help
 };
 

@@ -9,6 +9,8 @@ set(WITAN_HOOKED_replication
   replication/space_sync.cpp
   replication/sync_session.cpp)
 set(WITAN_HOOKED_kernel
+  kernel/graph/runtime_schedule.cpp
+  kernel/graph/runtime_state.cpp
   kernel/partition.cpp
   kernel/partition_fold.cpp)
 set(WITAN_HOOKED_replica
@@ -19,6 +21,8 @@ set(WITAN_HOOKED_replica
   replica/core/owner_table.cpp
   replica/core/partition_host.cpp
   replica/entry_replicator.cpp
+  replica/graph_runtime.cpp
+  replica/graph_work.cpp
   replica/ledger_watch.cpp
   replica/ownership/embedded_ownership.cpp
   replica/ownership/etcd_engine.cpp

@@ -99,10 +99,13 @@ struct WorkOptions {
   std::int64_t policyChanges = 0;  // of the policy over payments, on one device
   std::int64_t deskEdits = 0;      // by people, of entries that agents write too
   std::int64_t marketOrders = 0;   // calls that one organisation buys from another
+  std::int64_t graphSends = 0;     // where the domain "graph" is one of the cluster's: messages at its ingress
+  std::int64_t graphActs = 0;      // answers, some that do not count; runs cancelled, dead letters sent again
+  std::int64_t graphDeploys = 0;   // of the next version
   static constexpr std::size_t required = 0;
   WITAN_MEMBERS(WorkOptions, agentWrites, journalEdits, messages, batches, summaries, removals, scopedWrites, proposals,
                 repeats, misuses, decisions, requests, turns, agentPauses, confirmations, approvals, policyChanges,
-                deskEdits, marketOrders)
+                deskEdits, marketOrders, graphSends, graphActs, graphDeploys)
 };
 
 // Per simulated hour of the whole cluster, unless said otherwise.

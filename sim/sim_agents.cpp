@@ -4,6 +4,7 @@
 #include "agents/episode/gate.h"
 #include "agents/host/device_gate.h"
 #include "base/check.h"
+#include "sim/sim_graph.h"
 
 namespace witan::sim {
 
@@ -183,7 +184,11 @@ class SimGate final : public episode::Gate {
     grant.locales = {"here"};
     grant.tools = {"sim.ask", "sim.mail"};
     grant.boundaries = {"outside"};
-    policy.grant = {grant};
+    // What the policy lets it do, its node in the graph does not grant it.
+    agents::Grant weaver = grant;
+    weaver.agent = kSimWeaver;
+    weaver.tools = {"sim.ask"};
+    policy.grant = {grant, weaver};
     auto monitor = Monitor::compile(std::move(policy));
     WITAN_CHECK(monitor.ok(), "the simulator's policy is one");
     return *std::move(monitor);
@@ -220,7 +225,8 @@ SimAgents simAgents(std::uint64_t policy) {
   };
   const auto made = std::make_shared<OfDevice>(policy);
   node::AgentSetup* const setup = &made->setup;
-  setup->agents = {&clerk, &sealer, &herald};
+  setup->agents = {&clerk, &sealer, &herald, &simWeaver()};
+  setup->policy = simGraphGate();
   setup->gate = &made->gate;
   setup->options.wake.graceMs = 5'000;
   setup->options.wake.abandonMs = 10 * 60'000;

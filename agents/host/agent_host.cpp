@@ -46,6 +46,7 @@ void remember(AgentState& state, const Ending& ending, std::string_view writer,
 
 // What the node of the graph grants, of what the agent declares (Law 4).
 Status narrowToGraph(episode::Beginning& beginning) {
+  if (mutated("graphWiden")) return okStatus();
   const json::value* graph = beginning.input.if_contains("graph");
   const json::value* grant =
       graph != nullptr && graph->is_object() ? graph->get_object().if_contains("grant") : nullptr;

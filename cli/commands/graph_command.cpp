@@ -2,8 +2,10 @@
 // a running node hosts.
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <thread>
 
+#include "base/bytes.h"
 #include "base/seams.h"
 #include "cli/client/verb.h"
 #include "cli/commands/commands.h"
@@ -24,11 +26,11 @@ namespace {
 
 constexpr TableForm kGraphTable{"graph", false};
 constexpr std::size_t kMostEnvironmentBytes = std::size_t{16} << 20;
+constexpr std::size_t kMostReportBytes = std::size_t{64} << 20;
 
 struct GraphArguments {
   std::string file;
   std::string environment;
-  std::string format = "mermaid";
   std::string script;
   bool json = false;
 };
@@ -83,21 +85,6 @@ Result<int> lint(const GraphArguments& a) {
   return exitCode;
 }
 
-Result<int> draw(const GraphArguments& a) {
-  WITAN_TRY(from, readTableFile(a.file, kGraphTable));
-  const Checked checked = checkGraph(from, {});
-  for (const Finding& one : checked.errors)
-    if (one.id == "GL01" || one.id == "GL02" || one.id == "GL03")
-      return invalid(inputName(a.file) + ": " + one.id + " at " + one.place + ": " + one.message,
-                     "see all findings: witan graph lint " + a.file);
-  const Document& document = *checked.document;
-  const std::string text = a.format == "dot"   ? drawDot(document)
-                           : a.format == "svg" ? drawSvg(document)
-                                               : drawMermaid(document);
-  putOut(a.json ? canonicalJson(json::object{{"format", a.format}, {"text", text}}) + "\n" : text);
-  return kExitOk;
-}
-
 std::string lineWords(const json::object& line) {
   std::string words = std::to_string(line.at("atMs").as_int64()) + " ms  " + std::string(line.at("event").as_string());
   for (const auto& [member, value] : line) {
@@ -141,8 +128,9 @@ Result<int> run(const GraphArguments& a) {
 // ---- graphs of a running node
 
 struct HostedArguments : LiveArguments {
-  std::string file, input, run, span, message, by, answer, why;
-  bool runs = false;
+  std::string file, input, run, span, message, by, answer, why, format = "mermaid";
+  std::string kind = "graph", version, digest, suite, report, result = "pass";
+  bool runs = false, artefacts = false;
   std::int64_t waitSeconds = 60;
 };
 
@@ -242,7 +230,41 @@ Result<int> runHosted(const ControlClient& node, const HostedArguments& a) {
   return clean ? kExitOk : kExitSomeRefused;
 }
 
+std::string artefactWords(const json::value& one) {
+  return shown(one, "kind") + " " + shown(one, "id") + " " + shown(one, "version") + ": " + shown(one, "result") +
+         ", by " + shown(one, "suite") + " at " + shown(one, "at") + "\n";
+}
+
+// A graph is a file, and its checks are its validation; of anything else somebody brings the report.
+Result<int> registerArtefact(const ControlClient& node, const HostedArguments& a) {
+  json::object asked{{"kind", a.kind}};
+  if (a.kind == "graph") {
+    WITAN_TRY(document, readTableFile(a.file, kGraphTable));
+    asked["document"] = std::move(document);
+  } else {
+    if (a.report.empty()) return invalid("--report is missing", "the file that says how it was validated");
+    WITAN_TRY(report, readInput(a.report, kMostReportBytes));
+    asked["id"] = a.file, asked["suite"] = a.suite, asked["result"] = a.result;
+    asked["report"] = toHex(sha256(report));
+    if (!a.version.empty()) asked["version"] = a.version;
+    if (!a.digest.empty()) asked["digest"] = a.digest;
+  }
+  WITAN_TRY(made, node.post("/v1/artefacts/register", asked));
+  print(made, a.json, artefactWords);
+  return shown(made, "result") == "pass" || a.kind != "graph" ? kExitOk : kExitFailed;
+}
+
+Result<int> listArtefacts(const ControlClient& node, const HostedArguments& a) {
+  WITAN_TRY(all, node.get("/v1/artefacts"));
+  return print(all, a.json, [](const json::value& rows) {
+    std::string words;
+    for (const json::value& one : rowsOf(rows, "artefacts")) words += artefactWords(one);
+    return words.empty() ? std::string("nothing is registered\n") : words;
+  });
+}
+
 Result<int> list(const ControlClient& node, const HostedArguments& a) {
+  if (a.artefacts) return listArtefacts(node, a);
   if (a.runs) {
     WITAN_TRY(rows, node.get("/v1/graphs/runs"));
     return print(rows, a.json, [](const json::value& all) {
@@ -261,17 +283,79 @@ Result<int> list(const ControlClient& node, const HostedArguments& a) {
   });
 }
 
+// How far the guards of a run were used, and its budget; nothing of a document that is not here.
+std::string limitsWords(const ControlClient& node, const json::value& run) {
+  const auto kept = node.get("/v1/graphs/body" + queryOf({{"digest", shown(run, "digest")}}));
+  if (!kept.ok()) return "";
+  const auto document = readDocument(kept->at("body")).document;
+  if (document == nullptr) return "";
+  std::string words;
+  const RunCounts counts = countsOf(rowsOf(run, "steps"));
+  for (const Edge& edge : document->edges)
+    if (edge.guard)
+      words += "guard  " + edge.name + counts.ofEdge(edge.name) +
+               (edge.bound() ? " of " + std::to_string(*edge.bound()) : " while it falls") + "\n";
+  std::int64_t tokens = 0;
+  for (const json::value& step : rowsOf(run, "steps"))
+    if (const json::value* spent = step.at("action").as_object().if_contains("tokens")) tokens += spent->as_int64();
+  if (document->budget && document->budget->contains("tokens"))
+    words += "tokens " + std::to_string(tokens) + " of " + std::to_string(document->budget->at("tokens")) + "\n";
+  return words;
+}
+
 Result<int> show(const ControlClient& node, const HostedArguments& a) {
   WITAN_TRY(run, runNamed(node, a.run));
-  return print(run, a.json, [](const json::value& all) {
+  return print(run, a.json, [&](const json::value& all) {
     std::string words = runWords(all.at("run")) + "document " + shown(all, "digest").substr(0, 16) + ", at most " +
-                        shown(all, "bound") + " deliveries\n";
+                        shown(all, "bound") + " deliveries\n" + limitsWords(node, all);
     for (const json::value& one : rowsOf(all, "outputs"))
       words += "output " + shown(one, "node") + ": " + shown(one, "body") + "\n";
     for (const json::value& one : rowsOf(all, "letters"))
       words += "dead   " + shown(one, "message") + " at " + shown(one, "node") + ": " + shown(one, "reason") + "\n";
     return words + spanTree(rowsOf(all, "steps"));
   });
+}
+
+Result<int> drawn(const json::value& from, const RunCounts& counts, const HostedArguments& a) {
+  const Checked checked = checkGraph(from, {});
+  for (const Finding& one : checked.errors)
+    if (one.id == "GL01" || one.id == "GL02" || one.id == "GL03")
+      return invalid(inputName(a.file) + ": " + one.id + " at " + one.place + ": " + one.message,
+                     "see all findings: witan graph lint " + a.file);
+  const Document& document = *checked.document;
+  const std::string text = a.format == "dot"   ? drawDot(document, counts)
+                           : a.format == "svg" ? drawSvg(document, counts)
+                                               : drawMermaid(document, counts);
+  putOut(a.json ? canonicalJson(json::object{{"format", a.format}, {"text", text}}) + "\n" : text);
+  return kExitOk;
+}
+
+// A file, or a run of the running node under the document that it keeps.
+Result<int> draw(const HostedArguments& a) {
+  std::error_code none;
+  if (a.file == "-" || a.file.ends_with(".toml") || a.file.ends_with(".json") ||
+      std::filesystem::exists(a.file, none)) {
+    WITAN_TRY(from, readTableFile(a.file, kGraphTable));
+    return drawn(from, {}, a);
+  }
+  return onLiveNode(a, [&](const ControlClient& node) -> Result<int> {
+    WITAN_TRY(run, runNamed(node, a.file));
+    WITAN_TRY(document, node.get("/v1/graphs/body" + queryOf({{"digest", shown(run, "digest")}})));
+    return drawn(document.at("body"), countsOf(rowsOf(run, "steps")), a);
+  });
+}
+
+std::string replayWords(const json::value& made) {
+  std::string words;
+  for (const json::value& one : rowsOf(made, "missing")) words += "not here: " + std::string(one.as_string()) + "\n";
+  if (!isTrue(made, "ok")) return words + "entry " + shown(made, "entry") + " differs: " + shown(made, "why") + "\n";
+  return words + "ok: " + shown(made, "entries") + " entries, " + shown(made, "episodes") + " transcripts\n";
+}
+
+Result<int> replay(const ControlClient& node, const HostedArguments& a) {
+  WITAN_TRY(made, node.get("/v1/graphs/replay" + queryOf({{"run", a.run}})));
+  print(made, a.json, replayWords);
+  return isTrue(made, "ok") ? kExitOk : kExitFailed;
 }
 
 Result<int> propose(const ControlClient& node, const HostedArguments& a, const std::string& graph, const char* role,
@@ -359,6 +443,21 @@ void addHosted(Command& noun) {
     const auto [command, a] =
         addLiveVerb<A>(noun, "list", "List the graphs of the node, or their runs", "witan graph list --runs", list);
     command->flag("--runs", a->runs, "The runs, with what people are asked");
+    command->flag("--artefacts", a->artefacts, "What was validated: agents, models, adapters, graphs");
+  }
+  {
+    const auto [command, a] =
+        addLiveVerb<A>(noun, "register", "Sign that a graph passes its checks, or that something else was validated",
+                       "witan graph register docs/examples/intake.graph.toml", registerArtefact);
+    command->option("WHAT", a->file, "The graph, TOML or (.json) JSON; else the id of what --kind names")->required();
+    command->option("--kind", a->kind, "graph, agent, model or adapter")
+        ->oneOf({"graph", "agent", "model", "adapter"})
+        ->showDefault();
+    command->option("--suite", a->suite, "Of another than a graph: what it was validated with");
+    command->option("--report", a->report, "Likewise: the report, whose digest is signed")->typeName("FILE");
+    command->option("--result", a->result, "Likewise: pass or fail")->oneOf({"pass", "fail"})->showDefault();
+    command->option("--version", a->version, "Of a model or adapter");
+    command->option("--digest", a->digest, "Of a model or adapter: its SHA-256, in hex");
   }
   const auto one = [&](const char* name, const char* what, const char* example, auto work) {
     const auto verb = addLiveVerb<A>(noun, name, what, example, work);
@@ -366,6 +465,15 @@ void addHosted(Command& noun) {
     return verb;
   };
   one("show", "Show a run: state, outputs, dead letters, entries", "witan graph show r-3", show);
+  one("replay", "Make a run anew from its messages, transcripts and answers, and compare", "witan graph replay r-3",
+      replay);
+  {
+    const auto [command, a] =
+        addVerb<A>(noun, "draw", "Draw a graph or a run, as text for Mermaid or Graphviz, or as SVG",
+                   "witan graph draw docs/examples/writer-critic.graph.toml --format svg", draw);
+    command->option("FILE", a->file, "The graph, TOML or (.json) JSON; or a run of the node, with counts")->required();
+    command->option("--format", a->format, "mermaid, dot or svg")->oneOf({"mermaid", "dot", "svg"})->showDefault();
+  }
   {
     const auto [command, a] = one("cancel", "Cancel a run", "witan graph cancel r-3 --why 'referred twice'", cancel);
     command->option("--why", a->why, "Why, for the ledger");
@@ -402,14 +510,6 @@ void addGraphCommand(Command& app) {
   command->footer(
       "Exit code 1: there are errors. docs/graphs.md explains each check.\n"
       "Example: witan graph lint docs/examples/writer-critic.graph.toml --env docs/examples/graph-env.json");
-
-  const auto drawn = std::make_shared<GraphArguments>();
-  command = addFileVerb(*noun, "draw", "Draw a graph, as text for Mermaid or Graphviz, or as SVG", drawn, draw);
-  command->option("FILE", drawn->file, "The graph, TOML or (.json) JSON")->required();
-  command->option("--format", drawn->format, "mermaid, dot or svg")->oneOf({"mermaid", "dot", "svg"})->showDefault();
-  command->footer(
-      "Guarded edges are dashed and show their bound; nodes at a boundary have a double border.\n"
-      "Example: witan graph draw docs/examples/writer-critic.graph.toml --format svg > writer-critic.svg");
 
   addHosted(*noun);
 }

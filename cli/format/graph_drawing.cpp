@@ -18,33 +18,48 @@ std::string nameOf(const Document& document, const std::string& id) {
 
 }  // namespace
 
-std::string drawMermaid(const Document& document) {
+RunCounts countsOf(const json::array& steps) {
+  RunCounts counts{.any = true, .nodes = {}, .edges = {}};
+  for (const json::value& step : steps) {
+    const json::object& action = step.at("action").as_object();
+    const std::string type(action.at("type").as_string());
+    if (type == "Deliver" && action.at("attempt").as_int64() == 1)
+      ++counts.nodes[std::string(action.at("node").as_string())];
+    if (const json::value* sends = action.if_contains("sends"); type == "Finish" && sends != nullptr)
+      for (const json::value& send : sends->as_array()) ++counts.edges[std::string(send.at("edge").as_string())];
+  }
+  return counts;
+}
+
+std::string drawMermaid(const Document& document, const RunCounts& counts) {
   std::string out = "flowchart TD\n";
   for (const Node& node : document.nodes) {
     const bool crosses = node.monitor.has_value();
-    out += "  " + nameOf(document, node.id) + (crosses ? "[[\"" : "[\"") + node.id + "<br/>" + toString(node.kind) +
-           (crosses ? "<br/>" + node.monitor->boundary + " " + node.monitor->operation : "") +
+    out += "  " + nameOf(document, node.id) + (crosses ? "[[\"" : "[\"") + node.id + counts.ofNode(node.id) + "<br/>" +
+           toString(node.kind) + (crosses ? "<br/>" + node.monitor->boundary + " " + node.monitor->operation : "") +
            (crosses ? "\"]]\n" : "\"]\n");
   }
   for (const Edge& edge : document.edges) {
     const std::string guard = guardText(edge);
-    const std::string label = "\"" + edge.type + (guard.empty() ? "" : "<br/>" + guard) + "\"";
+    const std::string label =
+        "\"" + edge.type + counts.ofEdge(edge.name) + (guard.empty() ? "" : "<br/>" + guard) + "\"";
     out += "  " + nameOf(document, edge.from) + (edge.guard ? " -. " : " -- ") + label +
            (edge.guard ? " .-> " : " --> ") + nameOf(document, edge.to) + "\n";
   }
   return out;
 }
 
-std::string drawDot(const Document& document) {
+std::string drawDot(const Document& document, const RunCounts& counts) {
   std::string out = "digraph \"" + document.id + "\" {\n  node [shape=box];\n";
   for (const Node& node : document.nodes)
-    out += "  " + nameOf(document, node.id) + " [label=\"" + node.id + "\\n" + toString(node.kind) +
+    out += "  " + nameOf(document, node.id) + " [label=\"" + node.id + counts.ofNode(node.id) + "\\n" +
+           toString(node.kind) +
            (node.monitor ? "\\n" + node.monitor->boundary + " " + node.monitor->operation + "\", peripheries=2];\n"
                          : "\"];\n");
   for (const Edge& edge : document.edges) {
     const std::string guard = guardText(edge);
     out += "  " + nameOf(document, edge.from) + " -> " + nameOf(document, edge.to) + " [label=\"" + edge.type +
-           (guard.empty() ? "\"];\n" : "\\n" + guard + "\", style=dashed];\n");
+           counts.ofEdge(edge.name) + (guard.empty() ? "\"];\n" : "\\n" + guard + "\", style=dashed];\n");
   }
   return out + "}\n";
 }

@@ -19,9 +19,15 @@ std::string textIn(const json::object& object, std::string_view member) {
   return value->is_string() ? std::string(value->get_string()) : canonicalJson(*value);
 }
 
+std::int64_t millisOf(const std::string& time) {
+  const auto parsed = parseTime(time);
+  return parsed.ok() ? parsed->micros / 1000 : 0;
+}
+
 struct SpanLine {
   std::string node, key, id;
   std::string first, last;  // entries
+  std::int64_t beganMs = 0, ms = 0;
   std::int64_t attempts = 0;
   std::vector<std::string> words;
   std::vector<std::string> sent;  // messages
@@ -29,7 +35,7 @@ struct SpanLine {
 
 class Tree {
  public:
-  void add(const std::string& seq, const json::object& action) {
+  void add(const std::string& seq, std::int64_t atMs, const json::object& action) {
     const std::string type = textIn(action, "type");
     if (type == "Begin") {
       keys_[textIn(action, "message")] = textIn(action, "key");
@@ -38,6 +44,8 @@ class Tree {
     SpanLine* const line = lineOf(seq, type, action);
     if (line == nullptr) return;
     line->last = seq;
+    if (line->beganMs == 0) line->beganMs = atMs;
+    line->ms = atMs - line->beganMs;
     if (type == "Deliver") line->attempts = std::max(line->attempts, std::atol(textIn(action, "attempt").c_str()));
     if (type == "Verdict") line->words.push_back(textIn(action, "verdict"));
     if (type == "Ask") line->words.push_back("asks (" + textIn(action, "why") + ")");
@@ -47,7 +55,10 @@ class Tree {
     if (type == "Effect")
       line->words.push_back(textIn(action, "tool") + " " + textIn(action, "operation").substr(0, 8) +
                             (textIn(action, "found") == "true" ? " (found)" : ""));
-    if (type == "Fail") line->words.push_back("failed: " + textIn(action, "why"));
+    if (type == "Fail") {
+      const std::string why = textIn(action, "why");
+      line->words.push_back(why == "failed" ? "the agent gave up" : "failed: " + why);
+    }
     if (type == "Finish") finish(*line, action);
   }
 
@@ -79,13 +90,15 @@ class Tree {
       const std::string message = textIn(action, "message");
       if (!keys_.contains(message)) roots_.push_back(message);  // a dead letter that was sent again
       spanOf_[message] = span;
-      spans_[span] = {textIn(action, "node"), keys_[message], span, seq, seq, 0, {}, {}};
+      spans_[span] = {textIn(action, "node"), keys_[message], span, seq, seq, 0, 0, 0, {}, {}};
     }
     const auto at = spans_.find(span);
     return at == spans_.end() ? nullptr : &at->second;
   }
   void finish(SpanLine& line, const json::object& action) {
     line.words.emplace_back("finished");
+    if (const std::string model = textIn(action, "model"); !model.empty())
+      line.words.push_back("by " + model.substr(0, model.find('/')) + ", " + textIn(action, "tokens") + " tokens");
     const json::value* sends = action.if_contains("sends");
     if (sends == nullptr || !sends->is_array()) return;
     for (const json::value& one : sends->get_array()) {
@@ -96,8 +109,8 @@ class Tree {
   }
   static std::string lineWords(const SpanLine& line) {
     const std::string attempts = line.attempts > 1 ? std::to_string(line.attempts) + " attempts, " : "";
-    return line.node + "  " + line.key + "  " + attempts + joined(line.words) + "  [span " + line.id.substr(0, 8) +
-           ", entries " + line.first + " to " + line.last + "]\n";
+    return line.node + "  " + line.key + "  " + attempts + joined(line.words) + "  " + std::to_string(line.ms) +
+           " ms  [span " + line.id.substr(0, 8) + ", entries " + line.first + " to " + line.last + "]\n";
   }
 
   std::vector<std::string> roots_;
@@ -111,7 +124,8 @@ std::string spanTree(const json::array& steps) {
   Tree tree;
   for (const json::value& step : steps)
     if (step.is_object() && step.get_object().contains("action") && step.get_object().at("action").is_object())
-      tree.add(textIn(step.get_object(), "seq"), step.get_object().at("action").get_object());
+      tree.add(textIn(step.get_object(), "seq"), millisOf(textIn(step.get_object(), "time")),
+               step.get_object().at("action").get_object());
   return tree.words();
 }
 

@@ -27,9 +27,12 @@ std::string text(int x, int y, const std::string& words, const char* kind = "") 
 
 class Picture {
  public:
-  explicit Picture(const Document& document) : document_(document), places_(layOut(document)) {
+  Picture(const Document& document, const RunCounts& counts)
+      : document_(document), counts_(counts), places_(layOut(document)) {
     for (const Node& node : document.nodes)
-      width_ = std::max(width_, kLetter * int(std::max(node.id.size(), std::string(toString(node.kind)).size())) + 24);
+      width_ = std::max(width_, kLetter * int(std::max(node.id.size() + counts.ofNode(node.id).size(),
+                                                       std::string(toString(node.kind)).size())) +
+                                    24);
     std::size_t columns = 0, layers = 0;
     for (const Place& place : places_) {
       columns = std::max(columns, place.column + 1);
@@ -60,13 +63,14 @@ class Picture {
 
   std::string drawNode(std::size_t v) const {
     const Node& node = document_.nodes[v];
-    return box(v, 0) + (node.monitor ? box(v, 4) : "") + text(middle(v), top(v) + 20, node.id) +
+    return box(v, 0) + (node.monitor ? box(v, 4) : "") +
+           text(middle(v), top(v) + 20, node.id + counts_.ofNode(node.id)) +
            text(middle(v), top(v) + 36, toString(node.kind), " class=\"label\"");
   }
 
   std::string drawEdge(const Edge& edge) {
     const std::size_t from = document_.positionOf(edge.from), to = document_.positionOf(edge.to);
-    std::string label = edge.type;
+    std::string label = edge.type + counts_.ofEdge(edge.name);
     if (const auto bound = edge.bound()) label += " (at most " + number(int(*bound)) + ")";
     if (const auto measure = edge.measure()) label += " (" + *measure + " falls)";
     const std::string kind = edge.guard ? " class=\"guarded\"" : "";
@@ -87,6 +91,7 @@ class Picture {
   }
 
   const Document& document_;
+  const RunCounts& counts_;
   const std::vector<Place> places_;
   int width_ = 80, right_ = 0, bottom_ = 0;
   int aside_ = 0, longest_ = 0;  // of the edges that lead back
@@ -94,6 +99,6 @@ class Picture {
 
 }  // namespace
 
-std::string drawSvg(const Document& document) { return Picture(document).draw(); }
+std::string drawSvg(const Document& document, const RunCounts& counts) { return Picture(document, counts).draw(); }
 
 }  // namespace witan::node

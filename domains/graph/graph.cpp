@@ -85,13 +85,15 @@ void giveBack(M& m, Row row) {
   m.set<RowsField>(std::move(rows));
 }
 
-void addMessage(M& m, RunHandle run, Message message) {
+void addMessage(M& m, RunHandle run, Message message, bool again = false) {
   checkId("the message", message.id);
   checkId("the body's digest", message.digest);
   checkKey(m, message.key);
   if (findMessage(m, message.id)) breaks(kOnce, "message " + message.id + " is there");
   message.sequence = m.get<Sequence>() + 1;
   m.set<Sequence>(message.sequence);
+  // People may send it again while the runtime sends others: it has no place in the order of its lane.
+  if (again) message.sequence = 0;
   freeRow<kMessages, MessageRows, MessageNext>(m).set<MessageAt>(std::move(message));
   Run at = *run.get<RunAt>();
   ++at.open;
@@ -176,7 +178,8 @@ void demandFall(const Message& cause, const Send& send) {
 void demandTurn(M& m, const Message& message) {
   for (const MessageHandle& other : m.matching<kMessages, Lane>(message.node, message.key)) {
     if (other.has<MessageSpan>()) breaks(kOrder, "the lane " + message.node + "|" + message.key + " is busy");
-    if (other.get<MessageAt>()->sequence < message.sequence)
+    const std::int64_t before = other.get<MessageAt>()->sequence;
+    if (before > 0 && before < message.sequence)
       breaks(kOrder, "an earlier message waits in the lane " + message.node + "|" + message.key);
   }
 }
@@ -232,7 +235,7 @@ void Redrive::apply(M& m, Time) const {
     again.id = redrivenId(message);
     at.status = "running";
     row.set<RunAt>(std::move(at));
-    addMessage(m, row, std::move(again));
+    addMessage(m, row, std::move(again), true);
   });
 }
 

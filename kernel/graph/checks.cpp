@@ -197,7 +197,7 @@ class Check {
     } else if (node.monitor) {
       bad("GL10", node.id, "monitor at a node of kind " + kind);
     }
-    if (node.hasTrigger && node.kind != NodeKind::ingress) bad("GL10", node.id, "trigger at a node of kind " + kind);
+    if (node.trigger && node.kind != NodeKind::ingress) bad("GL10", node.id, "trigger at a node of kind " + kind);
     if (node.sink && node.kind != NodeKind::egress) bad("GL10", node.id, "sink at a node of kind " + kind);
     if (node.kind == NodeKind::ingress && !document_->into(node.id).empty())
       bad("GL10", node.id, "an edge leads into an ingress");

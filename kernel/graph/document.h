@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/reflect.h"
 #include "kernel/graph/schema.h"
 
 namespace witan::graph {
@@ -53,6 +54,16 @@ struct RetryRule {
 
 using Budget = std::map<std::string, std::int64_t>;
 
+// What begins runs of itself. Of a ledger, `match` is the domain, and the field that takes the value; without a field,
+// that an entity begins.
+WITAN_ENUM(TriggerSource, manual, journal, ledger, market)
+struct Trigger {
+  TriggerSource source = TriggerSource::manual;
+  std::string match;  // a type of the journal, a domain
+  std::string field, value;
+  friend bool operator==(const Trigger&, const Trigger&) = default;
+};
+
 struct Node {
   std::string id;
   NodeKind kind = NodeKind::function;
@@ -66,7 +77,7 @@ struct Node {
   std::vector<std::string> in;
   std::vector<std::string> out;
   std::optional<Crossing> monitor;
-  bool hasTrigger = false;
+  std::optional<Trigger> trigger;
   std::optional<json::object> sink;  // tool, undo
   std::string name;                  // of the agent, domain, function, graph or capability
   std::string version;               // of the agent

@@ -187,6 +187,39 @@ void readCrossing(Table& table, std::optional<Crossing>& into) {
   inner.close();
 }
 
+// What is wrong with it; empty: nothing.
+std::string readTriggerOf(const json::object& from, Trigger& into) {
+  for (const auto& member : from)
+    if (member.key() != "source" && member.key() != "match")
+      return "unknown member " + std::string(member.key().substr(0, 64));
+  const json::value *source = from.if_contains("source"), *match = from.if_contains("match");
+  const auto known = source == nullptr     ? std::optional(TriggerSource::manual)
+                     : source->is_string() ? parseEnum<TriggerSource>(source->get_string())
+                                           : std::nullopt;
+  if (!known) return "source: manual, journal, ledger or market is expected";
+  const bool ledger = *known == TriggerSource::ledger, matches = ledger || *known == TriggerSource::journal;
+  const std::string_view text = match != nullptr && match->is_string() ? match->get_string() : std::string_view();
+  if (matches != (match != nullptr) || (matches && (text.empty() || text.size() > kMaxIdBytes)))
+    return "match: a text of 1 to 256 bytes is expected of journal and ledger, and nothing else";
+  into = {*known, std::string(text.substr(0, ledger ? text.find(' ') : text.npos)), "", ""};
+  if (const std::size_t at = into.match.size(); at < text.size()) {
+    const std::size_t equals = std::min(text.find('=', at), text.size());
+    into.field = text.substr(at + 1, equals - at - 1);
+    into.value = text.substr(std::min(equals + 1, text.size()));
+    if (into.field.empty() || into.value.empty()) return "match: DOMAIN or DOMAIN FIELD=VALUE is expected";
+  }
+  return {};
+}
+
+// The checks take any table, as the reference model does. What is no trigger becomes a manual one that says why in
+// `match`: it may not be deployed.
+void readTrigger(Table& table, std::optional<Trigger>& into) {
+  const auto from = table.object("trigger");
+  if (!from) return;
+  if (std::string wrong = readTriggerOf(*from, into.emplace()); !wrong.empty())
+    into = Trigger{TriggerSource::manual, std::move(wrong), "", ""};
+}
+
 void readSink(Table& table, Node& node) {
   node.sink = table.object("sink");
   if (!node.sink || node.kind != NodeKind::egress) return;  // elsewhere it is GL10
@@ -307,7 +340,7 @@ Node readNode(const json::value& from, const std::string& place, std::vector<Fin
   if (node.kind == NodeKind::ingress && table.has("out") && node.out.size() != 1)
     table.bad("out", "an ingress has one type");
   readCrossing(table, node.monitor);
-  node.hasTrigger = table.object("trigger").has_value();
+  readTrigger(table, node.trigger);
   readSink(table, node);
   table.close();
   return node;

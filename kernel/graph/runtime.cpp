@@ -40,17 +40,22 @@ Status Runtime::deploy(std::shared_ptr<const Document> document, std::int64_t no
   return okStatus();
 }
 
-void Runtime::admit(const std::string& ingress, const std::string& external, const json::value& body,
-                    std::int64_t now) {
+std::string_view Runtime::admit(const std::string& ingress, const std::string& external, const json::value& body,
+                                std::int64_t now) {
   now_ = now;
-  const auto refuse = [&](const char* why) { notice(Refused{ingress, external, why}); };
+  const auto refuse = [&](std::string_view why) {
+    notice(Refused{ingress, external, std::string(why)});
+    return why;
+  };
   const Node* node = document_->node(ingress);
   if (node == nullptr || node->kind != NodeKind::ingress) return refuse("unknown_ingress");
   // Only ids have no "#", which makes the id of a recurrence.
   if (!validateId("id", external).ok()) return refuse("external_id");
   if (!conforms(body, document_->type(node->out[0])->schema)) return refuse("schema");
-  if (!admitted_.isFresh(arrivalOf(ingress, external), now_, document_->horizonMs))
-    return notice(DuplicateArrival{ingress, external});
+  if (!admitted_.isFresh(arrivalOf(ingress, external), now_, document_->horizonMs)) {
+    notice(DuplicateArrival{ingress, external});
+    return "duplicate";
+  }
   if (nodes_.at(ingress).queued >= node->capacity) return refuse("backpressure");
   std::string run = "v1|graph-run|" + document_->id + "|" + ingress + "|" + external;
   if (const std::uint32_t before = recurrencesOf(ingress, external)) run += "#" + std::to_string(before);
@@ -64,6 +69,7 @@ void Runtime::admit(const std::string& ingress, const std::string& external, con
              .type = node->out[0],
              .body = std::make_shared<const json::value>(body)});
   close();
+  return {};
 }
 
 void Runtime::answer(const std::string& nodeId, const std::string& key, const std::string& by, bool approve,

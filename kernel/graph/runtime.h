@@ -87,7 +87,9 @@ class Runtime {
   // or another digest of the present version. Requires: the document passed the checks.
   Status deploy(std::shared_ptr<const Document> document, std::int64_t now);
   // Requires, as the next ones: a document is deployed.
-  void admit(const std::string& ingress, const std::string& external, const json::value& body, std::int64_t now);
+  // "" if a run begins, else why not; "duplicate".
+  std::string_view admit(const std::string& ingress, const std::string& external, const json::value& body,
+                         std::int64_t now);
   // An answer to the question of a lane; `digest`, if given, is that of the body that the person saw.
   void answer(const std::string& node, const std::string& key, const std::string& by, bool approve,
               const std::optional<std::string>& digest, std::int64_t now);

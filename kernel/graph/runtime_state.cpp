@@ -1,6 +1,7 @@
 // The fold: how each line changes the state of the runs.
 #include <algorithm>
 
+#include "base/mutant.h"
 #include "kernel/graph/runtime.h"
 
 namespace witan::graph {
@@ -57,7 +58,7 @@ void Runtime::on(const Deployed& fact) {
 }
 
 void Runtime::on(const Begun& fact) {
-  admitted_.see(arrivalOf(fact.node, fact.external), now_);
+  if (!mutated("graphTwice")) admitted_.see(arrivalOf(fact.node, fact.external), now_);
   ++recurrences_[recurrenceKey(fact.node, fact.external)];
   Run& run = runs_[++begun_];
   run.id = fact.run;
@@ -264,8 +265,8 @@ void Runtime::refresh(NodeState& node) {
 // Whether the first message of a lane is ready: if the lane is idle.
 void Runtime::refreshHead(const std::string& key, NodeState& node, bool idle) {
   if (const auto queue = node.queues.find(key); queue != node.queues.end()) {
-    const auto& [sequence, head] = *queue->second.begin();
-    if (idle)
+    const auto& [sequence, head] = mutated("graphNewest") ? *queue->second.rbegin() : *queue->second.begin();
+    if (idle || mutated("graphUnlocked"))
       node.ready.emplace(sequence, head);
     else
       node.ready.erase(sequence);

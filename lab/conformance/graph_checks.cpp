@@ -9,6 +9,8 @@
 #include "kernel/graph/script.h"
 #include "kernel/graph/static_bound.h"
 #include "lab/conformance/graph_toy.h"
+#include "lab/conformance/running_host.h"
+#include "replication/records/record_write.h"
 
 namespace witan::agents::conformance {
 
@@ -226,7 +228,15 @@ Finding brokenLaneShows() {
   const auto unlocked = [](GraphLedger& ledger) {
     return removeFirst<Finished>(ledger, [](const Finished& one) { return one.node == "first"; });
   };
-  return all({foundOut(order, swapped), foundOut(once, twice), foundOut(order, unlocked)});
+  const auto newestFirst = [&](GraphLedger& ledger) {
+    bool moved = false;
+    for (auto a = ledger.begin(); a != ledger.end(); ++a)
+      for (auto b = a + 1; ofLane(*a, nullptr) && b != ledger.end(); ++b)
+        if (ofLane(*b, std::get_if<Delivered>(&a->fact))) std::iter_swap(a, b), moved = true;
+    return moved;
+  };
+  return all(
+      {foundOut(order, swapped), foundOut(once, twice), foundOut(order, unlocked), foundOut(order, newestFirst)});
 }
 
 // ---- G-03, lemma 1
@@ -253,7 +263,13 @@ Finding unjudgedShows() {
       }
     return false;
   };
-  return all({foundOut(boundariesAreGuarded, leftOut), foundOut(boundariesAreGuarded, notHeeded)});
+  const GraphLived allowed = liveGraph(1);
+  if (std::none_of(allowed.ledger.begin(), allowed.ledger.end(),
+                   [](const Line& line) { return std::holds_alternative<Sent>(line.fact); }))
+    return failed("what a monitor allows by default was not seen to pass");
+  return all({foundOut(boundariesAreGuarded, leftOut),
+              foundOut(boundariesAreGuarded, notHeeded),
+              {true, "a monitor that allows by default is seen"}});
 }
 
 // ---- T2, theorem 2: before and after each write
@@ -321,6 +337,50 @@ json::object narrowGraph() {
       .as_object();
 }
 
+// Asks both tools, one after the other, and holds one of them.
+class Asker final : public Agent {
+ public:
+  explicit Asker(std::string holds) {
+    spec_.id = "asker", spec_.version = "1", spec_.what = "asks", spec_.category = "toy", spec_.inGraphs = true;
+    spec_.capabilities = {{std::move(holds)}};
+    spec_.locale = {"us", "eu"};
+  }
+  const AgentSpec& spec() const override { return spec_; }
+  Turn step(const json::value&, const Input& input) const override {
+    if (input.kind != InputKind::wake) return {nullptr, {}, Finish{}};
+    return {
+        nullptr, {}, Looks{{"look.us", json::object{{"about", "x"}}, 0}, {"look.eu", json::object{{"about", "x"}}, 0}}};
+  }
+
+ private:
+  AgentSpec spec_;
+};
+
+// How many calls leave the device of an agent that holds `holds`, at a node that grants `tool` in `locale`.
+Result<std::size_t> callsThatLeave(const std::string& holds, const std::string& tool, const std::string& locale) {
+  const Asker agent(holds);
+  const OpenGate gate;
+  ToyDisk disk;
+  RunningHost host("d1", agent, gate, 0, disk);
+  WITAN_DO(host.open());
+  const std::string span(64, 'a');
+  WITAN_TRY(key, graphRunKey(agent.spec().id, span, 1));
+  json::object grant{
+      {"capabilities", json::array{json::object{
+                           {"resource", tool}, {"uses", 9}, {"targets", json::array()}, {"locales", json::array()}}}}};
+  grant["locale"] = json::array{locale};
+  grant["budget"] = json::object{{"steps", 20}, {"tokens", 1'000}, {"seconds", 60}};
+  json::object wake{{"graph", "g"}, {"version", 1}, {"run", span}, {"node", "a"}, {"span", span}, {"type", "T"}};
+  wake["body"] = json::object();
+  wake["grant"] = std::move(grant);
+  const replication::ActivationBody body{agent.spec().id, "g", span, 1, canonicalJson(json::object{{"graph", wake}})};
+  WITAN_TRY(write, replication::recordWrite(key.hex(), body));
+  WITAN_DO(host.replica().commit(replication::DatabaseName::agents, "main", {&write, 1}));
+  WITAN_DO(host.settle());
+  return static_cast<std::size_t>(std::count_if(disk.history.begin(), disk.history.end(),
+                                                [](const Step& s) { return s.kind == StepKind::looked; }));
+}
+
 std::set<std::string> errorsOf(const json::object& document) {
   Environment environment;
   environment.agents["toy"] = {"1", {"ask"}, "toy", true};
@@ -335,7 +395,18 @@ std::set<std::string> errorsOf(const json::object& document) {
 
 Finding graphsOnlyNarrow() {
   if (!errorsOf(narrowGraph()).empty()) return failed("a graph within its limits is refused");
-  return {true, "a tool within the locales of its node, a node within its graph, a capability for each tool"};
+  const std::pair<const char*, std::pair<const char*, const char*>> narrow[] = {
+      {"look.us", {"look.eu", "eu"}},  // what the agent does not hold
+      {"look.*", {"act.put", "eu"}},   // what the node does not grant
+      {"look.us", {"look.us", "eu"}},  // where the node may not be
+  };
+  for (const auto& [holds, granted] : narrow) {
+    const auto calls = callsThatLeave(holds, granted.first, granted.second);
+    if (!calls.ok()) return failed(calls.error().message);
+    if (*calls > 0) return failed(std::string("an agent that holds ") + holds + " calls beyond its node's grant");
+  }
+  return {true,
+          "a tool within the locales of its node, a node within its graph, a capability for each tool; no call beyond"};
 }
 
 Finding widerGraphShows() {
@@ -353,7 +424,11 @@ Finding widerGraphShows() {
     return failed("a tool without a capability was not noticed");
   if (!with("capabilities", parseJson(R"([{"resource":"ask"},{"resource":"pay"}])").value()).contains("GL12"))
     return failed("a capability beyond the need was not noticed");
-  return {true, "GL11, GL12 and GL13 fire"};
+  // What a fork that widens would let through is seen.
+  const auto calls = callsThatLeave("look.*", "look.us", "us");
+  if (!calls.ok()) return failed(calls.error().message);
+  if (*calls != 1) return failed("a call that the grant covers was not seen");
+  return {true, "GL11, GL12 and GL13 fire; a call that a grant covers is seen"};
 }
 
 }  // namespace witan::agents::conformance

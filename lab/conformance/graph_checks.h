@@ -16,7 +16,7 @@ Finding nothingPassesUnjudged();  // G-03
 Finding unjudgedShows();
 Finding effectsOnceThroughDeaths();  // T2
 Finding doubledEffectShows();
-Finding graphsOnlyNarrow();  // L4, L5: what the checks see before a graph runs
+Finding graphsOnlyNarrow();  // L4, L5: in the checks before a graph runs, and at each call
 Finding widerGraphShows();
 
 }  // namespace witan::agents::conformance

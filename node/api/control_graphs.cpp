@@ -1,14 +1,20 @@
 // Graphs of episodes: deployed, given messages, shown (docs/graphs.md). What people answer, cancel and send again are
 // proposals to the domain graph (control_requests.cpp).
+#include "agents/episode/transcript.h"
 #include "agents/host/builtin_tools.h"
+#include "agents/wake/wake_job.h"
 #include "base/bytes.h"
 #include "base/quote.h"
 #include "domains/graph/steps.h"
 #include "kernel/graph/checks.h"
 #include "kernel/record/log_batch.h"
 #include "node/api/control_routes.h"
+#include "node/cluster/device_key.h"
+#include "node/operations/artefacts.h"
 #include "replica/core/partition_host.h"
+#include "replica/graph_replay.h"
 #include "replica/graph_runtime.h"
+#include "replication/writer.h"
 
 namespace witan::node::api {
 
@@ -58,6 +64,28 @@ WITAN_STRUCT(RunShown, (RunRow, run, "The run"), (std::string, digest, "Of its d
              (std::vector<OutputRow>, outputs, "What came out"), (std::vector<LetterRow>, letters, "Dead letters"),
              (std::vector<StepRow>, steps, "Its entries in the ledger, in order"))
 
+WITAN_STRUCT(RunReplayed, (std::string, run, "Id of the run"),
+             (bool, ok, "Whether each entry says what follows from the ones before, and from what came from outside"),
+             (std::uint64_t, entries, "That were made anew"), (std::uint64_t, episodes, "Transcripts replayed"),
+             (std::optional<std::uint64_t>, entry, "Number of the first entry that says something else"),
+             (std::string, why, "What is different there"),
+             (std::vector<std::string>, missing, "What is not on this device, and was not looked at"))
+
+WITAN_STRUCT(RegisterRequest, (graph::ArtefactKind, kind, "What was validated"),
+             (Omittable<json::object>, document, "Of a graph: it is checked, and the result stands in the artefact"),
+             (Omittable<std::string>, id, "Of another: its id"),
+             (Omittable<std::string>, version, "Of a model or adapter; an agent is the one of this node"),
+             (Omittable<std::string>, digest, "SHA-256 of the model or adapter, in hex"),
+             (Omittable<std::string>, suite, "What it was validated with"),
+             (Omittable<graph::ValidationResult>, result, "Default: pass"),
+             (Omittable<std::string>, report, "SHA-256 of the report, in hex"))
+WITAN_STRUCT(ArtefactRow, (graph::ArtefactKind, kind, "What was validated"), (std::string, id, "Its id"),
+             (std::string, version, "Its version"), (std::string, digest, "SHA-256 of what would run"),
+             (std::string, suite, "What it was validated with"), (graph::ValidationResult, result, "Whether it passed"),
+             (std::string, report, "SHA-256 of the report"), (Time, at, "When"))
+WITAN_STRUCT(ArtefactRows, (bool, needed, "Whether an agent in a graph needs one, on this device"),
+             (std::vector<ArtefactRow>, artefacts, "Those that the cluster's admin signed"))
+
 GraphBodies bodiesOf(Daemon& daemon) { return {daemon.replica().data(), "main"}; }
 
 // Calls visit(host, graph, state) for each graph of the copies.
@@ -69,14 +97,22 @@ void forEachGraph(Daemon& daemon, Visit visit) {
         visit(*host, entity, host->partition().state(entity));
 }
 
+std::map<std::string, graph::Artefact> artefactsOf(Daemon& daemon) {
+  replication::Space* space = bodiesOf(daemon).records();
+  const auto admin = publicKeyFromHex(daemon.cluster().adminKey, "adminKey");
+  return space == nullptr || !admin.ok() ? std::map<std::string, graph::Artefact>() : artefactsIn(*space, *admin);
+}
+
 // What a graph is checked against here: agents and tools of this build and of this device's files, domains of this
 // cluster, boundaries of the device's policy, graphs that are deployed.
 graph::Environment environmentOf(Daemon& daemon) {
   graph::Environment environment;
+  const bool required = daemon.config().registryRequired;
+  const auto artefacts = required ? artefactsOf(daemon) : std::map<std::string, graph::Artefact>();
   for (const agents::Agent* agent : daemon.agentFiles().all()) {
     const agents::AgentSpec& spec = agent->spec();
     graph::RegisteredAgent& known = environment.agents[spec.id];
-    known = {spec.version, {}, "", true};
+    known = {spec.version, {}, "", !required || isValidated(artefacts, spec)};
     for (const agents::Capability& one : spec.capabilities) known.tools.push_back(one.resource);
   }
   for (const kernel::DomainModule* module : daemon.replica().domains())
@@ -107,13 +143,23 @@ graph::Environment environmentOf(Daemon& daemon) {
   return environment;
 }
 
+// The checks pass over what triggers say.
+std::string wrongTriggers(const graph::Document* document) {
+  if (document == nullptr) return "";
+  for (const graph::Node& node : document->nodes)
+    if (node.trigger && node.trigger->source == graph::TriggerSource::manual && !node.trigger->match.empty())
+      return "node " + node.id + ": trigger: " + node.trigger->match;
+  return "";
+}
+
 void deploy(const ApiContext& context, const DeployRequest& asked, Later<GraphDeployed> later) {
   Daemon& daemon = context.daemon;
   if (const Status kept = needsLedgers(daemon); !kept.ok()) return later.refuse(kept.error());
   const json::value source = asked.document;
   const graph::Checked checked = graph::checkGraph(source, environmentOf(daemon));
-  if (!checked.errors.empty()) {
-    std::string all;
+  const std::string wrong = wrongTriggers(checked.document.get());
+  if (!checked.errors.empty() || !wrong.empty()) {
+    std::string all = wrong;
     for (const graph::Finding& one : checked.errors)
       all += (all.empty() ? "" : "; ") + one.id + " " + one.place + ": " + one.message;
     return later.refuse(invalid("the graph may not be deployed: " + all, "see: witan graph lint"));
@@ -209,24 +255,49 @@ Result<RunRows> listRuns(const ApiContext& context, const RunsRequest& asked) {
   return rows;
 }
 
-// The approved steps of a run, from the log. O(entries of the partition).
-Result<std::vector<StepRow>> stepsOf(const PartitionHost& host, const std::string& graph, const std::string& run) {
-  std::vector<StepRow> steps;
+// The approved steps of a graph, from the log. O(entries of the partition).
+Status forEachStep(const PartitionHost& host, const std::string& graph,
+                   const std::function<Status(const kernel::EntryView&)>& visit) {
   for (std::uint64_t batch = 0; batch < host.durableBatches(); ++batch) {
     WITAN_TRY(value, host.ledger().batch(batch));
     WITAN_TRY(info, kernel::readLogBatch(value, [&](const kernel::LogRecord& record) -> Status {
                 if (record.kind != kernel::RecordKind::entry) return okStatus();
                 WITAN_TRY(entry, kernel::readEntryView(record.payload));
-                if (entry.entity != graph || entry.tag != kernel::Tag::approved ||
-                    entry.action.find(run) == std::string_view::npos)
-                  return okStatus();
-                WITAN_TRY(action, parseJson(entry.action, {.bytes = kernel::kRecordMax, .depth = 64}));
-                steps.push_back({entry.seq, entry.time, std::string(entry.role), std::move(action)});
-                return okStatus();
+                return entry.entity == graph && entry.tag == kernel::Tag::approved ? visit(entry) : okStatus();
               }));
     (void)info;
   }
+  return okStatus();
+}
+
+Result<json::value> actionOf(const kernel::EntryView& entry) {
+  return parseJson(entry.action, {.bytes = kernel::kRecordMax, .depth = 64});
+}
+
+Result<std::vector<StepRow>> stepsOf(const PartitionHost& host, const std::string& graph, const std::string& run) {
+  std::vector<StepRow> steps;
+  WITAN_DO(forEachStep(host, graph, [&](const kernel::EntryView& entry) -> Status {
+    if (entry.action.find(run) == std::string_view::npos) return okStatus();
+    WITAN_TRY(action, actionOf(entry));
+    steps.push_back({entry.seq, entry.time, std::string(entry.role), std::move(action)});
+    return okStatus();
+  }));
   return steps;
+}
+
+// The document that the run keeps; empty: it was deployed before what this log has.
+Result<std::string> documentOf(const PartitionHost& host, const std::string& graph, std::int64_t version) {
+  std::string digest;
+  WITAN_DO(forEachStep(host, graph, [&](const kernel::EntryView& entry) -> Status {
+    if (entry.role != "Operator" || !digest.empty()) return okStatus();
+    WITAN_TRY(action, actionOf(entry));
+    WITAN_TRY(step, domains::graph::readStep(std::move(action.as_object())));
+    if (const auto* deploy = std::get_if<domains::graph::Deploy>(&step);
+        deploy != nullptr && deploy->version == version)
+      digest = deploy->digest;
+    return okStatus();
+  }));
+  return digest;
 }
 
 Result<RunShown> showRun(const ApiContext& context, const RunRequest& asked) {
@@ -244,11 +315,12 @@ Result<RunShown> showRun(const ApiContext& context, const RunRequest& asked) {
       }
       for (const domains::graph::Letter& one : domains::graph::lettersIn(state, run.id))
         shown->letters.push_back({one.message.id, one.message.node, one.message.key, one.reason, one.message.digest});
-      if (const auto version = domains::graph::deployedIn(state); version && version->number == run.version) {
-        shown->digest = version->digest;
-        if (const graph::Body document = bodies.find(version->digest))
-          shown->bound = graph::checkGraph(*document, {}).bound;
-      }
+      if (auto digest = documentOf(host, id, run.version); digest.ok())
+        shown->digest = *std::move(digest);
+      else
+        read = digest.error();
+      if (const graph::Body document = bodies.find(shown->digest))
+        shown->bound = graph::checkGraph(*document, {}).bound;
       auto steps = stepsOf(host, id, run.id);
       if (steps.ok())
         shown->steps = *std::move(steps);
@@ -259,6 +331,114 @@ Result<RunShown> showRun(const ApiContext& context, const RunRequest& asked) {
   WITAN_DO(read);
   if (!shown) return notFound("no run " + inQuotes(asked.run) + " is known here", "see: witan graph list --runs");
   return *std::move(shown);
+}
+
+Result<std::vector<std::string>> transcriptOf(GraphBodies& bodies, const RunKey& key) {
+  std::vector<std::string> contents;
+  replication::Space* records = bodies.records();
+  if (records == nullptr) return contents;
+  WITAN_TRY(view, agents::runView(*records, key));
+  if (!view.run) return contents;
+  const std::string device(replication::deviceOf(view.run->dot.host));
+  WITAN_TRY(rows, agents::episode::readTranscript(*records, key, device));
+  for (const auto& row : rows) contents.push_back(row.message.content);
+  return contents;
+}
+
+Result<RunReplayed> replayRun(const ApiContext& context, const RunRequest& asked) {
+  WITAN_TRY(shown, showRun(context, asked));
+  Daemon& daemon = context.daemon;
+  const PartitionHost* host = daemon.replica().host(daemon.replica().partitionFor(kGraphDomain, shown.run.graph));
+  std::vector<GraphEntry> entries;
+  WITAN_DO(forEachStep(*host, shown.run.graph, [&](const kernel::EntryView& entry) -> Status {
+    if (entry.role != "Operator" && entry.action.find(shown.run.run) == std::string_view::npos) return okStatus();
+    WITAN_TRY(action, actionOf(entry));
+    WITAN_TRY(step, domains::graph::readStep(std::move(action.as_object())));
+    const bool isIt = entry.action.find(shown.run.run) != std::string_view::npos;
+    if (isIt || std::holds_alternative<domains::graph::Deploy>(step)) entries.push_back({entry.seq, std::move(step)});
+    return okStatus();
+  }));
+  GraphBodies bodies = bodiesOf(daemon);
+  const GraphReplaySources sources{[&](const std::string& digest) { return bodies.document(digest); },
+                                   [&](const std::string& digest) { return bodies.find(digest); },
+                                   [&](const std::string& id, const std::string& version) -> const agents::Agent* {
+                                     for (const agents::Agent* agent : daemon.agentFiles().all())
+                                       if (agent->spec().id == id && agent->spec().version == version) return agent;
+                                     return nullptr;
+                                   },
+                                   [&](const RunKey& key) { return transcriptOf(bodies, key); }};
+  WITAN_TRY(replay, replayGraphRun(shown.run.graph, entries, sources));
+  return RunReplayed{shown.run.run,  !replay.differs, replay.entries,           replay.episodes,
+                     replay.differs, replay.why,      std::move(replay.missing)};
+}
+
+ArtefactRow rowOf(const graph::Artefact& a) {
+  return {a.kind,
+          a.id,
+          a.version,
+          a.digest,
+          a.validation.suite,
+          a.validation.result,
+          a.validation.report,
+          market::timeOf(a.validation.at)};
+}
+
+// A graph is validated by its checks: nobody else's word is needed.
+Result<graph::Artefact> validatedGraph(Daemon& daemon, const RegisterRequest& asked) {
+  if (!asked.document) return invalid("body.document: a graph is registered with its document");
+  const graph::Checked checked = graph::checkGraph(*asked.document, environmentOf(daemon));
+  if (checked.document == nullptr)
+    return invalid("it is no graph: " + checked.errors.at(0).place + ": " + checked.errors.at(0).message,
+                   "see: witan graph lint");
+  std::string report;
+  for (const graph::Finding& one : checked.errors) report += one.id + " " + one.place + ": " + one.message + "\n";
+  graph::Artefact made{graph::ArtefactKind::graph,
+                       checked.document->id,
+                       std::to_string(checked.document->version),
+                       checked.document->digest,
+                       {}};
+  made.validation.suite = "witan graph lint";
+  made.validation.result = report.empty() ? graph::ValidationResult::pass : graph::ValidationResult::fail;
+  made.validation.report = toHex(sha256(report));
+  return made;
+}
+
+Result<graph::Artefact> validatedOther(Daemon& daemon, const RegisterRequest& asked) {
+  if (!asked.id || !asked.suite || !asked.report)
+    return invalid("body: id, suite and report are needed of an " + std::string(enumName(asked.kind)));
+  graph::Artefact made{asked.kind, *asked.id, asked.version.value_or(""), asked.digest.value_or(""), {}};
+  if (asked.kind == graph::ArtefactKind::agent) {
+    const agents::Agent* agent = daemon.agentFiles().find(*asked.id);
+    if (agent == nullptr) return notFound("this node has no agent " + inQuotes(*asked.id), "see: witan agent list");
+    made.version = agent->spec().version;
+    made.digest = agentDigest(agent->spec());
+  }
+  if (made.version.empty() || !market::isHex(made.digest))
+    return invalid("body: version, and digest as 64 hex digits, are needed of a " + std::string(enumName(asked.kind)));
+  if (!market::isHex(*asked.report)) return invalid("body.report: must be 64 hex digits");
+  made.validation = {*asked.suite, asked.result.value_or(graph::ValidationResult::pass), *asked.report, {}};
+  return made;
+}
+
+Result<ArtefactRow> registerArtefact(const ApiContext& context, const RegisterRequest& asked) {
+  Daemon& daemon = context.daemon;
+  if (!hasKey(daemon.path(), KeyName::admin))
+    return Error{ErrorCode::unauthorised, "this device does not hold the cluster's admin key",
+                 "register it on the device where the cluster was begun"};
+  WITAN_TRY(admin, readKey(daemon.path(), KeyName::admin));
+  WITAN_TRY(artefact,
+            asked.kind == graph::ArtefactKind::graph ? validatedGraph(daemon, asked) : validatedOther(daemon, asked));
+  artefact.validation.at = market::momentOf(daemon.now().wall);
+  WITAN_TRY(write, artefactWrite(artefact, admin));
+  WITAN_DO(daemon.replica().data().commit(replication::DatabaseName::agents, bodiesOf(daemon).scope(), {&write, 1}));
+  WITAN_DO(daemon.tick());
+  return rowOf(artefact);
+}
+
+Result<ArtefactRows> listArtefacts(const ApiContext& context, const Nothing&) {
+  ArtefactRows rows{context.daemon.config().registryRequired, {}};
+  for (const auto& [key, artefact] : artefactsOf(context.daemon)) rows.artefacts.push_back(rowOf(artefact));
+  return rows;
 }
 
 Result<BodyShown> showBody(const ApiContext& context, const BodyRequest& asked) {
@@ -276,12 +456,19 @@ std::vector<ControlRoute> graphRoutes() {
            {409, 503}),
       post("/v1/graphs/send", "sendToGraph", "graphs", operator_, "A message for an ingress: a run begins by it, once",
            sendMessage, {503}),
+      post("/v1/artefacts/register", "registerArtefact", "graphs", admin,
+           "Signs that an agent, a model, an adapter or a graph was validated", registerArtefact, {404, 500}),
+      get("/v1/artefacts", "listArtefacts", "graphs", observer, "What was validated, as the cluster's admin signed it",
+          listArtefacts),
       get("/v1/graphs", "listGraphs", "graphs", observer, "The graphs of this device's copies", listGraphs, {404}),
       get("/v1/graphs/body", "showGraphBody", "graphs", observer,
           "The document of a graph, or the body of a message, by its digest", showBody, {404}),
       get("/v1/graphs/runs", "listGraphRuns", "graphs", observer, "Runs, with what people are asked", listRuns, {404}),
       get("/v1/graphs/run", "showGraphRun", "graphs", observer, "A run with its outputs, dead letters and entries",
-          showRun, {404, 500})};
+          showRun, {404, 500}),
+      get("/v1/graphs/replay", "replayGraphRun", "graphs", observer,
+          "Makes a run anew from its messages, transcripts and answers, and compares each entry", replayRun,
+          {404, 500})};
 }
 
 }  // namespace witan::node::api

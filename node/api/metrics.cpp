@@ -8,6 +8,8 @@
 
 #include "agents/host/agent_host.h"
 #include "node/data_dir/disk_space.h"
+#include "replica/core/partition_host.h"
+#include "replica/graph_runtime.h"
 
 namespace witan::node {
 
@@ -37,14 +39,20 @@ class Page {
   // Of times in seconds.
   void histogram(std::string_view name, std::string_view help, const Histogram& times) {
     family(name, "histogram", help);
+    timesOf(times, "");
+  }
+  // One of several in a family; `labels` ends with a comma.
+  void timesOf(const Histogram& times, const std::string& labels) {
     const std::string family = std::exchange(name_, name_ + "_bucket");
     for (std::size_t i = 0; i < kTimeBoundsMs.size(); ++i)
-      sample(static_cast<double>(times.atMost[i]), le(static_cast<double>(kTimeBoundsMs[i]) / 1e3));
-    sample(static_cast<double>(times.count), "le=\"+Inf\"");
+      sample(static_cast<double>(times.atMost[i]), labels + le(static_cast<double>(kTimeBoundsMs[i]) / 1e3));
+    sample(static_cast<double>(times.count), labels + "le=\"+Inf\"");
+    const std::string own = labels.substr(0, labels.size() - (labels.empty() ? 0 : 1));
     name_ = family + "_sum";
-    sample(static_cast<double>(times.sumMs) / 1e3);
+    sample(static_cast<double>(times.sumMs) / 1e3, own);
     name_ = family + "_count";
-    sample(static_cast<double>(times.count));
+    sample(static_cast<double>(times.count), own);
+    name_ = family;
   }
   std::string take() { return std::move(text_); }
 
@@ -184,6 +192,38 @@ void agentsOf(Page& page, const agents::AgentHost& host) {
   page.total("agent_actions", "Actions of agents carried out.", c.actions);
 }
 
+void graphsOf(Page& page, Daemon& daemon) {
+  const GraphRuntime* graphs = daemon.replica().graphs();
+  if (graphs == nullptr) return;
+  page.family("graph_steps_total", "counter", "Steps of the graphs that run here, by node, and why.");
+  for (const auto& [key, count] : graphs->meter().counts()) {
+    const auto& [graph, node, step, why] = key;
+    page.sample(static_cast<double>(count), label("graph", graph) + "," + label("node", node) + "," +
+                                                label("step", step) + "," + label("why", why));
+  }
+  const auto times = [&](std::string_view name, std::string_view help, Histogram GraphMeter::Times::*which) {
+    page.family(name, "histogram", help);
+    for (const auto& [at, both] : graphs->meter().times())
+      page.timesOf(both.*which, label("graph", at.first) + "," + label("node", at.second) + ",");
+  };
+  times("graph_wait_seconds", "From sending to delivery of messages of the graphs that run here.",
+        &GraphMeter::Times::waits);
+  times("graph_work_seconds", "From delivery to the end of an attempt.", &GraphMeter::Times::works);
+  page.family("graph_open", "gauge", "Messages and spans of the graphs that run here, by node and state.");
+  for (const auto& [id, host] : daemon.replica().hosts()) {
+    if (host->module().signature().domain != kGraphDomain) continue;
+    for (const std::string& entity : host->partition().entities()) {
+      const graph::Runtime* runtime = graphs->runtime(entity);
+      if (runtime == nullptr) continue;
+      for (const graph::NodeLoad& load : runtime->loads())
+        for (const auto& [state, count] : {std::pair("queued", load.queued), std::pair("running", load.running),
+                                           std::pair("asking", load.asking), std::pair("backoff", load.backoff)})
+          page.sample(static_cast<double>(count),
+                      label("graph", entity) + "," + label("node", load.node) + "," + label("state", state));
+    }
+  }
+}
+
 }  // namespace
 
 std::string metricsText(Daemon& daemon) {
@@ -213,6 +253,7 @@ std::string metricsText(Daemon& daemon) {
   peersOf(page, daemon);
   relayOf(page, daemon.peers().relay());
   if (const agents::AgentHost* host = daemon.replica().agents()) agentsOf(page, *host);
+  graphsOf(page, daemon);
   if (const Tracer* tracer = daemon.tracer()) {
     page.total("trace_spans_exported", "Spans that the collector took.", tracer->exported());
     page.total("trace_spans_dropped", "Spans that it did not take.", tracer->dropped());

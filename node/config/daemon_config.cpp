@@ -67,6 +67,8 @@ const std::array kKeys{
     Key{"market", "partners", &DaemonConfig::marketPartners, "ORG=HOST:PORT of each partner that is dialled"},
     Key{"market", "escrows", &DaemonConfig::marketEscrows,
         "organisations that may hold the money of what is sold here"},
+    Key{"registry", "required", &DaemonConfig::registryRequired,
+        "agents in graphs need a signed artefact; the same on all devices"},
     Key{"trace", "otlp", &DaemonConfig::otlp, "http://HOST:PORT of an OTLP/HTTP collector; empty: no traces"},
 };
 

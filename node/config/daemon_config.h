@@ -57,6 +57,8 @@ struct DaemonConfig {
   std::string marketListen;                 // address for partners; empty: it only dials
   std::vector<std::string> marketPartners;  // "ORG=HOST:PORT", who is dialled
   std::vector<std::string> marketEscrows;   // organisations that may hold the money of what is sold here
+  // [registry]
+  bool registryRequired = false;  // an agent in a graph needs a signed artefact; the same on all devices
   // [trace]
   std::string otlp;  // http://host:port of an OTLP/HTTP collector; empty: none
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "agents/host/device_gate.h"
+#include "base/histogram.h"
 #include "net/loop.h"
 #include "node/backup/backup.h"
 #include "node/cluster/device_key.h"
@@ -32,7 +33,6 @@
 #include "node/ledgers/ledger_readers.h"
 #include "node/peers/peer_manager.h"
 #include "node/slices/slices.h"
-#include "node/telemetry/histogram.h"
 #include "node/telemetry/tracer.h"
 #include "node/tools/tool_broker.h"
 

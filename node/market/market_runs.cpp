@@ -100,8 +100,13 @@ void MarketRuns::start(const RunRequest& request, Moment now) {
   const auto found = deployed(request.capability.graph);
   if (!found || found->capability != request.capability)
     return fail(request, concat("graph ", request.capability.graph, " is not deployed as it was sold"), now);
-  const auto ingress = std::ranges::find(found->document->nodes, graph::NodeKind::ingress, &graph::Node::kind);
-  if (ingress == found->document->nodes.end()) return fail(request, "the graph has no ingress", now);
+  const auto& nodes = found->document->nodes;
+  auto ingress = std::ranges::find_if(nodes, [](const graph::Node& node) {
+    return node.kind == graph::NodeKind::ingress && node.trigger &&
+           node.trigger->source == graph::TriggerSource::market;
+  });
+  if (ingress == nodes.end()) ingress = std::ranges::find(nodes, graph::NodeKind::ingress, &graph::Node::kind);
+  if (ingress == nodes.end()) return fail(request, "the graph has no ingress", now);
   Request message = ingressRequest(request.capability.graph, ingress->id, request.externalId,
                                    "market-run:" + toHex(sha256(request.externalId)).substr(0, 32),
                                    canonicalJson(inputOf(request.disclosures)));

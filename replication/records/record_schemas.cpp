@@ -36,6 +36,7 @@ constexpr std::array kKinds{
     Row{Kind::approval, {"approval", false, true, true, true, true, true}},
     Row{Kind::receipt, {"receipt", false, true, true, true, true, true}},
     Row{Kind::graphMessage, {"graphMessage", false, true, false, true, false, true}},
+    Row{Kind::artefact, {"artefact", false, true, true, true, true, true}},
     Row{Kind::activation, {"activation", false, true, true, true, true, true}},
 };
 

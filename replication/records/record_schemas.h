@@ -21,6 +21,7 @@ enum class Kind : std::uint8_t {
   approval = 12,      // of an effect that needs a person (replication/records/record_views.h)
   receipt = 13,       // a person's confirmation of a use of data (replication/records/record_views.h)
   graphMessage = 14,  // the body of a graph's message (replication/records/records.h)
+  artefact = 15,      // a signed validation of an agent, model or graph (replication/records/records.h)
   activation = 16,    // an agent that a graph waits for (replication/records/records.h)
 };
 static_assert(Kind::statement == kStatementKind);

@@ -198,6 +198,11 @@ struct GraphMessageBody {
   content @0 :Json;
 }
 
+struct ArtefactBody {
+  # That an artefact was validated; key: "{kind}:{id}:{version}".
+  envelope @0 :Json;         # DSSE over an in-toto Statement, signed by the cluster's admin key
+}
+
 struct ActivationBody {
   # What an agent is woken for; key: the run key, which follows from agent, span and attempt.
   agentId @0 :Id;

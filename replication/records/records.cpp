@@ -194,6 +194,8 @@ Status checkRecord(const PrivacyReceipt& r) {
 
 Status checkRecord(const GraphMessageBody& body) { return checkCanonicalJson("content", body.content); }
 
+Status checkRecord(const ArtefactBody& body) { return checkCanonicalJson("envelope", body.envelope); }
+
 Status checkRecord(const ActivationBody& body) {
   WITAN_DO(validateId("agentId", body.agentId));
   WITAN_DO(validateId("graph", body.graph));

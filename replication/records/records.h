@@ -180,6 +180,13 @@ struct ActivationBody {
                  (std::uint64_t, attempt), (std::string, input))
 };
 
+// What was validated, by whom (docs/graphs.md, registry). Key: "{kind}:{id}:{version}"; readers check the signature.
+struct ArtefactBody {
+  static constexpr Kind recordKind = Kind::artefact;
+  static constexpr std::size_t recordMax = 64 * 1024;
+  WITAN_DECLARED(ArtefactBody, (std::string, envelope))
+};
+
 // Checks the promises of records.capnp for each body: ids, limits, required parts. The error names the member.
 Status checkRecord(const BatchBody& body);
 Status checkRecord(const MessageBody& body);
@@ -193,6 +200,7 @@ Status checkRecord(const ApprovalBody& body);
 Status checkRecord(const SignedDocumentBody& body);
 Status checkRecord(const PrivacyReceipt& body);
 Status checkRecord(const GraphMessageBody& body);
+Status checkRecord(const ArtefactBody& body);
 Status checkRecord(const ActivationBody& body);
 
 // The canonical bytes. Errors: those of checkRecord; more than Body::recordMax, else kMaxRecordBytes. O(bytes).
@@ -217,6 +225,7 @@ Result<Body> decodeRecord(std::string_view bytes);
   X(SignedDocumentBody)        \
   X(PrivacyReceipt)            \
   X(GraphMessageBody)          \
+  X(ArtefactBody)              \
   X(ActivationBody)
 
 #define WITAN_RECORD_EXTERN(Body)                                \

@@ -62,6 +62,7 @@ std::size_t timesDone(const AgentRecords& records, const OperationId& operation)
 
 std::string wrongKey(const AgentRecords& records, const OperationId& operation, const OperationBody& body,
                      const AgentRuleOptions& options) {
+  if (!options.graph.empty() && body.agentId == options.graph) return {};
   if (body.compensates) {
     const OperationId undone{*body.compensates};
     const std::size_t number = compensationNumber(records, operation, undone);

@@ -31,6 +31,7 @@ struct AgentRuleOptions {
   bool wholeDisks = true;
   std::set<OperationId> deadLettered;  // by some device, for a person
   std::set<OperationId> denied;        // those that a gate may have denied: they leave no record
+  std::string graph;                   // whose effects stand in its ledger and in no plan
   std::string shared;                  // entries whose ids begin so are written by many operations, and by people
 };
 

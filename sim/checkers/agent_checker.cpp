@@ -13,6 +13,7 @@
 #include "sim/check/run_rules.h"
 #include "sim/checkers/checker.h"
 #include "sim/sim_agents.h"
+#include "sim/sim_graph.h"
 
 namespace witan::sim {
 
@@ -90,6 +91,7 @@ class AgentChecker final : public Checker {
     if (c_.plan().options.cluster.hosts == 0) return;
     Seat* first = nullptr;
     AgentRuleOptions options;
+    options.graph = kSimGraph;
     options.wholeDisks = c_.history().losses().empty();
     for (Seat* at : c_.members()) {
       if (first == nullptr) first = at;

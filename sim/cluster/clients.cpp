@@ -1,5 +1,6 @@
 #include "sim/cluster/clients.h"
 
+#include "replica/graph_runtime.h"
 #include "sim/trace_format.h"
 
 namespace witan::sim {
@@ -11,6 +12,11 @@ namespace {
 constexpr std::size_t kRecent = 16;
 
 }  // namespace
+
+Clients::Clients(Cluster& cluster) : c_(cluster) {
+  for (const auto& module : c_.modules())
+    if (module->signature().domain != node::kGraphDomain) domains_.push_back(module.get());
+}
 
 void Clients::write(Seat& at, DatabaseName database, std::string scope, std::vector<Write> writes) {
   LocalReplica& data = at.replica().data();

@@ -11,7 +11,7 @@ namespace witan::sim {
 
 class Clients {
  public:
-  explicit Clients(Cluster& cluster) : c_(cluster) {}
+  explicit Clients(Cluster& cluster);
 
   // A commit that is refused changes nothing.
   void write(Seat& at, replication::DatabaseName database, std::string scope, std::vector<replication::Write> writes);
@@ -22,11 +22,18 @@ class Clients {
 
   static std::string entityName(const kernel::DomainModule& module, std::uint64_t n);
   const kernel::DomainModule* moduleOf(std::string_view domain) const;  // null: none
+  // Those that people propose to; the steps of graphs are their runtimes'.
+  const std::vector<const kernel::DomainModule*>& domains() const { return domains_; }
+  // One of them. Null: there is none.
+  const kernel::DomainModule* domainOf(std::uint64_t n) const {
+    return domains_.empty() ? nullptr : domains_[n % domains_.size()];
+  }
   // Any ledger replica that runs and has the entity, the given device first; for plausible actions only.
   const kernel::Partition* someCopy(const Seat& at, const kernel::DomainModule& module, std::string_view entity);
 
  private:
   Cluster& c_;
+  std::vector<const kernel::DomainModule*> domains_;
   PerDevice<std::vector<node::Request>> recent_;
 };
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "replica/graph_runtime.h"
 #include "replication/statement.h"
 #include "replication/writer.h"
 #include "sim/check/operation.h"
+#include "sim/sim_graph.h"
 #include "sim/workloads/workload.h"
 
 namespace witan::sim {
@@ -85,6 +87,9 @@ std::string Settling::unsettled() {
       if (!c_.seats()[j]->retired && c_.network().linked(i, j) && !c_.network().connected(i, j))
         return at.name() + " and " + c_.seats()[j]->name() + " are not connected";
     if (!replica.quiet()) return at.name() + " still has something to send";
+    if (const graph::Runtime* runtime = replica.graphs() ? replica.graphs()->runtime(kSimGraph) : nullptr)
+      for (const graph::NodeLoad& load : runtime->loads())
+        if (load.queued + load.running + load.backoff > 0) return "runs of the graph go on at " + at.name();
     for (const auto& [id, host] : replica.hosts())
       if (replica.owns(*host) && !host->partition().queue().empty())
         return "an escalation of " + id + " is not decided";
@@ -292,6 +297,7 @@ void Operators::decideEverything() {
   for (Seat* at : c_.members()) {
     if (!at->works()) continue;
     answerQuestion(c_, *at, 0, decided_ % 2 == 0, false);
+    attendToGraphs(c_, clients_, *at, ++decided_);
     for (const auto& [id, host] : at->replica().hosts()) {
       if (!at->replica().owns(*host)) continue;
       for (const kernel::PendingView& view : host->partition().queue()) {

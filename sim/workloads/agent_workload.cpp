@@ -82,7 +82,8 @@ class AgentWorkload final : public Workload {
     if (f.seizures + f.diskLosses + f.restores + f.ledgerRestores + f.bitRots + f.retirements > 0) return std::nullopt;
     SeededRandom random(event.seed);
     if (random.below(2) == 0) return std::nullopt;
-    const kernel::DomainModule& module = *c_.modules()[event.m % c_.modules().size()];
+    if (clients_.domains().empty()) return std::nullopt;
+    const kernel::DomainModule& module = *clients_.domainOf(event.m);
     const std::string entity =
         clients_.entityName(module, event.n % static_cast<std::uint64_t>(c_.plan().options.cluster.entities));
     const kernel::Partition* copy = clients_.someCopy(at, module, entity);

@@ -13,7 +13,7 @@ class ProposalWorkload final : public Workload {
   ProposalWorkload(Cluster& cluster, Clients& clients) : Workload(cluster, clients) {}
   // Every entity begins; the device that asks owns it or does not.
   void onFounded() override {
-    for (const auto& module : c_.modules())
+    for (const kernel::DomainModule* module : clients_.domains())
       for (std::int64_t n = 0; n < c_.plan().options.cluster.entities; ++n) {
         Seat& by = c_.seat(static_cast<std::uint32_t>(n));
         SeededRandom random(c_.plan().options.seed ^ static_cast<std::uint64_t>(n + 1) * 0x2545f4914f6cdd1du);
@@ -63,7 +63,8 @@ class ProposalWorkload final : public Workload {
 
  private:
   void propose(Seat& at, const Event& event) {
-    const kernel::DomainModule& module = *c_.modules()[event.m % c_.modules().size()];
+    if (clients_.domains().empty()) return;
+    const kernel::DomainModule& module = *clients_.domainOf(event.m);
     const std::string entity =
         clients_.entityName(module, event.n % static_cast<std::uint64_t>(c_.plan().options.cluster.entities));
     const kernel::Partition* copy = clients_.someCopy(at, module, entity);

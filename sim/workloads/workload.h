@@ -18,6 +18,10 @@ class Workload : public ClusterObserver {
 // no answer.
 void answerQuestion(Cluster& cluster, Seat& at, std::uint64_t n, bool yes, bool ofSomethingElse);
 
+// People at the owner of the graph answer all that it asks, and its documents are there again, whatever disks were
+// lost.
+void attendToGraphs(Cluster& cluster, Clients& clients, Seat& at, std::uint64_t turn);
+
 // Every workload of a run, in the order in which they act.
 std::vector<std::unique_ptr<Workload>> makeWorkloads(Cluster& cluster, Clients& clients);
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-namespace witan::node {
+namespace witan {
 
 inline constexpr std::array<std::int64_t, 11> kTimeBoundsMs{1, 2, 5, 10, 25, 50, 100, 250, 1'000, 2'500, 10'000};
 
@@ -22,4 +22,4 @@ struct Histogram {
   }
 };
 
-}  // namespace witan::node
+}  // namespace witan

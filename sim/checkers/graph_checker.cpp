@@ -1,0 +1,131 @@
+// Checker "graphs": the ledger of the graph (sim/check/graph_rules.h), what its effects left in the journal (T2), and
+// that no agent calls what its node does not grant (laws 4 and 5).
+#include <algorithm>
+
+#include "domains/graph/steps.h"
+#include "replica/graph_runtime.h"
+#include "replication/records/journal_entity.h"
+#include "sim/check/graph_rules.h"
+#include "sim/checkers/checker.h"
+#include "sim/sim_graph.h"
+
+namespace witan::sim {
+
+namespace {
+
+class GraphChecker final : public Checker {
+ public:
+  explicit GraphChecker(Cluster& cluster) : Checker(cluster) {}
+
+  void onToolCall(Seat& at, const agents::ToolCall& call, const std::string&) override {
+    if (call.agentId == kSimWeaver)
+      c_.failed("graphs",
+                concat(at.name(), ": ", kSimWeaver, " calls ", call.tool, ", which no node grants (laws 4, 5)"));
+  }
+  // The ledger rejected a step of the runtime, or its work cannot be stored.
+  void onNotice(Seat& at, const node::Notice& notice) override {
+    if (notice.kind == "graph") c_.failed("graphs", at.name() + ": " + notice.what);
+  }
+
+  void atEnd() override {
+    for (const auto& [module, id] : c_.partitions())
+      if (module->signature().domain == node::kGraphDomain && !c_.hasFailed()) check(id);
+  }
+
+ private:
+  void check(const std::string& id) {
+    Seat* holder = nullptr;
+    for (Seat* at : c_.members())
+      if (node::PartitionHost* host = at->replica().host(id); host != nullptr && (!holder || at->replica().owns(*host)))
+        holder = at;
+    if (holder == nullptr || holder->replica().host(id)->partition().state(kSimGraph) == nullptr) return;
+    auto log = logAt(*holder, id);
+    if (!log.ok()) return c_.failed("store", holder->name() + " " + id + ": " + log.error().message);
+    node::GraphBodies bodies(holder->replica().data(), "main");
+    GraphRules rules([&](std::string_view node, std::string_view verdict, const std::string& digest) {
+      return crossing(bodies, node, verdict, digest);
+    });
+    for (const LedgerLine& line : log->lines) {
+      if (line.entry.entity != kSimGraph) continue;
+      auto step = parseJson(line.entry.action, {.bytes = kernel::kRecordMax, .depth = 64});
+      if (!step.ok()) return c_.failed("store", id + ": " + step.error().message);
+      if (line.entry.tag != kernel::Tag::approved) {
+        if (line.entry.role == "Runtime")
+          return c_.failed("graphs", nameOf(line.entry) + " is a step that a law rejects");
+        continue;
+      }
+      if (const std::string wrong = rules.add(step->as_object(), line.entry.time.micros / 1000); !wrong.empty())
+        return c_.failed("graphs", nameOf(line.entry) + ": " + wrong);
+    }
+    if (const std::string wrong = rules.atRest(); !wrong.empty() && !bodiesMayBeGone())
+      return c_.failed("graphs", wrong + ": " + standing(*holder));
+    if (const std::string wrong = effects(*holder, rules); !wrong.empty()) return c_.failed("graphs", wrong);
+    count(rules);
+  }
+
+  // What the policy means (sim/sim_graph.h), whatever it says.
+  static std::string crossing(node::GraphBodies& bodies, std::string_view node, std::string_view verdict,
+                              const std::string& digest) {
+    const graph::Body body = bodies.find(digest);
+    if (body == nullptr) return {};  // its disks are gone
+    if (node == "in" && body->as_object().contains("private")) return "what is private entered (G-03)";
+    if (node == "out" && (verdict != "redact" || body->as_object().contains("mood")))
+      return "more than a topic leaves (G-03)";
+    return {};
+  }
+
+  // Of a message whose only copy was on a disk that is gone, no runtime can go on.
+  bool bodiesMayBeGone() { return !c_.history().losses().empty(); }
+  bool stepsMayBeGone() {
+    const auto counted = [&](const char* probe) { return c_.probes().contains(probe); };
+    return bodiesMayBeGone() || counted("seizePartition done") || counted("orphan seized");
+  }
+
+  std::string standing(Seat& at) {
+    const node::GraphRuntime* graphs = at.replica().graphs();
+    return graphs == nullptr ? at.name() + " runs no graphs"
+                             : at.name() + " waits for \"" + graphs->waitsFor(kSimGraph) + "\"";
+  }
+
+  // Each effect that stands is in the journal, and nothing is there under the graph's name but by one of its spans,
+  // once.
+  std::string effects(Seat& at, const GraphRules& rules) {
+    auto space = at.replica().data().database(replication::DatabaseName::journal).space("main");
+    if (!space.ok()) return space.error().message;
+    std::map<std::string, std::set<std::string>> written;  // by operation: entries
+    const std::string folder = concat(kSimGraph, "/");
+    for (const std::string& id : (*space)->keys(replication::Kind::journal, folder)) {
+      auto view = replication::journalViewIn(**space, id);
+      if (!view.ok()) return view.error().message;
+      std::set<std::string> operations;
+      for (const replication::Sibling& sibling : view->siblings)
+        if (sibling.body)
+          operations.insert(sibling.body->operationId ? OperationId{*sibling.body->operationId}.hex() : "nobody");
+      if (operations.size() > 1) return id + " is the effect of several operations (T2)";
+      for (const std::string& operation : operations) {
+        if (!rules.wasDelivered(operation) && !stepsMayBeGone())
+          return id + " is the effect of " + operation.substr(0, 16) + ", which is no span (T2)";
+        if (written[operation].insert(id).second && written[operation].size() > 1)
+          return "span " + operation.substr(0, 16) + " has two effects in the journal (T2)";
+      }
+    }
+    for (const auto& [span, effect] : rules.effects())
+      if (!effect.undone && !written.contains(span) && !bodiesMayBeGone())
+        return "the effect of span " + span.substr(0, 16) + " is in the ledger and not in the journal (T2)";
+    return {};
+  }
+
+  void count(const GraphRules& rules) {
+    if (rules.runs() > 0) c_.probe("graph: run");
+    if (rules.versions() > 1) c_.probe("graph: new version");
+    for (const auto& [span, effect] : rules.effects())
+      c_.probe(effect.undone ? "graph: effect undone" : "graph: effect");
+    for (const auto& [reason, times] : rules.deaths()) c_.probe("graph: " + reason);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> makeGraphChecker(Cluster& cluster) { return std::make_unique<GraphChecker>(cluster); }
+
+}  // namespace witan::sim

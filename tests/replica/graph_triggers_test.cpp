@@ -1,0 +1,194 @@
+// Runs that begin of themselves: by edits of the journal, by facts of ledgers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "replication/records/journal_entity.h"
+#include "tests/replica/graph_stage.h"
+
+namespace witan::node::test::graph_triggers_test {
+namespace {
+
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+// in -> out, with one run of each message.
+json::object triggered(const std::string& trigger, const std::string& more = "", std::int64_t version = 1) {
+  return parseJson(
+             R"({"graph":{"id":"watch","version":)" + std::to_string(version) +
+             R"(,"format":1,"locales":["device"],"timeoutMs":86400000},"monitor":{"boundaries":["intake","journal"]},
+    "type":[{"name":"T","schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string","maxLength":50},
+      "k":{"type":"string","maxLength":50}}}},
+     {"name":"Fact","schema":{"type":"object","required":["entity","key"],"properties":{
+      "entity":{"type":"string","maxLength":50},"key":{"type":"string","maxLength":50},
+      "value":{"type":"string","maxLength":50}}}}],
+    "node":[{"id":"in","kind":"ingress","out":["T"],"trigger":)" +
+             trigger + R"(,"monitor":{"boundary":"intake","operation":"admit"})" + more +
+             R"(},{"id":"out","kind":"egress","in":["T"],"monitor":{"boundary":"journal","operation":"put"},
+      "timeoutMs":80000000,"retry":{"maxAttempts":1}}],
+    "edge":[{"from":"in","to":"out","type":"T"}]})")
+      .value()
+      .as_object();
+}
+
+Stage watchStage(json::object document, std::size_t devices = 1, bool asks = false,
+                 std::vector<const kernel::DomainModule*> domains = {}) {
+  agents::Policy policy{.name = "test", .version = 1};
+  agents::OperationRule put{.name = "put", .allow = {"id", "k", "entity", "key", "value"}};
+  put.requireHuman = asks;
+  policy.boundary = {{"intake", {"device"}, {{"admit", {"id", "k", "entity", "key", "value"}}}},
+                     {"journal", {"device"}, {put}}};
+  policy.grant.push_back({"watch", "graph", {"device"}, {"graph"}, {"intake", "journal"}});
+  return {std::move(document), std::vector<std::shared_ptr<const AgentSetup>>(devices, setupOf({}, policy)),
+          std::move(domains)};
+}
+
+void edit(Device& device, const std::string& id, const std::string& payload, std::int64_t aheadMs = 0,
+          const std::string& type = "report") {
+  replication::Space& journal = **device.replica().data().database(replication::DatabaseName::journal).space("main");
+  const auto view = journalViewIn(journal, id).value();
+  const std::int64_t nowMs = at(device.ms).wall.micros / 1000;
+  auto body = replication::journalEdit(view, {type, payload, "ann", nowMs + aheadMs, std::nullopt}).value();
+  const replication::JournalChange change{id, std::move(body), "", ChangeOrigin::local};
+  const auto writes = replication::journalWrites(journal, {&change, 1}).value();
+  ASSERT_TRUE(device.replica().commit(replication::DatabaseName::journal, "main", writes).ok());
+}
+
+std::vector<std::string> outputs(Stage& stage, const std::string& status = "completed") {
+  std::vector<std::string> all;
+  GraphBodies bodies(stage.cluster.a().replica().data(), "main");
+  for (const domains::graph::Run& run : domains::graph::runsIn(stage.state(stage.cluster.a()))) {
+    EXPECT_EQ(run.status, status);
+    for (const domains::graph::Output& one : domains::graph::outputsIn(stage.state(stage.cluster.a()), run.id))
+      all.push_back(canonicalJson(*bodies.find(one.digest)));
+  }
+  return all;
+}
+std::size_t runs(Stage& stage) { return domains::graph::runsIn(stage.state(stage.cluster.a())).size(); }
+void pass(Stage& stage, int rounds = 40) {
+  for (int round = 0; round < rounds; ++round) stage.step();
+}
+
+constexpr const char* kReports = R"({"source":"journal","match":"report"})";
+
+TEST(GraphTriggers, EachEditOfATypeBeginsOneRun) {
+  Stage stage = watchStage(triggered(kReports));
+  Device& desk = stage.cluster.a();
+  edit(desk, "old", R"({"k":"before the graph"})");
+  stage.deploy();
+  edit(desk, "r1", R"({"k":"tea","secret":7})");
+  edit(desk, "note", R"({"k":"no report"})", 0, "note");
+  edit(desk, "watch/own", R"({"k":"of the graph itself"})");
+  edit(desk, "bad", R"({"k":7})");
+  ASSERT_TRUE(stage.rounds([&] { return runs(stage) == 1; })) << stage.words(desk);
+  edit(desk, "r1", R"({"k":"coffee"})");
+  ASSERT_TRUE(stage.rounds([&] { return runs(stage) == 2; })) << stage.words(desk);
+  pass(stage);
+  EXPECT_THAT(outputs(stage), UnorderedElementsAre(R"({"id":"r1","k":"tea"})", R"({"id":"r1","k":"coffee"})"));
+  EXPECT_EQ(desk.replica().graphs()->meter().counts().at({"watch", "in", "refused", "schema"}), 1u);
+}
+
+// Nothing enters twice: after a crash and at a new owner everything is looked at again.
+TEST(GraphTriggers, ANewOwnerEntersNothingTwice) {
+  Stage stage = watchStage(triggered(kReports), 2);
+  Device &desk = stage.cluster.a(), &other = stage.cluster.b();
+  stage.deploy();
+  for (int n = 0; n < 3; ++n) edit(desk, "r" + std::to_string(n), "{}");
+  ASSERT_TRUE(stage.rounds([&] { return runs(stage) == 3; })) << stage.words(desk);
+  desk.losePower();
+  pass(stage);
+  EXPECT_EQ(runs(stage), 3u);
+  ASSERT_TRUE(desk.replica().transferOwnership("graph/0", "b", "test", at(desk.ms)).ok());
+  ASSERT_TRUE(stage.rounds([&] { return other.replica().graphs()->runtime("watch") != nullptr; }));
+  edit(desk, "r3", "{}");
+  ASSERT_TRUE(stage.rounds([&] { return runs(stage) == 4; })) << stage.words(other);
+  pass(stage);
+  EXPECT_EQ(runs(stage), 4u);
+}
+
+// What has no room stays in the journal, and enters when there is some.
+TEST(GraphTriggers, AFullIngressLeavesItInTheJournal) {
+  Stage stage = watchStage(triggered(kReports, R"(,"key":"id","capacity":1)"), 1, true);
+  Device& desk = stage.cluster.a();
+  stage.document["edge"].as_array()[0].as_object()["capacity"] = 1;
+  stage.deploy();
+  for (int n = 0; n < 9; ++n) edit(desk, "r" + std::to_string(n), "{}");
+  pass(stage);
+  const std::size_t first = runs(stage);
+  EXPECT_LT(first, 9u);
+  for (int answered = 0; answered < 9; ++answered) {
+    ASSERT_TRUE(stage.rounds([&] { return stage.asks(desk); })) << stage.words(desk);
+    const auto question = domains::graph::questionsIn(stage.state(desk)).at(0);
+    stage.propose(desk, graphs(), "watch", "Person",
+                  {{"type", "Answer"},
+                   {"run", question.run},
+                   {"node", question.node},
+                   {"span", question.span},
+                   {"digest", question.digest},
+                   {"by", "ada"},
+                   {"approve", true}});
+    stage.step();
+  }
+  ASSERT_TRUE(stage.rounds([&] { return outputs(stage).size() == 9; })) << stage.words(desk);
+}
+
+// An author whose clock is ahead: it waits for its time, so it is never older than its own entry and enters once.
+TEST(GraphTriggers, WhatIsDatedAheadWaitsForItsTime) {
+  Stage stage = watchStage(triggered(kReports));
+  Device& desk = stage.cluster.a();
+  stage.deploy();
+  edit(desk, "r1", "{}", 60'000);
+  const std::int64_t before = desk.ms;
+  ASSERT_TRUE(stage.rounds([&] { return runs(stage) == 1; }, 200)) << stage.words(desk);
+  EXPECT_GE(desk.ms - before, 59'000);
+}
+
+// A trigger that a version brings begins with it; one that it keeps goes on.
+TEST(GraphTriggers, AVersionKeepsItsTriggers) {
+  Stage stage = watchStage(triggered(R"({"source":"manual"})"));
+  Device& desk = stage.cluster.a();
+  stage.deploy();
+  edit(desk, "early", "{}");
+  pass(stage);
+  stage.deploy(triggered(kReports, "", 2));
+  pass(stage);
+  EXPECT_EQ(runs(stage), 0u);
+  edit(desk, "r1", "{}");
+  ASSERT_TRUE(stage.rounds([&] { return runs(stage) == 1; })) << stage.words(desk);
+  stage.deploy(triggered(kReports, R"(,"capacity":7)", 3));
+  edit(desk, "r2", "{}");
+  ASSERT_TRUE(stage.rounds([&] { return runs(stage) == 2; })) << stage.words(desk);
+  pass(stage);
+  EXPECT_EQ(runs(stage), 2u);
+}
+
+TEST(GraphTriggers, AFactOfALedgerBeginsOneRun) {
+  json::object document = triggered(R"({"source":"ledger","match":"udt order.kind=PRESUMPTIVE"})");
+  for (const char* list : {"node", "edge"})
+    for (json::value& one : document[list].as_array())
+      for (const char* member : {"in", "out", "type"})
+        if (json::value* value = one.as_object().if_contains(member); value != nullptr)
+          *value = value->is_array() ? json::value(json::array{"Fact"}) : json::value("Fact");
+  Stage stage = watchStage(std::move(document), 1, false, {&moduleOf("udt")});
+  Device& desk = stage.cluster.a();
+  stage.deploy();
+  const kernel::DomainModule& udt = moduleOf("udt");
+  stage.submit(desk, initRequest(udt, "Ruth", "ruth", json::object{{"baselinePositiveOn", "2025-12-01"}}));
+  stage.step();
+  stage.propose(desk, udt, "Ruth", "LabOrder",
+                {{"type", "DocumentRationale"}, {"order", "R1"}, {"text", "treatment plan: random monitoring"}});
+  stage.propose(desk, udt, "Ruth", "LabOrder",
+                {{"type", "OrderTest"},
+                 {"order", "R1"},
+                 {"kind", "PRESUMPTIVE"},
+                 {"code", "80307"},
+                 {"method", "IMMUNOASSAY"},
+                 {"dos", "2026-03-23"},
+                 {"coverage", "NONE"}});
+  ASSERT_TRUE(stage.rounds([&] { return runs(stage) == 1; }, 100)) << stage.words(desk);
+  desk.losePower();
+  pass(stage);
+  EXPECT_THAT(outputs(stage), UnorderedElementsAre(R"({"entity":"Ruth","key":"R1","value":"PRESUMPTIVE"})"));
+}
+
+}  // namespace
+}  // namespace witan::node::test::graph_triggers_test

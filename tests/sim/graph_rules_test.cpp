@@ -1,0 +1,155 @@
+// The rules of a graph's ledger: a lawful one passes, and each rule fires.
+#include "sim/check/graph_rules.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+
+#include "base/json.h"
+#include "kernel/graph/checks.h"
+#include "sim/sim_graph.h"
+
+namespace witan::sim::graph_rules_test {
+namespace {
+
+// in -> work (again, at most once) -> who, a person -> out.
+constexpr const char* kLawful[] = {
+    R"({"type":"Deploy","version":1,"digest":"d","deliveries":9,"edges":[["work>work:T",1],["in>work:T",0]],
+        "gates":[["in",[]],["who",["ada"]],["out",[]]]})",
+    R"({"type":"Begin","run":"r","version":1,"node":"in","external":"x","message":"m0","key":"k","digest":"b"})",
+    R"({"type":"Deliver","run":"r","node":"in","message":"m0","span":"s0","attempt":1})",
+    R"({"type":"Verdict","run":"r","node":"in","span":"s0","verdict":"allow","token":"","digest":"b"})",
+    R"({"type":"Finish","run":"r","node":"in","span":"s0","sends":[
+        {"edge":"in>work:T","message":"m1","node":"work","key":"k","digest":"b"},
+        {"edge":"in>work:T","message":"m2","node":"work","key":"k","digest":"b"}],"dead":[]})",
+    R"({"type":"Deliver","run":"r","node":"work","message":"m1","span":"s1","attempt":1})",
+    R"({"type":"Fail","run":"r","node":"work","span":"s1","attempt":1,"why":"error","retryAtMs":5,"dead":[]})",
+    R"({"type":"Deliver","run":"r","node":"work","message":"m1","span":"s1","attempt":2})",
+    R"({"type":"Finish","run":"r","node":"work","span":"s1","sends":[
+        {"edge":"work>work:T","message":"m3","node":"work","key":"k","digest":"b","measures":[["work>work:T",4]]}],
+        "dead":[]})",
+    R"({"type":"Deliver","run":"r","node":"work","message":"m2","span":"s2","attempt":1})",
+    R"({"type":"Fail","run":"r","node":"work","span":"s2","attempt":1,"why":"error",
+        "dead":[{"message":"m2","node":"work","key":"k","reason":"attempts_exhausted"}]})",
+    R"({"type":"Deliver","run":"r","node":"work","message":"m3","span":"s3","attempt":1})",
+    R"({"type":"Finish","run":"r","node":"work","span":"s3","sends":[
+        {"edge":"work>who:T","message":"m4","node":"who","key":"k","digest":"b"}],"dead":[]})",
+    R"({"type":"Deliver","run":"r","node":"who","message":"m4","span":"s4","attempt":1})",
+    R"({"type":"Ask","run":"r","node":"who","span":"s4","digest":"b","why":"counselor"})",
+    R"({"type":"Answer","run":"r","node":"who","span":"s4","digest":"b","by":"ada","approve":true})",
+    R"({"type":"Finish","run":"r","node":"who","span":"s4","sends":[
+        {"edge":"who>out:T","message":"m5","node":"out","key":"k","digest":"b"}],"dead":[]})",
+    R"({"type":"Deliver","run":"r","node":"out","message":"m5","span":"s5","attempt":1})",
+    R"({"type":"Verdict","run":"r","node":"out","span":"s5","verdict":"allow","token":"","digest":"b"})",
+    R"({"type":"Effect","run":"r","node":"out","span":"s5","tool":"t","found":false,"operation":"s5"})",
+    R"({"type":"Finish","run":"r","node":"out","span":"s5","sends":[],"dead":[]})",
+    R"({"type":"End","run":"r","status":"degraded","deliveries":6,"lost":1,"dead":[]})",
+};
+
+using Change = std::function<void(std::vector<json::object>&)>;
+
+std::string verdictOn(
+    const Change& change, const CrossingRule& crossing = [](auto, auto, auto&) { return ""; }) {
+  std::vector<json::object> steps;
+  for (const char* text : kLawful) steps.push_back(parseJson(text).value().as_object());
+  change(steps);
+  GraphRules rules(crossing);
+  for (const json::object& step : steps)
+    if (std::string wrong = rules.add(step); !wrong.empty()) return wrong;
+  return rules.atRest();
+}
+
+Change without(std::size_t n) {
+  return [=](auto& steps) { steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(n)); };
+}
+Change with(std::size_t n, const char* member, json::value value) {
+  return [=](auto& steps) { steps[n][member] = value; };
+}
+Change twice(std::size_t n) {
+  return [=](auto& steps) { steps.insert(steps.begin() + static_cast<std::ptrdiff_t>(n), json::object(steps[n])); };
+}
+Change until(std::size_t n) {
+  return [=](auto& steps) { steps.resize(n); };
+}
+
+TEST(GraphRules, ALawfulLedgerPasses) {
+  EXPECT_EQ(verdictOn([](auto&) {}), "");
+  EXPECT_EQ(verdictOn(until(15)), "");  // it waits for a person
+}
+
+TEST(GraphRules, G01RunsEndAndGuardsHold) {
+  const auto fires = [](const Change& change) { EXPECT_NE(verdictOn(change).find("G-01"), std::string::npos); };
+  fires(without(21));
+  fires(until(12));
+  fires([](auto& steps) {  // twice, where the bound is once
+    json::object again = steps[8].at("sends").as_array()[0].as_object();
+    again["message"] = "m9";
+    steps[8]["sends"].as_array().push_back(again);
+  });
+  fires([](auto& steps) { steps[0]["deliveries"] = 3; });
+  fires([](auto& steps) {  // the measure of the loop stays
+    steps[0]["edges"].as_array()[0].as_array()[1] = 9;
+    json::object again = steps[8].at("sends").as_array()[0].as_object();
+    again["message"] = "m9";
+    steps[12]["sends"].as_array().push_back(again);
+  });
+  fires([](auto& steps) { steps.insert(steps.end() - 3, steps.back()); });
+}
+
+TEST(GraphRules, G02LanesKeepTheirOrder) {
+  const auto fires = [](const Change& change) { EXPECT_NE(verdictOn(change).find("G-02"), std::string::npos); };
+  fires([](auto& steps) { std::swap(steps[5]["message"], steps[9]["message"]); });
+  fires(twice(5));
+  fires([](auto& steps) {  // a span begins while one of its lane is open
+    steps.insert(steps.begin() + 8, json::object(steps[9]));
+  });
+  fires(twice(12));
+  fires(with(7, "attempt", 3));
+  fires([](auto& steps) {  // the same message begins another run
+    json::object again = steps[1];
+    again["run"] = "another", again["message"] = "m9";
+    steps.insert(steps.begin() + 2, again);
+  });
+}
+
+TEST(GraphRules, G03NothingCrossesUnjudged) {
+  const auto fires = [](const Change& change) { EXPECT_NE(verdictOn(change).find("G-03"), std::string::npos); };
+  fires(without(3));
+  fires(with(18, "digest", ""));
+  fires(with(18, "verdict", "deny"));
+  fires(without(15));
+  fires(with(15, "by", "eve"));
+  fires(with(15, "digest", "another"));
+  EXPECT_EQ(verdictOn([](auto&) {}, [](auto, auto, auto&) { return "what the policy means"; }),
+            "what the policy means");
+}
+
+TEST(GraphRules, T2AnEffectStandsOnceUnderItsSpan) {
+  const auto fires = [](const Change& change) { EXPECT_NE(verdictOn(change).find("T2"), std::string::npos); };
+  fires(twice(19));
+  fires(with(19, "operation", "another"));
+}
+
+// What runs in the simulator is what a node would deploy.
+TEST(SimGraph, EachVersionPassesTheChecks) {
+  graph::Environment environment;
+  environment.agents[std::string(kSimWeaver)] = {"1", {}, "", true};
+  for (const char* tool : {"journal.put", "journal.remove"}) environment.tools[tool] = {"journal", {"here"}};
+  environment.boundaries = {{"intake", {"admit"}}, {"journal", {"put", "sum"}}};
+  std::set<std::string> shapes;
+  for (std::uint64_t seed = 0; seed < 60; ++seed)
+    for (std::int64_t version = 1; version < 4; ++version) {
+      const graph::Checked checked = graph::checkGraph(simGraph(seed, version), environment);
+      for (const graph::Finding& one : checked.errors)
+        ADD_FAILURE() << seed << " " << version << ": " << one.id << " " << one.place << " " << one.message;
+      ASSERT_NE(checked.document, nullptr);
+      std::string nodes;
+      for (const graph::Node& node : checked.document->nodes) nodes += node.id + " ";
+      shapes.insert(nodes);
+    }
+  EXPECT_EQ(shapes.size(), 8u);
+}
+
+}  // namespace
+}  // namespace witan::sim::graph_rules_test
