@@ -17,7 +17,7 @@ using replication::Kind;
 
 namespace {
 
-constexpr std::size_t kStartsARound = 2'000;  // of one graph: the device does other things, too
+constexpr std::size_t kStartsARound = 500;  // of one graph: the device does other things, too
 constexpr JsonLimits kBodyLimits{.bytes = replication::kMaxRecordBytes, .depth = 64};
 
 }  // namespace
@@ -143,6 +143,9 @@ Status GraphRuntime::round(Now now, Effects& out) {
     for (auto& [graph, hosted] : shard.graphs)
       if (hosted.live) WITAN_DO(work(*host, hosted, now));
     for (auto& [graph, hosted] : shard.graphs)
+      if (!hosted.misfit.empty() && !std::exchange(hosted.misfitTold, true))
+        out.notices.push_back({"graph", id, graph + ": " + hosted.misfit});
+    for (auto& [graph, hosted] : shard.graphs)
       if (hosted.live && !hosted.why.empty()) {
         hosted.live = false;
         stopped_.emplace(graph, hosted.why);
@@ -173,6 +176,10 @@ Status GraphRuntime::follow(PartitionHost& host, Shard& shard, Now now) {
   for (auto& [graph, hosted] : shard.graphs) {
     if (!hosted.live && hasCome(hosted)) WITAN_DO(foldAgain(host, shard, hosted, now));
     if (!hosted.live && hosted.why.empty()) WITAN_DO(resume(host, hosted, now));
+    if (hosted.live && hosted.awaited && hasCome(hosted)) {
+      hosted.missing.clear();
+      WITAN_DO(onOutside(host, hosted, *std::exchange(hosted.awaited, std::nullopt), now));
+    }
   }
   return okStatus();
 }
@@ -214,10 +221,36 @@ Status GraphRuntime::onEntry(PartitionHost& host, Hosted& hosted, const kernel::
   WITAN_TRY(action, parseJson(entry.action, {.bytes = kernel::kRecordMax, .depth = 64}));
   if (!action.is_object()) return corrupt("the action of an entry is no object");
   WITAN_TRY(step, domains::graph::readStep(std::move(action.get_object())));
-  return hosted.live ? onOutside(host, hosted, step, now) : fold(hosted, step, entry.time.micros / 1000);
+  return hosted.live ? onOutside(host, hosted, step, now) : fold(host, hosted, step, entry.time.micros / 1000);
 }
 
-Status GraphRuntime::fold(Hosted& hosted, const Step& step, std::int64_t atMs) {
+// A deployment that its document does not bear out never was one: the version before it goes on, no run begins, and a
+// higher version mends it.
+bool GraphRuntime::isBorneOut(const PartitionHost& host, Hosted& hosted, const domains::graph::Deploy& deploy) {
+  const graph::Body source = bodies_.find(deploy.digest);
+  if (source == nullptr) {
+    hosted.missing.insert(deploy.digest);
+    hosted.awaited = deploy;
+    return false;
+  }
+  const auto said = domains::graph::versionIn(host.partition().state(hosted.id), deploy.version);
+  const std::string why = domains::graph::misfitOf(*source, hosted.id, said);
+  if (why.empty()) return true;
+  hosted.misfit = concat("version ", deploy.version, " is not run: ", why, " (deploy a higher version)");
+  hosted.misfitTold = false;
+  return false;
+}
+
+Status GraphRuntime::fold(const PartitionHost& host, Hosted& hosted, const Step& step, std::int64_t atMs) {
+  const auto* deploy = std::get_if<domains::graph::Deploy>(&step);
+  if (deploy != nullptr && !isBorneOut(host, hosted, *deploy)) return okStatus();
+  const auto* begin = std::get_if<domains::graph::Begin>(&step);
+  const std::int64_t runs = hosted.runtime->deployed() == nullptr ? 0 : hosted.runtime->deployed()->version;
+  if (begin != nullptr && begin->version != runs) {
+    wait(hosted, concat("the document of version ", begin->version, " is not here"));
+    return okStatus();
+  }
+  if (deploy == nullptr && runs == 0) return okStatus();  // of a graph that was never deployed
   const domains::graph::FoldSources sources{[&](const std::string& digest) {
                                               auto document = bodies_.document(digest);
                                               if (document == nullptr) hosted.missing.insert(digest);
@@ -237,7 +270,10 @@ Status GraphRuntime::fold(Hosted& hosted, const Step& step, std::int64_t atMs) {
     hosted.cancelled.erase(end->run);
     hosted.ended.emplace_back(atMs, end->run);
   }
-  if (std::holds_alternative<domains::graph::Forget>(step) && !hosted.ended.empty()) hosted.ended.pop_front();
+  if (const auto* forget = std::get_if<domains::graph::Forget>(&step)) {
+    std::erase_if(hosted.ended, [&](const auto& ended) { return ended.second == forget->run; });
+    hosted.runtime->forgetRun(forget->run);
+  }
   if (const auto* finish = std::get_if<domains::graph::Finish>(&step)) hosted.answers.erase(finish->span);
   if (const auto* failed = std::get_if<domains::graph::Fail>(&step)) hosted.answers.erase(failed->span);
   return okStatus();
@@ -272,20 +308,25 @@ Status GraphRuntime::onOutside(PartitionHost& host, Hosted& hosted, const Step& 
   const std::int64_t atMs = clock(host, now);
   graph::Runtime& runtime = *hosted.runtime;
   if (const auto* deploy = std::get_if<domains::graph::Deploy>(&step)) {
-    auto document = bodies_.document(deploy->digest);
-    if (document == nullptr) {
-      hosted.missing.insert(deploy->digest);
-      wait(hosted, "the document " + deploy->digest + " is not here");
+    hosted.awaited.reset();
+    if (!isBorneOut(host, hosted, *deploy)) return okStatus();
+    if (const Status deployed = runtime.deploy(bodies_.document(deploy->digest), atMs); !deployed.ok()) {
+      wait(hosted, deployed.error().message);
       return okStatus();
     }
-    WITAN_DO(runtime.deploy(std::move(document), atMs));
     hosted.triggers.deployed(*runtime.deployed(), atMs);
   } else if (const auto* answer = std::get_if<domains::graph::Answer>(&step)) {
     runtime.answerSpan(answer->span, answer->by, answer->approve || mutated("graphAnyAnswer"), atMs);
   } else if (const auto* cancel = std::get_if<domains::graph::Cancel>(&step)) {
     runtime.cancelRun(cancel->run, atMs);
   } else if (const auto* redrive = std::get_if<domains::graph::Redrive>(&step)) {
-    WITAN_DO(runtime.redrive(redrive->run, redrive->message, domains::graph::redrivenId(redrive->message), atMs));
+    const Status again =
+        runtime.redrive(redrive->run, redrive->message, domains::graph::redrivenId(redrive->message), atMs);
+    if (!again.ok()) {
+      hosted.why = "what was to be sent again is not here: " + again.error().message;
+      return okStatus();
+    }
+    std::erase_if(hosted.ended, [&](const auto& ended) { return ended.second == redrive->run; });
   } else {
     hosted.why = "another wrote a step of its runtime";
     return okStatus();
@@ -437,7 +478,8 @@ Status GraphRuntime::forget(PartitionHost& host, Hosted& hosted, Now now) {
     replica_.sign({&request, 1});
     hosted.mine.insert(request.operationId);
     hosted.unconfirmed.emplace(request.operationId, ++hosted.entered);
-    (void)host.decideAs(request, request, timeOf(host, now), "");
+    if (host.decideAs(request, request, timeOf(host, now), "").outcome == kernel::Outcome::approved)
+      hosted.runtime->forgetRun(run);
   }
   return okStatus();
 }
@@ -508,7 +550,7 @@ const graph::Runtime* GraphRuntime::runtime(std::string_view graph) const {
 
 std::string GraphRuntime::waitsFor(std::string_view graph) const {
   Hosted* hosted = const_cast<GraphRuntime*>(this)->hostedOf(graph);
-  return hosted == nullptr ? "" : hosted->why;
+  return hosted == nullptr ? "" : hosted->why.empty() ? hosted->misfit : hosted->why;
 }
 
 }  // namespace witan::node

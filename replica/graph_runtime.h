@@ -99,8 +99,11 @@ class GraphRuntime {
     std::string id;
     std::unique_ptr<graph::Runtime> runtime;
     GraphTriggers triggers;
-    bool live = false;                                      // it has folded all entries and goes on
-    std::string why;                                        // it cannot go on
+    bool live = false;   // it has folded all entries and goes on
+    std::string why;     // it cannot go on
+    std::string misfit;  // a deployment that is not run, and why
+    bool misfitTold = false;
+    std::optional<domains::graph::Deploy> awaited;          // whose document is not here
     std::set<std::string> missing;                          // digests of what was not here
     std::map<std::string, domains::graph::Answer> answers;  // while it folds: by span, which have not been followed
     std::set<std::string> cancelled;                        // likewise: runs
@@ -126,7 +129,8 @@ class GraphRuntime {
   static Status readBatch(const PartitionHost& host, std::uint64_t number,
                           const std::function<Status(const kernel::EntryView&)>& visit);
   Status onEntry(PartitionHost& host, Hosted& hosted, const kernel::EntryView& entry, Now now);
-  Status fold(Hosted& hosted, const domains::graph::Step& step, std::int64_t atMs);
+  Status fold(const PartitionHost& host, Hosted& hosted, const domains::graph::Step& step, std::int64_t atMs);
+  bool isBorneOut(const PartitionHost& host, Hosted& hosted, const domains::graph::Deploy& deploy);
   Status onOutside(PartitionHost& host, Hosted& hosted, const domains::graph::Step& step, Now now);
   Status resume(PartitionHost& host, Hosted& hosted, Now now);
   void reset(Hosted& hosted, std::string why);

@@ -27,9 +27,14 @@ namespace {
 json::object grantOf(const graph::Document& document, const graph::Node& node) {
   json::array capabilities, locale;
   for (const std::string& tag : node.locales.value_or(document.locales)) locale.emplace_back(tag);
-  for (const graph::NodeCapability& one : node.capabilities)
-    capabilities.push_back(
-        {{"resource", one.resource}, {"uses", one.uses}, {"targets", json::array{}}, {"locales", locale}});
+  for (const graph::NodeCapability& one : node.capabilities) {
+    json::array own = locale;
+    if (one.locales) own = json::array(one.locales->begin(), one.locales->end());
+    capabilities.push_back({{"resource", one.resource},
+                            {"uses", one.uses},
+                            {"targets", json::array(one.targets.begin(), one.targets.end())},
+                            {"locales", std::move(own)}});
+  }
   json::object budget;
   for (const char* member : {"steps", "tokens", "seconds"}) {
     std::int64_t most = std::numeric_limits<std::int64_t>::max();
@@ -92,7 +97,10 @@ Status GraphRuntime::start(Hosted& hosted, graph::Work work, std::int64_t atMs, 
   Status begun = okStatus();
   switch (node.kind) {
     case NodeKind::agent:
-    case NodeKind::market: return startAgent(activity);
+    case NodeKind::market:
+      begun = startAgent(activity);
+      if (begun.ok() || begun.error().code == ErrorCode::ioFailed) return begun;
+      break;
     case NodeKind::domain: begun = startDomain(activity.work, now); break;
     case NodeKind::egress: begun = startEffect(hosted, activity.work, now); break;
     case NodeKind::subgraph: begun = startNested(activity, now); break;
@@ -173,6 +181,13 @@ Status GraphRuntime::startNested(Activity& activity, Now now) {
   const graph::Node& node = *work.document->node(work.node);
   const auto inner = bodies_.document(node.digest);
   if (inner == nullptr) return unavailable("the document of " + node.name + " is not here");
+  const auto host = replica_.hosts().find(replica_.partitionFor(kGraphDomain, node.name));
+  const auto deployed = host == replica_.hosts().end()
+                            ? std::nullopt
+                            : domains::graph::deployedIn(host->second->partition().state(node.name));
+  if (deployed && deployed->digest != node.digest)
+    return invalid(concat(node.name, " is deployed in version ", deployed->number, ", and ", work.document->id,
+                          " names version ", node.graphVersion));
   const auto ingress = std::ranges::find_if(inner->nodes, [&](const graph::Node& one) {
     return one.kind == NodeKind::ingress && !one.out.empty() && one.out[0] == work.type;
   });

@@ -14,6 +14,9 @@ constexpr std::string_view kVersionLaw = "GRAPH_VERSION", kOrder = "GRAPH_ORDER"
                            kGuard = "GRAPH_GUARD", kVerdictLaw = "GRAPH_VERDICT", kAnswerLaw = "GRAPH_ANSWER",
                            kLimits = "GRAPH_LIMITS";
 
+// Whoever may deploy cannot use up the numbers.
+constexpr std::int64_t kMostVersionsAhead = 1'000'000;
+
 using M = Mutator<Fields>;
 using RunHandle = M::Row<kRuns>;
 using MessageHandle = M::Row<kMessages>;
@@ -204,11 +207,14 @@ void Deploy::apply(M& m, Time) const {
     checkId("the document's digest", digest);
     const std::int64_t now = m.get<CurrentVersion>();
     if (version < 1 || version < now) breaks(kVersionLaw, "version " + std::to_string(now) + " is deployed");
-    if (version == now && versionOf(m, version).digest != digest)
+    if (version - now > kMostVersionsAhead)
+      breaks(kVersionLaw, concat("version ", now, " is deployed: the next one is at most ", now + kMostVersionsAhead));
+    const Version next{version, digest, deliveries, edges, gates};
+    if (version == now && toJson(versionOf(m, version)) != toJson(next))
       breaks(kVersionLaw, "another document is deployed as version " + std::to_string(now));
     if (version == now) return;
     m.set<CurrentVersion>(version);
-    m.edit<kVersions>(std::to_string(version)).set<VersionAt>({version, digest, deliveries, edges, gates});
+    m.edit<kVersions>(std::to_string(version)).set<VersionAt>(next);
   });
 }
 
@@ -296,8 +302,11 @@ void Finish::apply(M& m, Time) const {
     removeMessage(m, of, row);
     if (!output.empty()) {
       std::vector<Output> outputs = of.get<RunOutputs>().value_or(std::vector<Output>());
-      outputs.push_back({node, output});
-      of.set<RunOutputs>(std::move(outputs));
+      // Each step writes the field again: a run that has more of them shows the first ones.
+      if (std::int64_t(outputs.size()) < m.policy().mostOutputs) {
+        outputs.push_back({node, output});
+        of.set<RunOutputs>(std::move(outputs));
+      }
     }
     for (const Send& send : sends) {
       demandFall(cause, send);
@@ -588,11 +597,15 @@ std::vector<Run> runsIn(const EntityState* entity) {
   return all;
 }
 
-std::optional<Version> deployedIn(const EntityState* entity) {
+std::optional<Version> versionIn(const EntityState* entity, std::int64_t number) {
   if (entity == nullptr) return std::nullopt;
   const State& state = TypedModule<Graph>::boxOf(*entity).state;
-  const Slot slot = state.versions.find(std::to_string(state.version));
+  const Slot slot = state.versions.find(std::to_string(number));
   return slot == kNoSlot ? std::nullopt : state.versions.row(slot).at;
+}
+
+std::optional<Version> deployedIn(const EntityState* entity) {
+  return entity == nullptr ? std::nullopt : versionIn(entity, TypedModule<Graph>::boxOf(*entity).state.version);
 }
 
 std::vector<Question> questionsIn(const EntityState* entity) {

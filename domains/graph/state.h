@@ -17,7 +17,8 @@ struct Policy {
   static constexpr std::size_t required = 0;
   std::int64_t mostKeyBytes = 4'096;
   std::int64_t mostLetters = 1'000;  // of one run, that may be sent again
-  WITAN_MEMBERS(Policy, mostKeyBytes, mostLetters)
+  std::int64_t mostOutputs = 256;    // of one run, that are shown and given to an outer run
+  WITAN_MEMBERS(Policy, mostKeyBytes, mostLetters, mostOutputs)
 };
 
 struct Bound {
@@ -171,6 +172,7 @@ std::vector<Output> outputsIn(const EntityState* entity, const std::string& run)
 std::vector<Letter> lettersIn(const EntityState* entity, const std::string& run);
 std::vector<Run> runsIn(const EntityState* entity);  // in the order of their begin, as far as rows are not used again
 std::optional<Version> deployedIn(const EntityState* entity);
+std::optional<Version> versionIn(const EntityState* entity, std::int64_t number);
 // What people are asked.
 struct Question {
   std::string run, node, span, key, digest;

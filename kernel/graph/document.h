@@ -44,6 +44,8 @@ struct Crossing {  // what the monitor is asked about
 struct NodeCapability {
   std::string resource;
   std::int64_t uses = 1;
+  std::vector<std::string> targets;                 // none: any
+  std::optional<std::vector<std::string>> locales;  // none: those of the node
 };
 
 struct RetryRule {

@@ -159,9 +159,9 @@ void readCapabilities(Table& table, std::vector<NodeCapability>& into) {
         inner.bad("resource", "a tool, a family of tools (name.*) or * is expected");
     }
     inner.integer("uses", capability.uses, 0);
-    inner.ids("targets", scope);
-    scope.clear();
+    inner.ids("targets", capability.targets);
     inner.ids("locales", scope);
+    if (!scope.empty()) capability.locales = std::move(scope);
     inner.close();
     into.push_back(std::move(capability));
   }

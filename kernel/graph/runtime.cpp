@@ -52,6 +52,8 @@ std::string_view Runtime::admit(const std::string& ingress, const std::string& e
   // Only ids have no "#", which makes the id of a recurrence.
   if (!validateId("id", external).ok()) return refuse("external_id");
   if (!conforms(body, document_->type(node->out[0])->schema)) return refuse("schema");
+  if (canonicalJson(body).size() > kMostMessageBytes) return refuse("too_large");
+  if (!node->key.empty() && keyText(*valueAt(body, node->key)).size() > kMostLaneKeyBytes) return refuse("key");
   if (!admitted_.isFresh(arrivalOf(ingress, external), now_, document_->horizonMs)) {
     notice(DuplicateArrival{ingress, external});
     return "duplicate";

@@ -4,9 +4,10 @@
 // work. At one instant the caller calls, in this order: finish(), fail() for each completion by (time, order of start),
 // expire(), the events from outside, dispatch(). Every change of the state goes through apply(): a Runtime that applies
 // the same entries has the same state.
-// Ended runs, and what is known for the sake of duplicates, are forgotten a horizon later; 48 bytes remain of each
-// (ingress, external id).
-// Belongs to one thread. The monitor must outlive it and be a pure function.
+// What is known for the sake of duplicates is forgotten a horizon later; 48 bytes remain of each (ingress, external
+// id). Ended runs are too if `scripted`; else when forgetRun() says so, so that whoever folds the same entries later
+// still knows a run that was sent again in between. Belongs to one thread. The monitor must outlive it and be a pure
+// function.
 #pragma once
 
 #include <boost/container/flat_map.hpp>
@@ -26,6 +27,10 @@ namespace witan::graph {
 
 // Milliseconds that never come: later times are not told apart.
 inline constexpr std::int64_t kNever = 1'000'000'000'000'000;
+
+// Of the canonical form of a message: what a node makes of it (an activation, a list) fits into a record, too.
+inline constexpr std::size_t kMostMessageBytes = 640 << 10;
+inline constexpr std::size_t kMostLaneKeyBytes = 4'096;
 
 struct Decision {
   std::string verdict = "deny";  // allow, deny, redact, require-human
@@ -101,6 +106,8 @@ class Runtime {
   Status redeliver(const std::string& run, const std::string& message, std::int64_t now);
   // A dead message again, as `again`. Errors: notFound; no such dead letter within the horizon.
   Status redrive(const std::string& run, const std::string& message, const std::string& again, std::int64_t now);
+  // An ended run; nothing if there is none, or it goes on.
+  void forgetRun(const std::string& run);
 
   // Results of work. A result of another attempt than the running one is ignored.
   bool isRunning(const std::string& span, std::int64_t attempt) const;
@@ -292,6 +299,7 @@ class Runtime {
   void stopTimers(Span& span);
   void release(Span& span);
   void forget();
+  void erase(std::int64_t ordinal);
   std::uint32_t recurrencesOf(const std::string& ingress, const std::string& external) const;
   static Hash arrivalOf(const std::string& ingress, const std::string& external) {
     return sha256(concat(ingress, "|", external));
@@ -316,6 +324,7 @@ class Runtime {
   void complete(Span& span, const std::vector<Sending>& outputs);
   void completeFunction(Span& span);
   static std::vector<Sending> sendings(std::vector<Output> outputs);
+  std::optional<std::string_view> misfit(const Message& cause, const Edge& edge, const Sending& output) const;
   static const std::vector<MessagePtr>& collectedWith(const Message& message);
   void send(const Message& cause, const std::string& span, const Edge& edge, const Sending& output, std::int64_t count,
             const Measures& measures);

@@ -199,6 +199,7 @@ void Runtime::complete(Span& span, const std::vector<Sending>& outputs) {
     for (const std::size_t at : document.outOf(node.id))
       if (const Edge& edge = document.edges[at]; edge.type == output.type) {
         if (++counts[&edge] > node.maxOut) return failSpan(span, "max_out", true);
+        if (const auto why = misfit(*message, edge, output)) return failSpan(span, std::string(*why), true);
         sends.emplace_back(&edge, &output);
       }
   }
@@ -213,6 +214,13 @@ void Runtime::complete(Span& span, const std::vector<Sending>& outputs) {
   emit(Finished{message->run->id, node.id, id, std::int64_t(sends.size())});
   counts.clear();
   for (const auto& [edge, output] : sends) send(*message, id, *edge, *output, counts[edge]++, measures);
+}
+
+// Why a message of this size cannot be sent; none: it can. What is passed on is as large as it was.
+std::optional<std::string_view> Runtime::misfit(const Message& cause, const Edge& edge, const Sending& output) const {
+  if (output.body != cause.body && canonicalJson(*output.body).size() > kMostMessageBytes) return "too_large";
+  if (!edge.key.empty() && keyText(*valueAt(*output.body, edge.key)).size() > kMostLaneKeyBytes) return "key";
+  return std::nullopt;
 }
 
 void Runtime::send(const Message& cause, const std::string& span, const Edge& edge, const Sending& output,

@@ -319,12 +319,23 @@ void Runtime::release(Span& span) {
 void Runtime::forget() {
   admitted_.forget(now_, horizonMs_);
   deduped_.forget(now_, horizonMs_);
-  for (; !ended_.empty() && now_ - ended_.front().first > horizonMs_; ended_.pop_front()) {
-    const auto at = runs_.find(ended_.front().second);
-    runAt_.erase(at->second.id);
-    touched_.erase(at->first);
-    runs_.erase(at);
-  }
+  for (; scripted_ && !ended_.empty() && now_ - ended_.front().first > horizonMs_; ended_.pop_front())
+    erase(ended_.front().second);
+}
+
+void Runtime::erase(std::int64_t ordinal) {
+  const auto at = runs_.find(ordinal);
+  runAt_.erase(at->second.id);
+  touched_.erase(at->first);
+  runs_.erase(at);
+}
+
+void Runtime::forgetRun(const std::string& id) {
+  const auto of = runAt_.find(id);
+  if (of == runAt_.end() || of->second->isRunning()) return;
+  const std::int64_t ordinal = of->second->ordinal;
+  std::erase_if(ended_, [&](const auto& ended) { return ended.second == ordinal; });
+  erase(ordinal);
 }
 
 std::string Runtime::fingerprint() const {

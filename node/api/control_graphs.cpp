@@ -300,37 +300,52 @@ Result<std::string> documentOf(const PartitionHost& host, const std::string& gra
   return digest;
 }
 
+struct FoundRun {
+  PartitionHost* host = nullptr;
+  std::string graph;
+  domains::graph::Run run;
+};
+
+// By its id, else by its external id if that is of one run: strangers choose external ids.
+Result<FoundRun> findRun(Daemon& daemon, const std::string& named) {
+  std::optional<FoundRun> byId;
+  std::vector<FoundRun> byExternal;
+  forEachGraph(daemon, [&](PartitionHost& host, const std::string& id, const kernel::EntityState* state) {
+    for (domains::graph::Run& run : domains::graph::runsIn(state)) {
+      if (run.id == named)
+        byId = FoundRun{&host, id, std::move(run)};
+      else if (run.external == named)
+        byExternal.push_back({&host, id, std::move(run)});
+    }
+  });
+  if (byId) return *std::move(byId);
+  if (byExternal.empty())
+    return notFound("no run " + inQuotes(named) + " is known here", "see: witan graph list --runs");
+  if (byExternal.size() == 1) return std::move(byExternal.front());
+  std::string ids;
+  for (const FoundRun& one : byExternal)
+    ids += concat(ids.empty() ? "" : ", ", one.graph, " ", one.run.id);
+  return conflict(concat(byExternal.size(), " runs have the external id ", inQuotes(named), ": ", ids),
+                  "name one by its id: witan graph list --runs");
+}
+
 Result<RunShown> showRun(const ApiContext& context, const RunRequest& asked) {
   WITAN_DO(needsLedgers(context.daemon));
   GraphBodies bodies = bodiesOf(context.daemon);
-  std::optional<RunShown> shown;
-  Status read = okStatus();
-  forEachGraph(context.daemon, [&](PartitionHost& host, const std::string& id, const kernel::EntityState* state) {
-    for (const domains::graph::Run& run : domains::graph::runsIn(state)) {
-      if (run.id != asked.run && run.external != asked.run) continue;
-      shown = RunShown{rowOf(id, run, domains::graph::questionsIn(state), bodies), "", std::nullopt, {}, {}, {}};
-      for (const domains::graph::Output& one : domains::graph::outputsIn(state, run.id)) {
-        const graph::Body body = bodies.find(one.digest);
-        shown->outputs.push_back({one.node, body ? std::optional(*body) : std::nullopt});
-      }
-      for (const domains::graph::Letter& one : domains::graph::lettersIn(state, run.id))
-        shown->letters.push_back({one.message.id, one.message.node, one.message.key, one.reason, one.message.digest});
-      if (auto digest = documentOf(host, id, run.version); digest.ok())
-        shown->digest = *std::move(digest);
-      else
-        read = digest.error();
-      if (const graph::Body document = bodies.find(shown->digest))
-        shown->bound = graph::checkGraph(*document, {}).bound;
-      auto steps = stepsOf(host, id, run.id);
-      if (steps.ok())
-        shown->steps = *std::move(steps);
-      else
-        read = steps.error();
-    }
-  });
-  WITAN_DO(read);
-  if (!shown) return notFound("no run " + inQuotes(asked.run) + " is known here", "see: witan graph list --runs");
-  return *std::move(shown);
+  WITAN_TRY(found, findRun(context.daemon, asked.run));
+  const auto& [host, id, run] = found;
+  const kernel::EntityState* state = host->partition().state(id);
+  RunShown shown{rowOf(id, run, domains::graph::questionsIn(state), bodies), "", std::nullopt, {}, {}, {}};
+  for (const domains::graph::Output& one : domains::graph::outputsIn(state, run.id)) {
+    const graph::Body body = bodies.find(one.digest);
+    shown.outputs.push_back({one.node, body ? std::optional(*body) : std::nullopt});
+  }
+  for (const domains::graph::Letter& one : domains::graph::lettersIn(state, run.id))
+    shown.letters.push_back({one.message.id, one.message.node, one.message.key, one.reason, one.message.digest});
+  WITAN_SET(shown.digest, documentOf(*host, id, run.version));
+  if (const graph::Body document = bodies.find(shown.digest)) shown.bound = graph::checkGraph(*document, {}).bound;
+  WITAN_SET(shown.steps, stepsOf(*host, id, run.id));
+  return shown;
 }
 
 Result<std::vector<std::string>> transcriptOf(GraphBodies& bodies, const RunKey& key) {
@@ -465,7 +480,7 @@ std::vector<ControlRoute> graphRoutes() {
           "The document of a graph, or the body of a message, by its digest", showBody, {404}),
       get("/v1/graphs/runs", "listGraphRuns", "graphs", observer, "Runs, with what people are asked", listRuns, {404}),
       get("/v1/graphs/run", "showGraphRun", "graphs", observer, "A run with its outputs, dead letters and entries",
-          showRun, {404, 500}),
+          showRun, {404, 409, 500}),
       get("/v1/graphs/replay", "replayGraphRun", "graphs", observer,
           "Makes a run anew from its messages, transcripts and answers, and compares each entry", replayRun,
           {404, 500})};
