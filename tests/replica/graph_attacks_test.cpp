@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 // in -> doctor, who is asked -> out. Texts of any length, as lint permits.
 json::object gateDocument(const std::string& who = "dr", std::int64_t version = 1, const std::string& more = "") {
   return parseJson(R"({"graph":{"id":"gate","version":)" + std::to_string(version) +
-                   R"(,"format":1,"locales":["device"],"timeoutMs":2000,"horizonMs":3000},
+                   R"(,"format":1,"locales":["device"],"timeoutMs":3000000,"horizonMs":3600000},
      "monitor":{"boundaries":["intake"]},
      "type":[{"name":"T","schema":{"type":"object","required":["k"],"properties":{"k":{"type":"string"}}}}],
      "node":[{"id":"in","kind":"ingress","out":["T"],"key":"k","monitor":{"boundary":"intake","operation":"admit"}},
@@ -64,7 +64,7 @@ TEST_F(GraphAttacks, ARunIsSentAgainAfterItsHorizon) {
   stage_.deploy();
   stage_.send(desk(), "in", "late", {{"k", "late"}});
   ASSERT_TRUE(stage_.rounds([&] { return stage_.statusOf(desk(), "late") == "degraded"; }));
-  desk().passTime(10'000);
+  desk().passTime(3'700'000);
   const auto run = domains::graph::runsIn(stage_.state(desk())).at(0);
   const auto letters = domains::graph::lettersIn(stage_.state(desk()), run.id);
   ASSERT_EQ(letters.size(), 1u);
