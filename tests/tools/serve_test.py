@@ -242,7 +242,7 @@ def a_person_answers(choice, said, form=None):
         says(inbox(item["id"], "accept", "--by", "ann", "--form", '{"other":true}'), "no field")
         says(inbox(item["id"], "decline", "--by", "ann", "--form", "{}"), "takes no form")
         old = {**item["choices"][0]["request"], "digest": "0" * 64, "by": "ann"}
-        with witan.connect(d.dir) as client, contextlib.suppress(witan.NotFound):
+        with witan.connect(d.dir, role="counselor") as client, contextlib.suppress(witan.NotFound):
             client.post("/v1/inbox/form", old)
             raise AssertionError("another form was answered")
         says(inbox(item["id"], choice, "--by", "ann", *(["--form", form] if form else [])), "done", 0)
