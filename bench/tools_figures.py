@@ -75,6 +75,11 @@ def measure(directory):
         began = time.perf_counter()
         figures["pythonMs"] = median_ms(lambda _: client.propose("budget", "team", "A", {"type": "SpendA", "n": 1}), PROPOSALS)
         figures["pythonDecisionsPerSecond"] = round(PROPOSALS / (time.perf_counter() - began))
+        began = time.perf_counter()
+        for _ in range(PROPOSALS // 100):
+            made = client.propose_all([{"domain": "budget", "entity": "team", "role": "A", "action": {"type": "SpendA", "n": 1}}] * 100)
+            assert all(one["outcome"] == "approved" for one in made)
+        figures["pythonTogetherPerSecond"] = round(PROPOSALS / (time.perf_counter() - began))
         # A stream of one client that watches all slices.
         before = node.rss()
         uris = [f"witan://budget/e{i}/slice/A" for i in range(SLICES)]

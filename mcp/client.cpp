@@ -16,6 +16,7 @@ constexpr std::size_t kMostNameBytes = 128, kMostWordsBytes = 1'024;
 constexpr std::string_view kHeaderMark = "\"x-mcp-header\":";
 constexpr std::string_view kClientInfoKey = "io.modelcontextprotocol/clientInfo";
 constexpr std::string_view kOperationKey = "witan/operationId";
+constexpr std::size_t kMostAskings = 16, kMostFormsAtOnce = 8, kMostTimesAsked = 8;
 
 json::object clientInfo() { return {{"name", "witan"}, {"version", WITAN_VERSION}}; }
 
@@ -103,12 +104,19 @@ std::string errorWords(const json::array& parts) {
 
 json::object Client::meta() const {
   if (version_ != kModern && phase_ != Phase::probing) return {};
-  return {{kVersionKey, kModern}, {kCapabilitiesKey, json::object()}, {kClientInfoKey, clientInfo()}};
+  return {{kVersionKey, kModern}, {kCapabilitiesKey, capabilities()}, {kClientInfoKey, clientInfo()}};
+}
+
+json::object Client::capabilities() const {
+  if (options_.asks == Asks::refuse) return {};
+  json::object form;
+  if (options_.asks == Asks::defaults && phase_ == Phase::shaking) form["applyDefaults"] = true;
+  return {{"elicitation", json::object{{"form", std::move(form)}}}};
 }
 
 std::string Client::ask(Asked what, std::string_view method, json::object params, std::uint64_t key, std::string tool) {
   const std::uint64_t id = nextId_++;
-  questions_.emplace(id, Question{what, key, std::move(tool)});
+  questions_.emplace(id, Question{what, key, std::move(tool), {}, 0});
   json::object its = meta();
   if (const json::object* more = objectIn(params, "_meta"))
     for (const auto& member : *more) its[member.key()] = member.value();
@@ -129,7 +137,7 @@ void Client::shake(ClientTurn& turn, std::int64_t nowMs) {
   deadlineMs_ = nowMs + options_.handshakeMs;
   turn.out.push_back(
       ask(Asked::initialize, "initialize",
-          {{"protocolVersion", kLegacy.front()}, {"capabilities", json::object()}, {"clientInfo", clientInfo()}}));
+          {{"protocolVersion", kLegacy.front()}, {"capabilities", capabilities()}, {"clientInfo", clientInfo()}}));
 }
 
 void Client::list(ClientTurn& turn, std::int64_t nowMs, std::string_view cursor) {
@@ -149,7 +157,12 @@ void Client::fail(ClientTurn& turn, std::string why) {
   for (const auto& [id, question] : questions_)
     if (question.what == Asked::call)
       turn.answers.push_back({question.key, CallAnswer::Kind::unanswered, nullptr, turn.failed});
+  for (const auto& [number, asking] : askings_)
+    if (asking.call.key > 0)
+      turn.answers.push_back({asking.call.key, CallAnswer::Kind::unanswered, nullptr, turn.failed});
   questions_.clear();
+  askings_.clear();
+  forms_.clear();
 }
 
 void Client::strike(ClientTurn& turn) {
@@ -170,7 +183,8 @@ ClientTurn Client::tick(std::int64_t nowMs) {
 
 std::optional<std::uint64_t> Client::question(std::string_view message) const {
   const auto ours = parseJson(message, options_.message);
-  const json::value* id = ours.ok() && ours->is_object() ? ours->get_object().if_contains("id") : nullptr;
+  const bool asks = ours.ok() && ours->is_object() && ours->get_object().contains("method");
+  const json::value* id = asks ? ours->get_object().if_contains("id") : nullptr;
   if (id == nullptr || !id->is_int64() || !waits(static_cast<std::uint64_t>(id->get_int64()))) return std::nullopt;
   return static_cast<std::uint64_t>(id->get_int64());
 }
@@ -210,13 +224,22 @@ ClientTurn Client::received(std::string_view text, std::int64_t nowMs) {
   return turn;
 }
 
-// Of the server's own. Nothing was declared, so nothing but a ping is answered.
+// Of the server's own. What was not declared is not answered, but for a ping.
 void Client::request(ClientTurn& turn, const json::object& message) {
   const json::value* id = message.if_contains("id");
   if (id == nullptr) return;  // a notification
   strike(turn);
   if (!isId(*id) || phase_ == Phase::over) return;
   const std::string_view method = textIn(message, "method");
+  const json::object* params = objectIn(message, "params");
+  if (method == "elicitation/create" && options_.asks != Asks::refuse && params != nullptr) {
+    auto form = formOf(*params);
+    if (!form.ok() || askings_.size() >= kMostAskings)
+      return turn.out.push_back(errorMessage(*id, kInvalidParams, form.ok() ? "too many forms" : form.error().message));
+    const std::uint64_t number = nextId_++;
+    askings_.emplace(number, Asking{{Asked::call}, *id, {""}, {}});
+    return askForm(turn, number, "", *std::move(form));
+  }
   turn.out.push_back(method == "ping" ? resultMessage(*id, {})
                                       : errorMessage(*id, kNoMethod, "this client has no such method"));
 }
@@ -236,8 +259,84 @@ void Client::answer(ClientTurn& turn, const json::object& message, std::int64_t 
     case Asked::discover: return discovered(turn, *result, nowMs);
     case Asked::initialize: return initialized(turn, *result, nowMs);
     case Asked::list: return listed(turn, *result, nowMs);
-    case Asked::call: turn.answers.push_back(resultOf(question, *result));
+    case Asked::call: break;
   }
+  if (textIn(*result, "resultType") == "input_required" && options_.asks != Asks::refuse)
+    return inputRequired(turn, question, *result);
+  turn.answers.push_back(resultOf(question, *result));
+}
+
+// Each question of a result must be a form: then they are asked, and the call is made again with what was said and with
+// the server's state as it came.
+void Client::inputRequired(ClientTurn& turn, Question question, const json::object& result) {
+  const std::uint64_t key = question.key;
+  const auto refuse = [&](std::string_view why) {
+    turn.answers.push_back({key, CallAnswer::Kind::refused, nullptr, std::string(why)});
+  };
+  const json::object* wanted = objectIn(result, "inputRequests");
+  const json::value* state = result.if_contains("requestState");
+  const bool stated = state != nullptr && state->is_string();
+  if (wanted != nullptr && wanted->size() > kMostFormsAtOnce) return refuse("the tool asks too much at once");
+  if (++question.asked > kMostTimesAsked || askings_.size() >= kMostAskings)
+    return refuse("the tool does not stop asking");
+  if ((wanted == nullptr || wanted->empty()) && !stated)
+    return refuse("the tool wants something, and does not say what");
+  std::map<std::string, Form> forms;
+  if (wanted != nullptr)
+    for (const auto& [name, request] : *wanted) {
+      const json::object* asks = request.if_object();
+      const json::object* params = asks == nullptr ? nullptr : objectIn(*asks, "params");
+      if (params == nullptr || textIn(*asks, "method") != "elicitation/create")
+        return refuse("the tool wants something else than a form");
+      auto form = formOf(*params);
+      if (!form.ok()) return refuse(form.error().message);
+      forms.emplace(name, *std::move(form));
+    }
+  question.params.erase("requestState");
+  if (stated) question.params["requestState"] = *state;
+  const std::uint64_t number = nextId_++;
+  Asking& asking = askings_.emplace(number, Asking{std::move(question), {}, {}, {}}).first->second;
+  for (const auto& [name, form] : forms) asking.open.insert(name);
+  if (forms.empty()) return proceed(turn, number);
+  for (auto& [name, form] : forms) askForm(turn, number, name, std::move(form));
+}
+
+void Client::askForm(ClientTurn& turn, std::uint64_t asking, const std::string& name, Form form) {
+  const std::uint64_t number = nextId_++;
+  forms_.emplace(number, std::pair(asking, name));
+  if (options_.asks == Asks::person)
+    return turn.forms.push_back({number, askings_.at(asking).call.key, std::move(form)});
+  auto content = defaultsOf(form);
+  ClientTurn said = answerForm(number, content ? FormAction::accept : FormAction::decline,
+                               content ? *std::move(content) : json::object());
+  std::ranges::move(said.out, std::back_inserter(turn.out));
+}
+
+ClientTurn Client::answerForm(std::uint64_t number, FormAction action, json::object content) {
+  ClientTurn turn;
+  const auto form = forms_.extract(number);
+  if (form.empty()) return turn;
+  const auto& [asking, name] = form.mapped();
+  Asking& its = askings_.at(asking);
+  its.answers[name] = formAnswer(action, std::move(content));
+  its.open.erase(name);
+  if (its.open.empty()) proceed(turn, asking);
+  return turn;
+}
+
+void Client::proceed(ClientTurn& turn, std::uint64_t asking) {
+  Asking its = std::move(askings_.extract(asking).mapped());
+  if (its.call.key == 0) {
+    turn.out.push_back(resultMessage(its.request, std::move(its.answers.at("").get_object())));
+    return;
+  }
+  Question& call = its.call;
+  call.params.erase("inputResponses");
+  if (!its.answers.empty()) call.params["inputResponses"] = std::move(its.answers);
+  turn.out.push_back(ask(Asked::call, "tools/call", call.params, call.key, call.tool));
+  Question& again = questions_.rbegin()->second;
+  again.asked = call.asked;
+  again.params = std::move(call.params);
 }
 
 void Client::failedAnswer(ClientTurn& turn, const Question& question, const json::object& error, std::int64_t nowMs) {
@@ -359,7 +458,8 @@ ClientTurn Client::call(std::uint64_t key, std::string_view name, const json::ob
     return refuse("the arguments break the tool's schema: " + good.error().message), turn;
   json::object params{{"name", name}, {"arguments", arguments}};
   if (!operation.empty()) params["_meta"] = json::object{{kOperationKey, operation}};
-  turn.out.push_back(ask(Asked::call, "tools/call", std::move(params), key, std::string(name)));
+  turn.out.push_back(ask(Asked::call, "tools/call", params, key, std::string(name)));
+  if (options_.asks != Asks::refuse) questions_.rbegin()->second.params = std::move(params);
   return turn;
 }
 
@@ -390,6 +490,8 @@ std::vector<std::string> Client::cancel(std::uint64_t key) {
     if (its) out.push_back(notification("notifications/cancelled", {{"requestId", at->first}}));
     at = its ? questions_.erase(at) : std::next(at);
   }
+  std::erase_if(askings_, [&](const auto& one) { return one.second.call.key == key; });
+  std::erase_if(forms_, [&](const auto& one) { return !askings_.contains(one.second.first); });
   return out;
 }
 

@@ -15,6 +15,7 @@
 #include "node/daemon/agent_feed.h"
 #include "node/daemon/agent_files.h"
 #include "node/daemon/agents_policy_file.h"
+#include "node/daemon/published_files.h"
 #include "node/data_dir/node_dir.h"
 #include "node/ledgers/ledger_rows.h"
 #include "node/operations/agent.h"
@@ -83,6 +84,7 @@ class RunTools {
  public:
   Status open(const std::filesystem::path& dir, const AgentFiles& files, AgentSetup& setup) {
     WITAN_TRY(config, loadConfig(dir));
+    if (config.publishedOnly) WITAN_DO(checkPublished(dir));
     WITAN_TRY(tools, files.withMinds(std::move(config.tools)));
     WITAN_TRY(secrets, secretsOf(dir, tools, config.secretKey));
     offerTools(setup.options, tools);

@@ -20,6 +20,7 @@ void addLedgerCommand(Command& app);
 void addIncidentCommand(Command& app);
 void addQueueCommand(Command& app);
 void addPersonCommand(Command& app);
+void addPublishCommand(Command& app);
 void addInboxCommand(Command& app);
 void addWhyCommand(Command& app);
 void addDomainCommand(Command& app);

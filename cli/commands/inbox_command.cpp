@@ -13,7 +13,7 @@ namespace witan::node {
 namespace {
 
 struct InboxArguments : LiveArguments {
-  std::string id, choice, kind, by, reason, after, sign;
+  std::string id, choice, kind, by, reason, after, sign, form;
   std::uint64_t limit = 0;
   bool unsafe = false;
 };
@@ -67,6 +67,11 @@ Result<json::object> requestOf(const json::value& choice, const InboxArguments& 
   const std::string reason = shown(choice, "reason");
   if (!a.reason.empty() && reason == "-") return invalid("this answer takes no reason", "leave --reason out");
   if (!a.reason.empty()) request[reason] = a.reason;
+  const std::string form = shown(choice, "form");
+  if (!a.form.empty() && form == "-") return invalid("this answer takes no form", "leave --form out");
+  if (!a.form.empty()) {
+    WITAN_SET(request[form], parseJson(a.form));
+  }
   return request;
 }
 
@@ -111,17 +116,20 @@ Result<int> inbox(const ControlClient& client, const InboxArguments& a) {
 void addInboxCommand(Command& app) {
   const auto [command, a] = addLiveVerb<InboxArguments>(
       app, "inbox",
-      "What waits for a person: proposals, questions of graphs, approvals, conflicts, failed operations, incidents",
+      "What waits for a person: proposals, questions of graphs and tools, approvals, conflicts, failed operations, "
+      "incidents",
       "witan inbox", inbox);
   command->option("ID", a->id, "One item, with what each answer would do");
   command->option("CHOICE", a->choice, "Answer it: a word that the item offers");
   command->option("--kind", a->kind, "List items of this kind only")
-      ->oneOf({"proposal", "question", "approval", "conflict", "operation", "incident"});
+      ->oneOf({"proposal", "question", "approval", "conflict", "operation", "incident", "form"});
   command->option("--limit", a->limit, "List so many items; default 100")->check(wholeNumber(1, 1'000));
   command->option("--after", a->after, "List items behind this place: the last page names it");
   command->option("--by", a->by, "Who answers");
   command->option("--sign", a->sign, "Key file of the counselor (`witan person add`); asks for its passphrase");
   command->option("--reason", a->reason, "Kept with the answer");
+  command->option("--form", a->form, "What a tool's form says, as a JSON object: of the answer accept")
+      ->typeName("JSON");
   command->flag("--unsafe", a->unsafe, "Also an answer that records what an invariant forbids");
 }
 

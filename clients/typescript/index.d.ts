@@ -27,6 +27,13 @@ export interface Operation extends Until {
   /** A call that is repeated with the same id decides nothing again. Default: a new id. */
   operationId?: string;
 }
+export interface Proposal {
+  domain: string;
+  entity: string;
+  role: string;
+  action: Action;
+  operationId?: string;
+}
 export interface Answer extends Until {
   edit?: Record<string, Json>;
   base?: "candidate" | "current";
@@ -50,6 +57,8 @@ export class Client {
 
   begin(domain: string, entity: string, init?: Record<string, Json>, options?: Operation): Promise<Decision>;
   propose(domain: string, entity: string, role: string, action: Action, options?: Operation): Promise<Decision>;
+  /** Of each proposal its decision. They are asked for together, in their order, and become durable together. */
+  proposeAll(proposals: Proposal[], options?: Until): Promise<Decision[]>;
   /** The counselor's decision on an escalated proposal; every other decision as it is. Default: without a limit of time. */
   settled(decision: Decision, domain: string, entity: string, options?: Until): Promise<Decision>;
   slice(domain: string, entity: string, role?: string): Promise<SliceShown>;

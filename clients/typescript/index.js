@@ -3,6 +3,7 @@ import { eventsOf } from "./events.js";
 
 const SERVER_WAIT_MS = 120_000; // a node waits no longer for one decision
 const PAGE = 1000;
+const BATCH = 256; // proposals that a node takes at once
 const PAUSE_FIRST_MS = 50, PAUSE_MOST_MS = 2000;
 
 export class WitanError extends Error {
@@ -94,6 +95,31 @@ export class Client {
 
   propose(domain, entity, role, action, options) {
     return this.#decide("/v1/propose", { domain, entity, role, action }, options);
+  }
+
+  // Of each proposal {domain, entity, role, action, operationId?} its decision; those without one are asked for again.
+  async proposeAll(proposals, { timeoutMs = 30_000, signal } = {}) {
+    const deadline = Date.now() + timeoutMs;
+    const asked = proposals.map((one) => ({ ...one, operationId: one.operationId ?? `ts:${crypto.randomUUID()}` }));
+    const decisions = asked.map(({ operationId }) => ({ operationId, outcome: "waiting" }));
+    for (let rest = PAUSE_FIRST_MS; ; rest = Math.min(rest * 2, PAUSE_MOST_MS)) {
+      const open = [...asked.keys()].filter((i) => decisions[i].outcome === "waiting");
+      for (let from = 0; from < open.length; from += BATCH) {
+        const some = open.slice(from, from + BATCH);
+        const waitMs = Math.max(0, Math.min(deadline - Date.now(), SERVER_WAIT_MS));
+        try {
+          const { outcomes } = await this.post("/v1/proposals", { proposals: some.map((i) => asked[i]), waitMs }, signal);
+          outcomes.forEach(({ decision, waiting, refused }, at) => {
+            const { operationId } = asked[some[at]];
+            decisions[some[at]] = decision ?? waiting ?? { operationId, outcome: "refused", duplicate: false, message: refused };
+          });
+        } catch (failure) {
+          if (!unreachable(failure) || Date.now() + rest >= deadline) throw failure;
+        }
+      }
+      if (Date.now() >= deadline || decisions.every(({ outcome }) => outcome !== "waiting")) return decisions;
+      await pause(Math.max(0, Math.min(rest, deadline - Date.now())), signal);
+    }
   }
 
   async settled(decision, domain, entity, { timeoutMs, signal } = {}) {

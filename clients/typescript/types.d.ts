@@ -811,6 +811,20 @@ export interface FieldDescription {
   type: string;
 }
 
+export interface FileRow {
+  /** SHA-256 of the text, hex */
+  digest: string;
+  /** Name of the file: ID.agent.toml or DOMAIN.domain.toml */
+  name: string;
+  /** How often it was published */
+  version: number;
+}
+
+export interface FileRows {
+  /** Files that the admin has published, by name */
+  files: Array<FileRow>;
+}
+
 export interface FindingRow {
   /** Id of the invariant */
   invariant: string;
@@ -818,6 +832,24 @@ export interface FindingRow {
   message: string;
   /** What the invariant returned */
   result: "notEvaluated" | "pass" | "reject" | "escalate";
+}
+
+export interface FormAnswered {
+  /** False: it was declined */
+  accepted: boolean;
+  /** Which */
+  form: string;
+}
+
+export interface FormRequest {
+  /** Name of the person */
+  by: string;
+  /** The fields, filled in; absent: it is declined */
+  content?: Json;
+  /** Of what was asked, as the item has it */
+  digest: string;
+  /** Which: the id of the item, behind its kind */
+  form: string;
 }
 
 export interface GraphDeployed {
@@ -878,6 +910,8 @@ export interface InboxChoice {
   choice: string;
   /** What it would do */
   effect: string;
+  /** Member of the body that takes another content than the request has, by the schema in detail; empty: none */
+  form: string;
   /** Path that takes the answer, by POST */
   path: string;
   /** Member of the body that names the person; empty: none */
@@ -897,12 +931,12 @@ export interface InboxItem {
   choices: Array<InboxChoice>;
   /** Who has claimed it at this node; absent: nobody has */
   claim?: Record<string, Json>;
-  /** Row of the list that has it: queue, questions of runs, approvals, journal, sagas or incidents */
+  /** Row of the list that has it: queue, questions of runs, approvals, journal, sagas or incidents; of a form: its tool, words and schema */
   detail: Json;
   /** KIND:KEY; the same as long as it waits */
   id: string;
   /** Why a person is asked */
-  kind: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident";
+  kind: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident" | "form";
   /** Entity, agent or device concerned */
   subject: string;
   /** What is asked, in one line */
@@ -1653,6 +1687,27 @@ export interface ProgramTokenRow {
 export interface ProgramTokenRows {
   /** Tokens of programs, the oldest first */
   tokens: Array<ProgramTokenRow>;
+}
+
+export interface ProposalOutcome {
+  /** The decision, which is durable */
+  decision?: Record<string, Json>;
+  /** Why it was not taken */
+  refused?: string;
+  /** There is no decision yet */
+  waiting?: Record<string, Json>;
+}
+
+export interface ProposalOutcomes {
+  /** Of each proposal, in the order of the request */
+  outcomes: Array<ProposalOutcome>;
+}
+
+export interface ProposalsRequest {
+  /** At most 256, each as for proposeAction */
+  proposals: Array<ProposeRequest>;
+  /** Milliseconds to wait for all decisions, at most 120000; default: 10000 */
+  waitMs?: number;
 }
 
 export interface ProposeRequest {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "lab/ontology/graph.h"
+#include "lab/ontology/model.h"
 #include "lab/ontology/vocabulary.h"
 
 namespace witan::ontology {

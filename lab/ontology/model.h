@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/reflect.h"
-#include "lab/ontology/diagnostic.h"
 #include "lab/ontology/field_set.h"
-#include "lab/ontology/graph.h"
+#include "rdf/diagnostic.h"
+#include "rdf/graph.h"
 
 namespace witan::ontology {
 
@@ -75,5 +75,8 @@ struct Model {
 
 // Nothing if `out` got an error: unknown fields, contradictions, cycles.
 std::optional<Model> readModel(const Graph&, Diagnostics& out);
+
+// Appends an error for each cycle, and for each pair of statements that contradict each other (contradictions.cpp).
+void findContradictions(const Facts&, Diagnostics& out);
 
 }  // namespace witan::ontology

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "lab/ontology/model.h"
-#include "lab/ontology/turtle.h"
+#include "rdf/turtle.h"
 
 namespace witan::ontology {
 

@@ -24,21 +24,25 @@ WITAN_STRUCT(InboxRequest, (Omittable<InboxKind>, kind, "Items of this kind only
              (Omittable<std::string>, after, "Items behind this place only: `next` of an answer"),
              (Omittable<std::string>, item, "Only the item with this id, or with this end of it behind the kind"))
 
-WITAN_STRUCT(InboxChoice, (std::string, choice, "Word for the answer"), (std::string, effect, "What it would do"),
-             (bool, unsafe, "Whether it would record what an invariant forbids"),
-             (std::string, path, "Path that takes the answer, by POST"),
-             (json::value, request, "Body of that request, but for the person and the reason"),
-             (std::string, person, "Member of the body that names the person; empty: none"),
-             (std::string, reason, "Member of the body that takes a reason; empty: none"))
+WITAN_STRUCT(
+    InboxChoice, (std::string, choice, "Word for the answer"), (std::string, effect, "What it would do"),
+    (bool, unsafe, "Whether it would record what an invariant forbids"),
+    (std::string, path, "Path that takes the answer, by POST"),
+    (json::value, request, "Body of that request, but for the person and the reason"),
+    (std::string, person, "Member of the body that names the person; empty: none"),
+    (std::string, reason, "Member of the body that takes a reason; empty: none"),
+    (std::string, form,
+     "Member of the body that takes another content than the request has, by the schema in detail; empty: none"))
 
-WITAN_STRUCT(InboxItem, (std::string, id, "KIND:KEY; the same as long as it waits"),
-             (InboxKind, kind, "Why a person is asked"), (Omittable<Time>, at, "Since when it waits"),
-             (std::string, subject, "Entity, agent or device concerned"),
-             (std::string, what, "What is asked, in one line"),
-             (std::vector<InboxChoice>, choices, "Answers; none: there is nothing to answer here"),
-             (json::value, detail,
-              "Row of the list that has it: queue, questions of runs, approvals, journal, sagas or incidents"),
-             (Omittable<InboxClaim>, claim, "Who has claimed it at this node; absent: nobody has"))
+WITAN_STRUCT(
+    InboxItem, (std::string, id, "KIND:KEY; the same as long as it waits"), (InboxKind, kind, "Why a person is asked"),
+    (Omittable<Time>, at, "Since when it waits"), (std::string, subject, "Entity, agent or device concerned"),
+    (std::string, what, "What is asked, in one line"),
+    (std::vector<InboxChoice>, choices, "Answers; none: there is nothing to answer here"),
+    (json::value, detail,
+     "Row of the list that has it: queue, questions of runs, approvals, journal, sagas or incidents; of a form: "
+     "its tool, words and schema"),
+    (Omittable<InboxClaim>, claim, "Who has claimed it at this node; absent: nobody has"))
 
 WITAN_STRUCT(Inbox, (std::vector<InboxItem>, items, "Items, oldest first; those without a time last"),
              (std::uint64_t, waiting, "Number of all items of the kind, also of those beyond the limit"),
@@ -50,6 +54,13 @@ WITAN_STRUCT(ClaimRequest, (std::string, item, "Id of the item", 1), (std::strin
 
 WITAN_STRUCT(Claimed, (std::string, item, "Id of the item"),
              (Omittable<InboxClaim>, claim, "The claim that is in force; absent: it was released"))
+
+WITAN_STRUCT(FormRequest, (std::string, form, "Which: the id of the item, behind its kind", 1),
+             (std::string, digest, "Of what was asked, as the item has it", 1),
+             (Omittable<json::value>, content, "The fields, filled in; absent: it is declined"),
+             (std::string, by, "Name of the person", 1))
+
+WITAN_STRUCT(FormAnswered, (std::string, form, "Which"), (bool, accepted, "False: it was declined"))
 
 constexpr std::uint64_t kMostItems = 1'000;
 constexpr std::size_t kBriefBytes = 160;
@@ -146,6 +157,42 @@ InboxItem questionItem(Daemon& daemon, const GraphQuestion& question) {
   return item;
 }
 
+// A question with few answers has them as choices.
+void addAnswers(InboxItem& item, const mcp::Form& form, const json::object& request) {
+  const json::object& fields = form.schema.at("properties").get_object();
+  const auto offer = [&](std::string choice, std::string effect, json::object content, bool open) {
+    json::object body = request;
+    body["content"] = std::move(content);
+    item.choices.push_back({std::move(choice), std::move(effect), false, "/v1/inbox/form", std::move(body), "by", "",
+                            open ? "content" : ""});
+  };
+  if (fields.size() == 1) {
+    const auto& [name, field] = *fields.begin();
+    if (mcp::textIn(field.get_object(), "type") == "boolean")
+      for (const bool yes : {true, false})
+        offer(yes ? "yes" : "no", concat("tells the tool: ", std::string_view(name), yes ? ", yes" : ", no"),
+              {{name, yes}}, false);
+    for (const json::value& value : mcp::rowsIn(field, "enum"))
+      if (value.is_string() && value.get_string() != "accept" && value.get_string() != "decline")
+        offer(std::string(value.get_string()), concat("tells the tool: ", std::string_view(name)), {{name, value}},
+              false);
+  }
+  const auto defaults = mcp::defaultsOf(form);
+  offer("accept", defaults ? "tells the tool " + brief(*defaults) : "needs the fields, filled in",
+        defaults.value_or(json::object()), true);
+  item.choices.push_back(
+      {"decline", "tells the tool that nobody answers", false, "/v1/inbox/form", request, "by", "", ""});
+}
+
+InboxItem formItem(const std::string& id, const ToolForm& asked) {
+  const json::object request{{"form", id}, {"digest", ToolBroker::digestOf(asked)}};
+  json::object detail{{"operation", asked.operation}, {"schema", asked.form.schema}, {"words", asked.form.words}};
+  const std::string tool = id.substr(0, id.find('/'));
+  InboxItem item{{}, InboxKind::form, {}, tool, "asks: " + asked.form.words, {}, std::move(detail), {}};
+  addAnswers(item, asked.form, request);
+  return item;
+}
+
 InboxItem approvalItem(const operations::ApprovalRow& row) {
   const json::value request{{"operation", row.operation}, {"digest", row.digest}};
   return {{},
@@ -224,7 +271,8 @@ Result<std::optional<InboxItem>> itemOf(operations::OperationContext& context, c
     }
     case InboxKind::incident: return incidentItem(context, key);
     case InboxKind::proposal:
-    case InboxKind::question: break;
+    case InboxKind::question:
+    case InboxKind::form: break;
   }
   return std::optional<InboxItem>();
 }
@@ -232,8 +280,9 @@ Result<std::optional<InboxItem>> itemOf(operations::OperationContext& context, c
 // One request under way: the places that it is to show, then the items that stand there.
 struct Listing {
   InboxRequest request;
-  std::set<InboxPlace> proposals, asked;
+  std::set<InboxPlace> proposals, asked, formsAsked;
   std::map<std::string, GraphQuestion> questions;
+  std::map<std::string, ToolForm> forms;
   std::vector<InboxPlace> places;
   std::map<std::string, InboxItem> found;
   std::uint64_t waiting = 0;
@@ -262,10 +311,11 @@ Status choosePlaces(Listing& listing, const InboxIndex& index) {
   const std::uint64_t limit = std::min(listing.request.limit.value_or(100), kMostItems);
   std::vector<InboxPlace> all;
   for (const InboxKind kind : {InboxKind::proposal, InboxKind::question, InboxKind::approval, InboxKind::conflict,
-                               InboxKind::operation, InboxKind::incident}) {
+                               InboxKind::operation, InboxKind::incident, InboxKind::form}) {
     if (listing.request.kind && *listing.request.kind != kind) continue;
     const std::set<InboxPlace>& places = kind == InboxKind::proposal   ? listing.proposals
                                          : kind == InboxKind::question ? listing.asked
+                                         : kind == InboxKind::form     ? listing.formsAsked
                                                                        : index.of(kind);
     listing.waiting += places.size();
     std::size_t taken = 0;
@@ -288,6 +338,8 @@ Result<Inbox> shown(Daemon& daemon, Listing& listing, const InboxClaims& claims)
       item = std::move(at->second);
     } else if (const auto asked = listing.questions.find(place.id); asked != listing.questions.end()) {
       item = questionItem(daemon, asked->second);
+    } else if (const auto form = listing.forms.find(place.id); form != listing.forms.end()) {
+      item = formItem(InboxIndex::partsOf(place.id)->second, form->second);
     } else {
       WITAN_SET(item, itemOf(context, daemon.config().scope, place.id));
     }
@@ -336,11 +388,29 @@ void inbox(const ApiContext& context, const InboxRequest& request, Later<Inbox> 
         if (!read.ok()) return later.refuse(read.error());
         listing->questions = questionsAt(daemon);
         for (const auto& [id, question] : listing->questions) listing->asked.insert({0, id});
+        if (const ToolBroker* tools = daemon.tools())
+          for (auto& [key, form] : tools->forms()) {
+            const std::string id = InboxIndex::idOf(InboxKind::form, key);
+            listing->forms.emplace(id, form);
+            listing->formsAsked.insert({0, id});
+          }
         auto index = daemon.inbox();
         if (!index.ok()) return later.refuse(index.error());
         if (const Status chosen = choosePlaces(*listing, **index); !chosen.ok()) return later.refuse(chosen.error());
         showProposals(daemon, claims, listing, later);
       });
+}
+
+Result<FormAnswered> answerForm(const ApiContext& context, const FormRequest& request) {
+  ToolBroker* tools = context.daemon.tools();
+  if (tools == nullptr) return notFound("no tool works at this node");
+  std::optional<json::object> content;
+  if (request.content && !request.content->is_object()) return invalid("content is no object");
+  if (request.content) content = request.content->get_object();
+  WITAN_DO(tools->answerForm(request.form, request.digest, content));
+  context.daemon.log().info("tools", "a person answered a tool",
+                            {{"form", request.form}, {"by", request.by}, {"accepted", content ? "yes" : "no"}});
+  return FormAnswered{request.form, content.has_value()};
 }
 
 // Of any item: one that is not there is a claim without effect.
@@ -367,7 +437,9 @@ std::vector<ControlRoute> inboxRoutes() {
       get("/v1/inbox", "readInbox", "queue", ControlRole::observer,
           "Everything on this device that waits for a person, with the answers it takes", inbox, {500}),
       post("/v1/inbox/claim", "claimInboxItem", "queue", ControlRole::counselor,
-           "Says to others at this node who looks at an item, for a while; keeps nobody from answering", claim, {409})};
+           "Says to others at this node who looks at an item, for a while; keeps nobody from answering", claim, {409}),
+      post("/v1/inbox/form", "answerForm", "queue", ControlRole::counselor,
+           "Answers what a tool asks a person amid a call", answerForm, {404})};
 }
 
 }  // namespace witan::node::api

@@ -52,6 +52,17 @@ WITAN_STRUCT(DecisionWaiting, (std::string, operationId, "Id of the operation; a
              (WaitingOutcome, outcome, "The request is durable in the outbox"),
              (std::string, message, "Why there is no decision yet"), (std::string, hint, "What to do"))
 
+WITAN_STRUCT(ProposalsRequest, (std::vector<ProposeRequest>, proposals, "At most 256, each as for proposeAction"),
+             (Omittable<std::uint64_t>, waitMs,
+              "Milliseconds to wait for all decisions, at most 120000; default: 10000"))
+
+WITAN_STRUCT(ProposalOutcome, (Omittable<DecisionMade>, decision, "The decision, which is durable"),
+             (Omittable<DecisionWaiting>, waiting, "There is no decision yet"),
+             (Omittable<std::string>, refused, "Why it was not taken"))
+
+WITAN_STRUCT(ProposalOutcomes,
+             (std::vector<ProposalOutcome>, outcomes, "Of each proposal, in the order of the request"))
+
 WITAN_STRUCT(OutboxRow, (std::string, operationId, "Id of the operation"),
              (std::string, kind, "propose, init, commit or reject"), (std::string, domain, "Name of the domain"),
              (std::string, entity, "Id of the entity"), (std::string, agent, "Id of the asking agent; empty: a person"),
@@ -72,6 +83,7 @@ WITAN_STRUCT(Fed, (bool, entered, "Always true"))
 
 constexpr std::uint64_t kDefaultWaitMs = 10'000;
 constexpr std::uint64_t kMostWaitMs = 120'000;
+constexpr std::size_t kMostProposals = 256;
 
 // Unless the caller names it: derived from the content and the moment, so that two equal requests are two operations.
 template <class Asked>
@@ -113,33 +125,36 @@ net::HttpHeaders traceHeaders(const std::shared_ptr<const Tracer::Asked>& span) 
 
 using DecisionLater = Later<DecisionMade, DecisionWaiting>;
 
-void ask(const ApiContext& context, Result<Request> request, const Omittable<std::uint64_t>& waitMs,
-         DecisionLater later) {
-  if (!request.ok()) return later.refuse(request.error());
+// Of a request, once: a decision, or why there is none yet.
+using Decided = std::variant<DecisionMade, DecisionWaiting>;
+using Told = std::function<void(const Result<Decided>& decided, const net::HttpHeaders& headers)>;
+
+void ask(const ApiContext& context, Result<Request> request, const Omittable<std::uint64_t>& waitMs, Told told) {
+  if (!request.ok()) return told(request.error(), {});
   Daemon& daemon = context.daemon;
   const std::string operation = request->operationId, entity = request->entity;
   const std::string partition = daemon.replica().partitionFor(request->domain, entity);
   Tracer* const tracer = daemon.tracer();
   const auto span = tracer == nullptr ? nullptr : tracer->asked(callOf(context, *request), daemon.now().wall);
-  const auto answered = [&daemon, later, operation, entity, partition, tracer, span](const Result<Answer>& answer) {
+  const auto answered = [&daemon, told, operation, entity, partition, tracer, span](const Result<Answer>& answer) {
     if (tracer != nullptr) tracer->answered(span, answer, daemon.now().wall);
     if (answer.ok()) {
       DecisionMade made = decisionOf(*answer);
       const PartitionHost* host = daemon.replica().host(partition);
       if (host != nullptr && made.duplicate && made.outcome == kernel::Outcome::escalated && made.ledgerSeq)
         if (auto resolved = resolutionOf(*host, entity, *made.ledgerSeq); resolved.ok()) made.resolved = *resolved;
-      return later.answer(made, traceHeaders(span));
+      return told(Decided(std::move(made)), traceHeaders(span));
     }
     const Error& why = answer.error();
     if (why.code != ErrorCode::unavailable)  // it may wait nowhere
-      return later.refuse({ErrorCode::unavailable, why.message, why.hint});
-    later.accept({operation, WaitingOutcome::waiting, why.message, why.hint}, traceHeaders(span));
+      return told(Error{ErrorCode::unavailable, why.message, why.hint}, {});
+    told(Decided(DecisionWaiting{operation, WaitingOutcome::waiting, why.message, why.hint}), traceHeaders(span));
   };
   const auto wait = static_cast<std::int64_t>(std::min(waitMs.value_or(kDefaultWaitMs), kMostWaitMs));
   const Status taken = daemon.ask(std::move(*request), wait, answered);
   if (taken.ok()) return;
   if (tracer != nullptr) tracer->answered(span, taken.error(), daemon.now().wall);
-  later.refuse(taken.error());
+  told(taken.error(), {});
 }
 
 Result<Request> requestOf(const ApiContext& context, const ProposeRequest& asked) {
@@ -188,7 +203,36 @@ Result<Request> requestOf(const ApiContext& context, const DecideRequest& asked)
 
 template <class Asked>
 void decideOn(const ApiContext& context, const Asked& asked, DecisionLater later) {
-  ask(context, requestOf(context, asked), asked.waitMs, std::move(later));
+  ask(context, requestOf(context, asked), asked.waitMs, [later](const auto& made, const net::HttpHeaders& headers) {
+    if (!made.ok()) return later.refuse(made.error());
+    if (const auto* decision = std::get_if<DecisionMade>(&*made)) return later.answer(*decision, headers);
+    later.accept(std::get<DecisionWaiting>(*made), headers);
+  });
+}
+
+// All of them are asked for at once, in their order; those that one round decides become durable together.
+void decideAll(const ApiContext& context, const ProposalsRequest& asked, Later<ProposalOutcomes> later) {
+  const std::size_t count = asked.proposals.size();
+  if (count > kMostProposals) return later.refuse(invalid(concat("more than ", kMostProposals, " proposals")));
+  const auto outcomes = std::make_shared<ProposalOutcomes>();
+  outcomes->outcomes.resize(count);
+  if (count == 0) return later.answer(*outcomes);
+  const auto open = std::make_shared<std::size_t>(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    ProposeRequest one = asked.proposals[i];
+    if (!one.operationId) one.operationId = concat(operationIdOf(context, one), "/", i);
+    ask(context, requestOf(context, one), asked.waitMs,
+        [later, outcomes, open, i](const auto& made, const net::HttpHeaders&) {
+          ProposalOutcome& its = outcomes->outcomes[i];
+          if (!made.ok())
+            its.refused = made.error().message;
+          else if (const auto* decision = std::get_if<DecisionMade>(&*made))
+            its.decision = *decision;
+          else
+            its.waiting = std::get<DecisionWaiting>(*made);
+          if (--*open == 0) later.answer(*outcomes);
+        });
+  }
 }
 
 void queue(const ApiContext& context, const DomainFilter& request, Later<Queue> later) {
@@ -275,6 +319,9 @@ std::vector<ControlRoute> requestRoutes() {
   return {
       post("/v1/propose", "proposeAction", "requests", operator_,
            "Proposes an action; answers when the decision is durable", decideOn<ProposeRequest>, {404, 409, 500}),
+      post("/v1/proposals", "proposeActions", "requests", operator_,
+           "Proposes several actions at once; answers when there is a decision on each, or the time is over", decideAll,
+           {500}),
       post("/v1/preview", "previewAction", "requests", observer,
            "What would become of an action now, by every invariant, and when those that fail would pass; changes "
            "nothing",

@@ -118,8 +118,8 @@ const std::vector<ControlRoute>& controlRoutes() {
     std::vector<ControlRoute> all;
     for (auto area : {api::statusRoutes, api::clusterRoutes, api::partitionRoutes, api::domainRoutes, api::ruleRoutes,
                       api::requestRoutes, api::inboxRoutes, api::ledgerRoutes, api::graphRoutes, api::marketRoutes,
-                      api::servedRoutes, api::backupRoutes, api::proofRoutes, api::personRoutes, api::consoleRoutes,
-                      api::programRoutes, api::operationRoutes}) {
+                      api::servedRoutes, api::backupRoutes, api::proofRoutes, api::personRoutes, api::fileRoutes,
+                      api::consoleRoutes, api::programRoutes, api::operationRoutes}) {
       std::vector<ControlRoute> some = area();
       all.insert(all.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
     }

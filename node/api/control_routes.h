@@ -44,6 +44,7 @@ std::vector<ControlRoute> marketRoutes();     // control_market.cpp
 std::vector<ControlRoute> backupRoutes();     // control_backup.cpp
 std::vector<ControlRoute> proofRoutes();      // control_proof.cpp
 std::vector<ControlRoute> personRoutes();     // control_persons.cpp
+std::vector<ControlRoute> fileRoutes();       // control_files.cpp
 std::vector<ControlRoute> consoleRoutes();    // control_console.cpp
 std::vector<ControlRoute> programRoutes();    // control_programs.cpp
 std::vector<ControlRoute> operationRoutes();  // control_routes.cpp

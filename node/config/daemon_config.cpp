@@ -49,6 +49,8 @@ const std::array kKeys{
     Key{"agents", "scope", &DaemonConfig::scope, "the scope of the journal that they watch"},
     Key{"agents", "secret_key", &DaemonConfig::secretKey, "file with the key of the secrets that tools need"},
     Key{"agents", "retention_days", &DaemonConfig::retentionDays, "what runs leave is kept so long; 0: for ever"},
+    Key{"files", "published_only", &DaemonConfig::publishedOnly,
+        "agents and rules in files count only as the cluster's admin has published them"},
     Key{"ledger", "engine", &DaemonConfig::engine, "embedded or etcd"},
     Key{"ledger", "etcd", &DaemonConfig::etcd, "endpoints, as http://127.0.0.1:2379"},
     Key{"ledger", "etcd_ca", &DaemonConfig::etcdCa, "PEM file of the authority that signed etcd's certificates"},

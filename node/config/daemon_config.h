@@ -41,6 +41,8 @@ struct DaemonConfig {
   std::string scope = "main";
   std::string secretKey;             // file with the key of the secrets that tools need; empty: a passphrase, or none
   std::int64_t retentionDays = 365;  // for which what runs leave is kept; 0: for ever
+  // [files]
+  bool publishedOnly = false;  // agents and rules in files count as the admin has published them
   // [ledger]
   std::string engine = "embedded";  // embedded, etcd
   std::vector<std::string> etcd;    // endpoints: http://host:port, https://host:port

@@ -43,6 +43,8 @@ const std::array kToolKeys{ToolKey{"kind", &ToolConfig::kind},
                            ToolKey{"network", &ToolConfig::network},
                            ToolKey{"memory_mb", &ToolConfig::memoryMb},
                            ToolKey{"environment", &ToolConfig::environment},
+                           ToolKey{"asks", &ToolConfig::asks},
+                           ToolKey{"vectors", &ToolConfig::vectors},
                            ToolKey{"record", &ToolConfig::record}};
 
 std::string knownKeys() {
@@ -65,7 +67,8 @@ Status readTool(ToolConfig& tool, const toml::table& keys, const std::string& fi
 }
 
 // The last two are of agents' files (node/daemon/agent_files.h).
-constexpr std::array<std::string_view, 7> kKinds{"mcp", "http", "command", "model", "replay", "program", "served"};
+constexpr std::array<std::string_view, 8> kKinds{"mcp",   "http",   "command", "model",
+                                                 "facts", "replay", "program", "served"};
 
 // The names of the built-in tools' families are theirs.
 constexpr std::array<std::string_view, 5> kTaken{"journal", "slice", "disclosure", "propose", "begin"};
@@ -104,7 +107,7 @@ Status checkTool(const ToolConfig& tool) {
   if (tool.name.find('.') != tool.name.npos || std::ranges::find(kTaken, tool.name) != kTaken.end())
     return wrong("has a name that is taken, or with a dot", "another name");
   if (std::ranges::find(kKinds, tool.kind) == kKinds.end())
-    return wrong("kind is " + inQuotes(tool.kind), "mcp, http, command, model or replay");
+    return wrong("kind is " + inQuotes(tool.kind), "mcp, http, command, model, facts or replay");
   const bool program = tool.kind == "command" || tool.kind == "program" || (tool.kind == "mcp" && tool.url.empty());
   const bool model = tool.kind == "model";
   const bool address = model || tool.kind == "http" || (tool.kind == "mcp" && !program);
@@ -112,13 +115,18 @@ Status checkTool(const ToolConfig& tool) {
   if (address == tool.url.empty()) return wrong(address ? "has no url" : "has a url and no use for it");
   const bool oauth = tool.secretAs == "oauth";                       // its tokens have a file
   const bool described = tool.kind == "http" && !tool.file.empty();  // by an OpenAPI document
-  if ((tool.kind == "replay" || oauth || described) == tool.file.empty())
+  const bool facts = tool.kind == "facts";
+  if ((tool.kind == "replay" || facts || oauth || described) == tool.file.empty())
     return wrong(tool.file.empty() ? "has no file" : "has a file and no use for it");
   const bool spoken = tool.format == "openai" || tool.format == "anthropic" || tool.format == "ollama";
   if (model != spoken || model == tool.model.empty() || model == tool.provider.empty())
     return wrong("a model, and nothing else, has format, provider and model", "format is openai, anthropic or ollama");
   if (model && (tool.looks != std::vector<std::string>{"chat"} || !tool.actions.empty()))
     return wrong("a model has one look and no action", "looks = [\"chat\"]");
+  if (facts && !tool.actions.empty()) return wrong("facts have no actions", "looks = [\"match\", \"nearest\"]");
+  if (!facts && !tool.vectors.empty()) return wrong("has vectors and no use for them");
+  if (tool.asks != "refuse" && (tool.kind != "mcp" || (tool.asks != "defaults" && tool.asks != "person")))
+    return wrong("asks is " + inQuotes(tool.asks), "refuse, defaults or person, of an MCP server");
   if (!tool.url.empty() && !tool.url.starts_with("http://") && !tool.url.starts_with("https://"))
     return wrong("url is " + inQuotes(tool.url), "http://HOST:PORT/PATH or https://...");
   std::set<std::string_view> seen;

@@ -16,10 +16,10 @@ namespace witan::node {
 
 struct ToolConfig {
   std::string name, place;               // [tool.NAME]; "witan.toml:7"
-  std::string kind;                      // mcp, http, command, model, replay
+  std::string kind;                      // mcp, http, command, model, facts, replay
   std::vector<std::string> command;      // of mcp over stdio, and of a command
   std::string url;                       // of mcp over HTTP, of http and of a model
-  std::string file;                      // of replay: what `record` wrote
+  std::string file;                      // of replay: what `record` wrote; of facts: Turtle
   std::string format, provider, model;   // of a model: openai, anthropic or ollama; as the policy knows it
   std::vector<std::string> looks;        // operations that change nothing
   std::vector<std::string> actions;      // those that do
@@ -36,6 +36,8 @@ struct ToolConfig {
   bool network = true;                   // of a program
   std::int64_t memoryMb = 0;             // of a program; 0: no limit
   std::vector<std::string> environment;  // names of variables that a program gets beside PATH, HOME and LANG
+  std::string asks = "refuse";           // of mcp, to a server that asks back: refuse, defaults, person
+  std::string vectors;                   // of facts: a file with a vector of each thing; empty: none
   std::string record;                    // the file that each call is appended to; empty: none
 
   bool isAction(std::string_view operation) const;

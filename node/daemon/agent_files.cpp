@@ -48,7 +48,25 @@ Status keepVersion(const fs::path& dir, const std::string& version, const std::s
   return replaceFile(file, text, 0600);
 }
 
+Status mayBeNamed(const agents::AgentSpec& spec, const fs::path& file) {
+  if (file.filename() != spec.id + std::string(kEnding))
+    return invalid(concat(file.string(), ": its id is ", inQuotes(spec.id)),
+                   "the file must be named " + spec.id + std::string(kEnding));
+  if (domains::findAgent(spec.id) != nullptr)
+    return invalid(concat(file.string(), ": ", spec.id, " is an agent of this build"), "give it another id");
+  return okStatus();
+}
+
 }  // namespace
+
+Status AgentFiles::check(const std::string& text, const std::string& name) {
+  WITAN_TRY(agent, agentOf(text, name));
+  return mayBeNamed(agent->spec(), name);
+}
+
+Status AgentFiles::keep(const fs::path& dir, const std::string& text) {
+  return keepVersion(dir, agents::agentFileVersion(text), text);
+}
 
 Result<AgentFiles> AgentFiles::load(const fs::path& dir) {
   std::vector<fs::path> files;
@@ -64,11 +82,7 @@ Result<AgentFiles> AgentFiles::load(const fs::path& dir) {
     if (!text) continue;
     WITAN_TRY(agent, agentOf(*text, file.string(), &out.minds_));
     const agents::AgentSpec& spec = agent->spec();
-    if (file.filename() != spec.id + std::string(kEnding))
-      return invalid(concat(file.string(), ": its id is ", inQuotes(spec.id)),
-                     "the file must be named " + spec.id + std::string(kEnding));
-    if (domains::findAgent(spec.id) != nullptr)
-      return invalid(concat(file.string(), ": ", spec.id, " is an agent of this build"), "give it another id");
+    WITAN_DO(mayBeNamed(spec, file));
     WITAN_DO(keepVersion(dir, spec.version, *text));
     out.agents_.push_back(std::move(agent));
   }

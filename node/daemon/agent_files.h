@@ -22,6 +22,10 @@ class AgentFiles {
   // The agent of an old version. Errors: notFound.
   static Result<std::unique_ptr<const agents::Agent>> version(const std::filesystem::path& dir, const std::string& id,
                                                               const std::string& version);
+  // Errors: the text is no agent that the file `name` may have.
+  static Status check(const std::string& text, const std::string& name);
+  // Keeps a version for the replay of its runs. Requires: check() takes the text.
+  static Status keep(const std::filesystem::path& dir, const std::string& text);
 
   // With those of this build.
   std::vector<const agents::Agent*> all() const;

@@ -63,6 +63,7 @@ Daemon::Daemon(net::Loop& loop, Log& log, std::filesystem::path path, DaemonConf
 Daemon::~Daemon() {
   if (timer_ != 0) loop_.cancel(timer_);
   if (inboxTimer_ != 0) loop_.cancel(inboxTimer_);
+  if (publishedTimer_ != 0) loop_.cancel(publishedTimer_);
   for (const auto& [id, waiting] : waiting_) loop_.cancel(waiting.timer);
 }
 
@@ -154,6 +155,7 @@ NodeSetup Daemon::setup() {
 Status Daemon::openDir() {
   NodeSetup made = setup();
   WITAN_DO(writeDeviceKeys(path_, rosters_.current().cluster, device_, key_.publicKey()));
+  if (config_.publishedOnly) WITAN_DO(checkPublished(path_));
   WITAN_TRY(agents, agentSetup());
   made.agents = std::move(agents);
   if (!config_.marketOrg.empty()) WITAN_DO(installEvidenceDomain(path_));
@@ -179,6 +181,7 @@ Status Daemon::openDir() {
   WITAN_DO(bootstrapMissing());
   feed_ = std::make_unique<LedgerFeed>(replica());
   readers_ = std::make_unique<LedgerReaders>(loop_, replica(), dir_->ledgers(), config_.pendingTtlSeconds * 1'000'000);
+  published_ = std::make_unique<PublishedFiles>(replica().data(), config_.scope, path_, rosters_.admin());
   inbox_ = std::make_unique<InboxIndex>(replica().data(), config_.scope);
   sliceServer_ = std::make_unique<SliceServer>(replica());
   sliceStore_ = std::make_unique<SliceStore>(dir_->ledgers());
@@ -290,10 +293,20 @@ Status Daemon::start() {
   reconcileMembership();
   WITAN_DO(tick());
   WITAN_DO(openHooks());
+  takePublished();
   WITAN_DO(openMarket());
   peers_->dialAll();
   if (etcd_) etcd_->start();
   return okStatus();
+}
+
+void Daemon::takePublished() {
+  if (const auto taken = published_->look(); taken.ok())
+    for (const std::string& words : *taken) log_.info("files", words, {});
+  else
+    log_.warn("files", taken.error().message, {});
+  loop_.cancel(publishedTimer_);
+  publishedTimer_ = loop_.after(1'000, [this] { takePublished(); });
 }
 
 // --- the policy of its agents, membership

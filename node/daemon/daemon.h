@@ -25,6 +25,7 @@
 #include "node/cluster/device_key.h"
 #include "node/config/daemon_config.h"
 #include "node/daemon/agent_files.h"
+#include "node/daemon/published_files.h"
 #include "node/daemon/request_rights.h"
 #include "node/data_dir/node_dir.h"
 #include "node/etcd/etcd_gateway.h"
@@ -96,6 +97,9 @@ class Daemon {
   std::string policyEpoch() const { return gate_ ? gate_->epoch() : std::string(); }
   // Those in files beside those of this build.
   const AgentFiles& agentFiles() const { return agentFiles_; }
+  PublishedFiles& published() { return *published_; }
+  // Puts what the admin has published where the next start reads it.
+  void takePublished();
   // Of its agents. Null: none work here, or it is stopping.
   ToolBroker* tools() { return tools_.get(); }
   const std::vector<std::string>& addresses() const { return addresses_; }
@@ -195,7 +199,8 @@ class Daemon {
   agents::SecureStore hookSecrets_;
   std::unique_ptr<InboxHooks> hooks_;    // null: nobody is told
   std::set<std::string> changedGraphs_;  // since the hooks were told what their runs ask
-  net::Loop::TimerId inboxTimer_ = 0;
+  net::Loop::TimerId inboxTimer_ = 0, publishedTimer_ = 0;
+  std::unique_ptr<PublishedFiles> published_;
   std::map<std::uint64_t, LedgerFeed::Visit> followers_;
   std::uint64_t nextFollower_ = 1;
   std::multimap<std::string, Waiting> waiting_;  // by operation id

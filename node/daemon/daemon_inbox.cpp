@@ -69,6 +69,11 @@ void Daemon::lookAtInbox() {
   for (const std::string& graph : std::exchange(changedGraphs_, {}))
     if (const PartitionHost* host = replica().host(replica().partitionFor(kGraphDomain, graph)))
       hooks_->asks(graph, questionsOf(*host, graph));
+  if (hooks_ && tools_) {
+    std::set<std::string> forms;
+    for (const auto& [id, form] : tools_->forms()) forms.insert(InboxIndex::idOf(InboxKind::form, id));
+    hooks_->asks("", std::move(forms));  // no graph has that name
+  }
   if (const auto looked = inbox(); !looked.ok()) fail(looked.error());
   inboxTimer_ = loop_.after(1'000, [this] { lookAtInbox(); });
 }

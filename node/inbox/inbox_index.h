@@ -1,6 +1,6 @@
 // InboxIndex: which records of this device wait for a person, oldest first, kept by what changes instead of by a scan:
 // approvals, entries in conflict, operations that stopped, incidents. Proposals and the
-// questions of graphs stand in their partitions.
+// questions of graphs stand in their partitions, the forms of tools at their broker.
 //
 // An entry that only agents wrote settles itself (agents/wake/agent_conflict.h): it is listed only where no device
 // hosts its agent, or the agent's run came to nothing. Belongs to a Daemon, or to whoever has the replica, which
@@ -79,7 +79,7 @@ class InboxIndex {
   replication::Arrivals approvals_{replication::Kind::approval}, edits_{replication::Kind::journal};
   std::set<std::string> settling_;  // entries in conflict whose agents are at it
   std::optional<std::uint64_t> heldChanges_;
-  std::set<InboxPlace> places_[6];
+  std::set<InboxPlace> places_[7];
   std::map<std::string, std::int64_t, std::less<>> byId_;
   std::vector<InboxPlace> new_;
   std::vector<std::string> gone_;

@@ -37,6 +37,11 @@ ToolAnswer answerOf(const mcp::CallAnswer& from) {
   return {To::uncertain, nullptr, from.error};
 }
 
+mcp::Asks asksOf(const ToolConfig& config) {
+  if (config.asks == "defaults") return mcp::Asks::defaults;
+  return config.asks == "person" ? mcp::Asks::person : mcp::Asks::refuse;
+}
+
 // How messages get to the server and back.
 class Transport {
  public:
@@ -122,6 +127,7 @@ class AddressTransport final : public Transport {
 
   void send(const std::string& message) override {
     post(std::make_shared<Exchange>(message, events_->question(message)));
+    if (setup_.config.asks != "refuse" && message == mcp::notification("notifications/initialized")) listen();
   }
 
  private:
@@ -139,6 +145,41 @@ class AddressTransport final : public Transport {
     request.headers["content-type"] = "application/json";
     request.body = exchange->message;
     run(std::move(request), exchange);
+  }
+
+  // What a server of the old era says beside its answers: there it may ask. Again, while the session lasts and the
+  // server has such a stream.
+  void listen() {
+    const auto stream = std::make_shared<Exchange>("", std::nullopt);
+    const auto there = std::make_shared<bool>(false);
+    net::HttpRequest request = requestOf("GET", *stream);
+    request.headers["accept"] = "text/event-stream";
+    const std::weak_ptr<bool> here = alive_;
+    client_->stream(
+        std::move(request),
+        [this, here, stream, there](const net::HttpResponse& head, std::string_view piece) {
+          if (here.expired() || !head.contentType.starts_with("text/event-stream")) return false;
+          *there = true;
+          return tell(*stream, piece);
+        },
+        [this, here, stream, there](const Result<net::HttpResponse>&) {
+          if (here.expired() || !*there) return;
+          setup_.loop.after(std::clamp<std::int64_t>(stream->events.retryMs().value_or(1'000), 100, kLastPauseMs),
+                            [this, here] {
+                              if (!here.expired()) listen();
+                            });
+        });
+  }
+
+  // False: the session is over, or it is no stream of events.
+  bool tell(Exchange& exchange, std::string_view piece) {
+    const auto heard = events_;
+    const std::weak_ptr<bool> here = alive_;
+    const Status fed = exchange.events.feed(piece, [&](const net::ServerEvent& event) {
+      if (!event.data.empty()) heard->received(event.data);
+      return !here.expired();
+    });
+    return fed.ok() && !here.expired();
   }
 
   net::HttpRequest requestOf(const char* method, const Exchange& exchange) {
@@ -228,13 +269,7 @@ class AddressTransport final : public Transport {
       exchange.body += piece;
       return exchange.body.size() <= kMostMessageBytes;
     }
-    const auto heard = events_;
-    const std::weak_ptr<bool> here = alive_;
-    const Status fed = exchange.events.feed(piece, [&](const net::ServerEvent& event) {
-      if (!event.data.empty()) heard->received(event.data);
-      return !here.expired();
-    });
-    return fed.ok() && !here.expired();
+    return tell(exchange, piece);
   }
 
   void keepSession(const net::HttpResponse& head) {
@@ -308,6 +343,16 @@ class McpPort final : public ToolPort {
     calls_.erase(at);
     if (!client_ || !sent) return;
     for (const std::string& message : client_->cancel(key)) transport_->send(message);
+    std::erase_if(asked_, [&](const auto& one) { return !client_->asks(one.second); });
+    std::erase_if(forms_, [&](const auto& one) { return !asked_.contains(one.first); });
+  }
+
+  const std::map<std::uint64_t, ToolForm>& forms() const override { return forms_; }
+
+  void answerForm(std::uint64_t number, mcp::FormAction action, json::object content) override {
+    const std::uint64_t asked = asked_.extract(number).mapped();
+    forms_.erase(number);
+    take(client_->answerForm(asked, action, std::move(content)));
   }
 
   void list(Listed listed) override {
@@ -319,6 +364,7 @@ class McpPort final : public ToolPort {
   struct Call {
     ToolRequest request;
     Done done;
+    std::int64_t sinceMs = net::Loop::nowMs();
     bool sent = false;
   };
 
@@ -330,7 +376,7 @@ class McpPort final : public ToolPort {
   }
 
   void begin() {
-    client_.emplace();
+    client_.emplace(mcp::ClientOptions{.asks = asksOf(setup_.config)});
     transport_ = setup_.config.url.empty() ? std::unique_ptr<Transport>(new ProgramTransport(setup_))
                                            : std::unique_ptr<Transport>(new AddressTransport(setup_));
     const Status opened = transport_->open(
@@ -348,6 +394,7 @@ class McpPort final : public ToolPort {
   void take(mcp::ClientTurn turn) {
     for (const mcp::CallAnswer& answer : turn.answers) finish(answer.key, answerOf(answer));
     if (!turn.failed.empty()) return down(turn.failed);
+    for (mcp::AskedForm& asked : turn.forms) askPerson(std::move(asked));
     const std::uint64_t life = life_;
     for (const std::string& message : turn.out) {
       transport_->send(message);
@@ -355,6 +402,23 @@ class McpPort final : public ToolPort {
     }
     if (turn.ready) becameReady();
     if (life == life_) armTimer();
+  }
+
+  // Until shortly before the broker gives the call up, so that the server still hears that nobody answers. Of a call
+  // that is not named: the oldest.
+  void askPerson(mcp::AskedForm asked) {
+    const std::uint64_t number = nextForm_++;
+    const auto call = calls_.find(asked.key);
+    setup_.say("it asks a person: " + asked.form.words);
+    forms_.emplace(number, ToolForm{std::move(asked.form), call == calls_.end() ? "" : call->second.request.operation});
+    asked_.emplace(number, asked.number);
+    std::int64_t sinceMs = call == calls_.end() ? net::Loop::nowMs() : call->second.sinceMs;
+    for (const auto& [key, one] : calls_)
+      if (call == calls_.end()) sinceMs = std::min(sinceMs, one.sinceMs);
+    const std::int64_t leftMs = sinceMs + setup_.config.timeoutMs * 8 / 10 - net::Loop::nowMs();
+    setup_.loop.after(std::max<std::int64_t>(0, leftMs), [this, number, here = std::weak_ptr<bool>(alive_)] {
+      if (!here.expired() && forms_.contains(number)) answerForm(number, mcp::FormAction::cancel, {});
+    });
   }
 
   // A definition that an agent's author has seen is what is called, and no other, until this node starts again.
@@ -418,6 +482,8 @@ class McpPort final : public ToolPort {
     setup_.loop.cancel(timer_);
     client_.reset();
     transport_.reset();
+    forms_.clear();
+    asked_.clear();
     pauseMs_ = std::clamp(pauseMs_ * 2, kFirstPauseMs, kLastPauseMs);
     notBeforeMs_ = net::Loop::nowMs() + pauseMs_;
     for (auto& [key, call] : std::exchange(calls_, {}))
@@ -430,6 +496,9 @@ class McpPort final : public ToolPort {
   std::unique_ptr<Transport> transport_;
   std::map<std::uint64_t, Call> calls_;
   std::vector<Listed> listeners_;
+  std::map<std::uint64_t, ToolForm> forms_;
+  std::map<std::uint64_t, std::uint64_t> asked_;  // their numbers in this session
+  std::uint64_t nextForm_ = 1;
   std::map<std::string, Hash, std::less<>> pins_;
   net::Loop::TimerId timer_ = 0;
   std::uint64_t life_ = 0;

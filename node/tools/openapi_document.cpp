@@ -143,6 +143,8 @@ class OperationReader {
       : schemas_(schemas), shared_(shared), own_(own) {}
 
   Status read(OpenApiDocument::Operation& into) {
+    const bool plain = std::ranges::all_of(into.path, [](char c) { return c > ' ' && c <= '~'; });
+    if (!plain || !into.path.starts_with('/')) return invalid("its path is none: " + inQuotes(into.path));
     for (const json::object* of : {&shared_, &own_}) {
       const json::value* list = of->if_contains("parameters");
       if (list == nullptr || !list->is_array()) continue;

@@ -6,6 +6,7 @@
 #include "agents/episode/turn_check.h"
 #include "base/quote.h"
 #include "base/seams.h"
+#include "base/sha256.h"
 #include "program/durable_file.h"
 
 namespace witan::node {
@@ -22,6 +23,7 @@ Result<std::unique_ptr<ToolPort>> portOf(PortSetup setup) {
   if (setup.config.kind == "model") return modelPort(std::move(setup));
   if (setup.config.kind == "command") return commandPort(std::move(setup));
   if (setup.config.kind == "program") return programPort(std::move(setup));
+  if (setup.config.kind == "facts") return factsPort(std::move(setup));
   if (setup.config.kind == "served") return std::unique_ptr<ToolPort>(std::make_unique<ServedPort>());
   return replayPort(std::move(setup));
 }
@@ -153,6 +155,33 @@ void ToolBroker::list(const std::string& name, ToolPort::Listed listed) {
   const auto found = byName_.find(name);
   if (found != byName_.end()) return found->second.port->list(std::move(listed));
   loop_.post([listed = std::move(listed), name] { listed(notFound("there is no tool " + inQuotes(name))); });
+}
+
+std::map<std::string, ToolForm> ToolBroker::forms() const {
+  std::map<std::string, ToolForm> all;
+  for (const auto& [name, tool] : byName_)
+    for (const auto& [number, form] : tool.port->forms()) all.emplace(concat(name, "/", number), form);
+  return all;
+}
+
+std::string ToolBroker::digestOf(const ToolForm& form) {
+  return toHex(sha256(canonicalJson(json::array{form.operation, form.form.words, form.form.schema})));
+}
+
+Status ToolBroker::answerForm(const std::string& id, const std::string& digest,
+                              const std::optional<json::object>& content) {
+  const std::size_t slash = std::min(id.find('/'), id.size());
+  const auto found = byName_.find(id.substr(0, slash));
+  if (found == byName_.end()) return notFound("no tool asks under " + inQuotes(id), "witan inbox");
+  for (const auto& [number, form] : found->second.port->forms()) {
+    if (concat(found->first, "/", number) != id || digestOf(form) != digest) continue;
+    if (content) WITAN_DO(mcp::checkForm(form.form, *content));
+    const std::uint64_t key = number;  // the row goes
+    found->second.port->answerForm(key, content ? mcp::FormAction::accept : mcp::FormAction::decline,
+                                   content.value_or(json::object()));
+    return okStatus();
+  }
+  return notFound("the tool does not ask that any more: " + inQuotes(id), "witan inbox");
 }
 
 ServedPort* ToolBroker::served(std::string_view agentId) {

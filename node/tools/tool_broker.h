@@ -40,6 +40,11 @@ class ToolBroker {
   // What a tool's server says that it offers; empty if it cannot say. Errors: no such tool; unavailable.
   void list(const std::string& name, ToolPort::Listed listed);
   const std::vector<ToolConfig>& tools() const { return tools_; }
+  // What tools ask people now, by TOOL/NUMBER.
+  std::map<std::string, ToolForm> forms() const;
+  // `content`: none, it is declined. Errors: notFound, also of a form that is another one than `digest` names; invalid.
+  Status answerForm(const std::string& id, const std::string& digest, const std::optional<json::object>& content);
+  static std::string digestOf(const ToolForm& form);
   // Where the program of an agent comes to. Null: the agent is not served.
   ServedPort* served(std::string_view agentId);
   // Whether the agent's program is here, if it has to come.

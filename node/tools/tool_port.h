@@ -6,12 +6,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
 #include "base/secret.h"
+#include "mcp/elicitation.h"
 #include "net/loop.h"
 #include "node/config/tool_config.h"
 
@@ -42,6 +44,12 @@ struct ToolListing {
   std::vector<OfferedTool> tools;
 };
 
+// What a tool asks a person, amid a call.
+struct ToolForm {
+  mcp::Form form;
+  std::string operation;  // empty: the tool does not say in which call
+};
+
 class ToolPort {
  public:
   using Done = std::function<void(ToolAnswer)>;
@@ -54,6 +62,13 @@ class ToolPort {
   virtual void cancel(std::uint64_t key) = 0;
   // What the other side says that it offers. Likewise.
   virtual void list(Listed listed) { listed(ToolListing{}); }
+  // By numbers that are not used again.
+  virtual const std::map<std::uint64_t, ToolForm>& forms() const {
+    static const std::map<std::uint64_t, ToolForm> none;
+    return none;
+  }
+  // Requires: forms() has the number; accept has `content` that conforms.
+  virtual void answerForm(std::uint64_t, mcp::FormAction, json::object) {}
 };
 
 // `say` gets what people should know: what a program writes to stderr, why a session ended.
@@ -70,7 +85,8 @@ std::unique_ptr<ToolPort> commandPort(PortSetup setup);
 std::unique_ptr<ToolPort> programPort(PortSetup setup);
 std::unique_ptr<ToolPort> httpPort(PortSetup setup);
 std::unique_ptr<ToolPort> modelPort(PortSetup setup);
-// Errors: the file.
+// Errors: a file.
+Result<std::unique_ptr<ToolPort>> factsPort(PortSetup setup);
 Result<std::unique_ptr<ToolPort>> replayPort(PortSetup setup);
 
 // NAME=VALUE of all variables that a program of this tool gets.

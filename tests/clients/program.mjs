@@ -14,6 +14,12 @@ async function proposes() {
   assert.equal((await node.ledger({ domain: "budget" })).length, 1);
 }
 
+async function proposesAll() {
+  const of = (/** @type {number} */ n, /** @type {string} */ entity = "team") => ({ domain: "budget", entity, role: "A", action: { type: "SpendA", n } });
+  const many = await node.proposeAll([of(1), of(1), of(200_000), of(1, "nobody")]);
+  assert.deepEqual(many.map(({ outcome }) => outcome), ["approved", "approved", "rejected", "refused"]);
+}
+
 async function refuses() {
   await assert.rejects(node.slice("nowhere", "team"), (error) => error instanceof WitanError && error.status === 404);
   const url = process.env["WITAN_URL"] ?? "";
@@ -86,4 +92,5 @@ await watches();
 await watchesSlice();
 await escalates();
 await journals();
+await proposesAll();
 console.log("ok");

@@ -69,6 +69,23 @@ class Decisions(RealNode):
             self.assertEqual(node.slice("budget", "team", "A")["state"]["spentA"], 60000)
             self.assertEqual([row["seq"] for row in node.ledger(domain="budget")], [1, 2])
 
+    def test_many_at_once(self):
+        def of(entity, n, **more):
+            return {"domain": "budget", "entity": entity, "role": "A", "action": {"type": "SpendA", "n": n}, **more}
+        with witan.connect(self.dir) as node:
+            for entity in "ab":
+                node.begin("budget", entity)
+            asked = [of("ab"[i % 2], 1, operationId=f"op-{i}") for i in range(600)]
+            made = node.propose_all(asked)
+            self.assertEqual([one["outcome"] for one in made], ["approved"] * 600)
+            self.assertEqual([one["ledgerSeq"] for one in node.propose_all(asked)], [one["ledgerSeq"] for one in made])
+            self.assertEqual(node.slice("budget", "a", "A")["state"]["spentA"], 300)
+            mixed = node.propose_all([of("a", 100_000), of("nobody", 1), of("a", 1)])
+            self.assertEqual([one["outcome"] for one in mixed], ["rejected", "refused", "approved"])
+            self.assertEqual(len({one["operationId"] for one in mixed}), 3)
+            with self.assertRaises(witan.InvalidInput):
+                node.post("/v1/proposals", {"proposals": [of("a", 1)] * 257})
+
     def test_errors_have_the_code_of_the_node(self):
         with witan.connect(self.dir, role="observer") as node:
             with self.assertRaises(witan.Unauthorised) as caught:

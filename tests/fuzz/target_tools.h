@@ -8,8 +8,11 @@
 #include "agents/data/data_agent.h"
 #include "base/check.h"
 #include "base/json_validator.h"
+#include "base/seams.h"
 #include "mcp/client.h"
+#include "mcp/oauth.h"
 #include "node/tools/model_wire.h"
+#include "node/tools/openapi_document.h"
 
 namespace witan::fuzz {
 
@@ -28,8 +31,10 @@ inline std::string_view lineOf(std::string_view& bytes) {
 inline void fuzzMcpClient(std::string_view bytes) {
   constexpr std::string_view kTools =
       R"({"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"act","inputSchema":{"type":"object"}}]}})";
-  for (const bool modern : {true, false}) {
-    mcp::Client client;
+  using enum mcp::Asks;
+  for (const auto& [modern, asks] :
+       {std::pair(true, refuse), {false, refuse}, {true, defaults}, {true, person}, {false, person}}) {
+    mcp::Client client({.asks = asks});
     (void)client.start(0);
     if (modern) {
       (void)client.received(R"({"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"]}})", 0);
@@ -40,7 +45,11 @@ inline void fuzzMcpClient(std::string_view bytes) {
     int answers = 0;
     std::string_view rest = bytes;
     for (std::int64_t now = 1; now < 200 && !rest.empty(); ++now) {
-      const mcp::ClientTurn turn = client.received(tools_detail::lineOf(rest), now);
+      mcp::ClientTurn turn = client.received(tools_detail::lineOf(rest), now);
+      WITAN_CHECK(turn.forms.empty() || asks == person, "a person is asked where a person answers");
+      for (const mcp::AskedForm& form : turn.forms)
+        for (std::string& message : client.answerForm(form.number, mcp::FormAction::decline, {}).out)
+          turn.out.push_back(std::move(message));
       for (const mcp::CallAnswer& answer : turn.answers) {
         WITAN_CHECK(modern && answer.key == 7, "an answer to what was asked");
         ++answers;
@@ -61,6 +70,65 @@ inline void fuzzSchema(std::string_view bytes) {
     const auto value = parseJson(tools_detail::lineOf(bytes));
     if (value.ok())
       WITAN_CHECK(made->check(*value).ok() == made->check(*value).ok(), "the same value conforms or does not");
+  }
+}
+
+// The first line is a challenge, each other one an answer of the web: what is asked for, at whatever place the
+// documents name, is asked over https or of this machine, and a token comes from such a place.
+inline void fuzzOAuth(std::string_view bytes) {
+  const auto safe = [](std::string_view url) {
+    return url.starts_with("https://") || url.starts_with("http://127.0.0.1") || url.starts_with("http://localhost") ||
+           url.starts_with("http://[::1]");
+  };
+  for (const bool machine : {false, true}) {
+    std::string_view rest = bytes;
+    mcp::OAuthGrant before;
+    before.challenge = tools_detail::lineOf(rest);
+    const auto web = [&](const mcp::WebRequest& request) -> Result<mcp::WebAnswer> {
+      WITAN_CHECK(safe(request.url), "only safe places are asked");
+      if (rest.empty()) return unavailable("the web has ended");
+      std::string_view line = tools_detail::lineOf(rest);
+      const int status = line.starts_with("4") ? 404 : 200;
+      return mcp::WebAnswer{status, std::string(line)};
+    };
+    const auto person = [&](const std::string& url) -> Result<std::map<std::string, std::string>> {
+      WITAN_CHECK(safe(url), "a person is sent to a safe place");
+      const std::size_t at = url.find("state=");
+      const std::size_t end = std::min(url.find('&', std::min(at, url.size())), url.size());
+      if (at == url.npos) return unavailable("no state");
+      return std::map<std::string, std::string>{{"code", "c"}, {"state", url.substr(at + 6, end - at - 6)}};
+    };
+    SeededRandom random(7);
+    const auto grant = mcp::logIn({"https://mcp.example/mcp", "", "", "", "http://127.0.0.1:9/callback", machine},
+                                  before, web, person, random, 0);
+    if (!grant.ok()) continue;
+    WITAN_CHECK(safe(grant->tokenEndpoint) && !grant->accessToken.empty(), "a token, from a safe place");
+    if (mcp::canRenew(*grant)) {
+      WITAN_CHECK(safe(mcp::renewal(*grant).url), "and so the next one");
+      (void)mcp::renewed(*grant, {200, std::string(tools_detail::lineOf(rest))}, 0);
+    }
+  }
+}
+
+// The first line is an OpenAPI document, each other one arguments for each of its operations, and an answer.
+inline void fuzzOpenApi(std::string_view bytes) {
+  const auto document = node::OpenApiDocument::read(tools_detail::lineOf(bytes));
+  if (!document.ok()) return;
+  const auto plain = [](std::string_view text) { return text.find_first_of("\r\n ") == text.npos; };
+  for (int lines = 0; lines < 8 && !bytes.empty(); ++lines) {
+    const auto value = parseJson(tools_detail::lineOf(bytes));
+    if (!value.ok()) continue;
+    for (const auto& [id, operation] : document->operations()) {
+      (void)document->check(id, 200, *value);
+      if (!value->is_object()) continue;
+      const auto request = document->request(id, value->get_object());
+      if (!request.ok()) continue;
+      WITAN_CHECK(operation.problem.empty(), "what is not understood is not called");
+      WITAN_CHECK(plain(request->method) && plain(request->target) && request->target.starts_with('/'),
+                  "arguments stay within one request's target");
+      for (const auto& [name, text] : request->headers)
+        WITAN_CHECK(plain(name) && text.find_first_of("\r\n") == text.npos, "and within one header");
+    }
   }
 }
 

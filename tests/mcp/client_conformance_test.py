@@ -18,16 +18,17 @@ sys.dont_write_bytecode = True
 from npm_packages import install
 
 SUITE = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
-# All of the suite's required scenarios but the two in which a person answers the server; and one of its extensions.
+# All of the suite's required scenarios, and one of its extensions.
 LOGINS = [*(f"metadata-{one}" for one in ("default", "var1", "var2", "var3")), "basic-cimd", "scope-from-www-authenticate",
           "scope-from-scopes-supported", "scope-omitted-when-undefined", "scope-step-up", "scope-retry-limit",
           *(f"token-endpoint-auth-{one}" for one in ("basic", "post", "none")), "pre-registration"]
 ISSUERS = ["resource-mismatch", "offline-access-scope", "offline-access-not-supported", "authorization-server-migration",
            *(f"iss-{one}" for one in ("supported", "not-advertised", "supported-missing", "wrong-issuer", "unexpected", "normalized")),
            "metadata-issuer-mismatch"]
-SCENARIOS = {"2025-11-25": ["initialize", "tools_call", "sse-retry", *(f"auth/{one}" for one in LOGINS)],
+SCENARIOS = {"2025-11-25": ["initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry", *(f"auth/{one}" for one in LOGINS)],
              "2026-07-28": ["tools_call", "request-metadata", "http-standard-headers", "http-custom-headers",
-                            "http-invalid-tool-headers", "json-schema-ref-no-deref", *(f"auth/{one}" for one in LOGINS + ISSUERS)],
+                            "http-invalid-tool-headers", "json-schema-ref-no-deref", "sep-2322-client-request-state",
+                            *(f"auth/{one}" for one in LOGINS + ISSUERS)],
              "extension": ["auth/client-credentials-basic"]}
 HEADER = "[tool.it]\nkind = \"mcp\"\nurl = {}\n"
 
@@ -39,6 +40,7 @@ FEW = {f"auth/{one}" for one in ("metadata-var3", "basic-cimd", "scope-step-up",
 
 
 def drive(url):
+    asks = 'asks = "defaults"\n' if any(word in os.environ["MCP_CONFORMANCE_SCENARIO"] for word in ("elicit", "2322")) else ""
     witan, context = os.environ["WITAN"], json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
     with tempfile.TemporaryDirectory(prefix="witan-") as folder:
         declared = pathlib.Path(folder) / "witan.toml"
@@ -48,9 +50,9 @@ def drive(url):
             print(words, done, file=sys.stderr)
             return json.loads(done.stdout) if done.stdout else {}
 
-        declared.write_text(HEADER.format(json.dumps(url)) + 'looks = ["none"]\n')
+        declared.write_text(HEADER.format(json.dumps(url)) + asks + 'looks = ["none"]\n')
         names = [row["name"] for row in tool("test", "it").get("tools", []) if not row.get("problem")]
-        declared.write_text(HEADER.format(json.dumps(url)) + f"looks = {json.dumps(names or ['none'])}\n")
+        declared.write_text(HEADER.format(json.dumps(url)) + asks + f"looks = {json.dumps(names or ['none'])}\n")
         calls = context.get("toolCalls") or [{"name": name, "arguments": given(name)} for name in names]
         for call in calls:  # the schemas allow no null: such an argument is left out
             arguments = {name: value for name, value in call["arguments"].items() if value is not None}

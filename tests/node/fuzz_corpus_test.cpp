@@ -60,6 +60,8 @@ constexpr Target kTargets[] = {
     {"mcp_client", fuzz::fuzzMcpClient},
     {"schema", fuzz::fuzzSchema},
     {"model_reply", fuzz::fuzzModelReply},
+    {"oauth", fuzz::fuzzOAuth},
+    {"openapi", fuzz::fuzzOpenApi},
     {"agent_file", fuzz::fuzzAgentFile},
     {"owner_proofs", fuzz::fuzzOwnerProofs},
     {"policy", fuzz::fuzzPolicy},

@@ -29,8 +29,8 @@ Findings tooLong(const std::string& path, std::string_view text);
 Findings forbiddenWords(const std::string& path, std::string_view text);
 
 // Includes of a room that is not lower (kRooms in tidy.cpp has the order); of RocksDB outside store/, serd outside
-// lab/ontology/, Z3 outside lab/proof/, CLI11 outside program/command_line.cpp and OpenSSL outside base/ and net/; and
-// in kernel/, coordination/, domains/ and lab/ontology/ of anything that brings I/O, time, threads or chance.
+// rdf/, Z3 outside lab/proof/, CLI11 outside program/command_line.cpp and OpenSSL outside base/ and net/; and
+// in kernel/, coordination/, domains/, rdf/ and lab/ontology/ of anything that brings I/O, time, threads or chance.
 Findings forbiddenIncludes(const std::string& path, std::string_view text);
 
 // Cycles of includes between folders, at every depth: folders count with all that is below them, down to each depth.

@@ -32,9 +32,9 @@ bool isSource(const fs::path& path) {
 template <class Visit>
 void forEachSource(Visit visit) {
   std::vector<fs::path> paths;
-  for (const char* folder :
-       {"base",    "store",  "program", "mcp", "net",  "kernel", "replication", "coordination", "saga",  "agents",
-        "domains", "market", "replica", "lab", "node", "sim",    "cli",         "tests",        "bench", "scripts"})
+  for (const char* folder : {"base",        "store",        "program", "mcp",    "net",     "rdf",    "kernel",
+                             "replication", "coordination", "saga",    "agents", "domains", "market", "replica",
+                             "lab",         "node",         "sim",     "cli",    "tests",   "bench",  "scripts"})
     for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder))
       if (entry.is_regular_file() && isSource(entry.path())) paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());

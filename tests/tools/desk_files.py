@@ -20,7 +20,7 @@ name = "desk"
 locales = ["device"]
 [[boundary.operation]]
 name = "step"
-allow = ["agent", "round", "wake.reason", "entries[].id", "entries[].payload.text", "observations[].error"]
+allow = ["agent", "round", "wake.reason", "wake.user", "wake.memory.messages[].content", "entries[].id", "entries[].payload.text", "observations[].error"]
 excess = "redact"
 [[boundary]]
 name = "box"

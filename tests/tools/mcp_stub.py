@@ -14,6 +14,10 @@ TOOLS = [{"name": "get", "description": "reads", "inputSchema": TEXT, "annotatio
          {"name": "strange", "inputSchema": {"type": "object", "mustBe": "blue"}}]
 
 
+FORM = {"type": "object", "properties": {"sure": {"type": "boolean"}}}
+LINES = iter(sys.stdin.readline, "")
+
+
 def say(message):
     sys.stdout.write((message if isinstance(message, str) else json.dumps(message)) + "\n")
     sys.stdout.flush()
@@ -75,6 +79,18 @@ def call(message):
         answer["error"] = {"code": 1, "message": "and a result"}
     if MODE == "question":
         done = {"resultType": "input_required", "inputRequests": {}, "requestState": "s"}
+    if MODE in ("forms", "begs", "samples") and params["name"] == "get":
+        if MODE != "forms" or "inputResponses" not in params:
+            done = {"resultType": "input_required", "requestState": "\u00e9\"1", "inputRequests": {"sure": {
+                "method": "sampling/createMessage" if MODE == "samples" else "elicitation/create",
+                "params": {"message": "Really?", "requestedSchema": FORM}}}}
+        else:
+            assert params["requestState"] == "\u00e9\"1" and message["id"] > 1, params
+            done = {"content": [{"type": "text", "text": json.dumps(params["inputResponses"]["sure"])}]}
+    if MODE == "oldforms" and params["name"] == "get":
+        say({"jsonrpc": "2.0", "id": message["id"], "method": "elicitation/create",  # an id of its own, and ours too
+             "params": {"mode": "form", "message": "Which?", "requestedSchema": {**FORM, "required": ["sure"] if text == "must" else []}}})
+        done = {"content": [{"type": "text", "text": json.dumps(json.loads(next(LINES))["result"])}]}
     if MODE == "fails":
         done["isError"] = True
     if MODE == "changes":
@@ -88,14 +104,14 @@ def call(message):
 print("a banner on stderr", file=sys.stderr)
 if MODE == "banner":
     say("Welcome!")
-for line in sys.stdin:
+for line in LINES:
     message = json.loads(line)
     method, number = message.get("method"), message.get("id")
     if number is None:
         continue
     if method == "server/discover" and MODE == "silent":
         continue
-    if method == "server/discover" and MODE == "modern":
+    if method == "server/discover" and MODE in ("modern", "forms", "begs", "samples"):
         say({"jsonrpc": "2.0", "id": number, "result": {"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}})
     elif method == "initialize":
         version = "1999-01-01" if MODE == "era" else message["params"]["protocolVersion"]

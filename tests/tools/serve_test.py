@@ -89,10 +89,10 @@ def node(d):
             assert up.wait(30) == 0, (d.dir.parent / "log").read_text()
 
 
-def served():
+def served(mode="idempotent", agent="served = true\ntimeoutMs = 20000\n", more="idempotent = true"):
     """A node's directory; box.get and box.put are there."""
     folder = tempfile.mkdtemp(dir=ROOT)
-    made = Desk(folder, "idempotent", witan=WITAN, agent="served = true\ntimeoutMs = 20000\n", more="idempotent = true")
+    made = Desk(folder, mode, witan=WITAN, agent=agent, more=more)
     kept_files = {name: (made.dir / name).read_text() for name in ("policy.toml", "witan.toml", "agents/desk.agent.toml")}
     os.rename(made.dir, folder + "/files")
     says(made.witan("init", "--name", "desk", "--listen", "127.0.0.1:0"), "", 0)
@@ -220,6 +220,37 @@ def answers_nobody_waits_for():
         assert client.journal_get("n1")["id"] == "n1"
 
 
+# --- a person at a node, whom a tool asks
+
+def a_person_answers(choice, said, form=None):
+    d = served("forms", 'mind = "mind.step"\n', 'asks = "person"\n')
+    toml = d.dir / "witan.toml"
+    toml.write_text(toml.read_text().replace("timeout_ms = 700", "timeout_ms = 60000"))
+
+    def inbox(*words):
+        return d.witan("inbox", *words)
+
+    def asked():
+        return json.loads(inbox("--kind", "form", "--json").stdout)["items"]
+    with node(d):
+        put_note(d)
+        until(d, asked)
+        [item] = asked()
+        assert item["what"] == "asks: Really?" and item["subject"] == "box", item
+        says(inbox(item["id"], choice), "needs the person")
+        says(inbox(item["id"], "accept", "--by", "ann", "--form", '{"sure":"perhaps"}'), "sure")
+        says(inbox(item["id"], "accept", "--by", "ann", "--form", '{"other":true}'), "no field")
+        says(inbox(item["id"], "decline", "--by", "ann", "--form", "{}"), "takes no form")
+        old = {**item["choices"][0]["request"], "digest": "0" * 64, "by": "ann"}
+        with witan.connect(d.dir, role="counselor") as client, contextlib.suppress(witan.NotFound):
+            client.post("/v1/inbox/form", old)
+            raise AssertionError("another form was answered")
+        says(inbox(item["id"], choice, "--by", "ann", *(["--form", form] if form else [])), "done", 0)
+        until(d, d.puts)
+        assert json.loads(d.puts()[0].split(" ", 1)[1]) == said, d.puts()
+        assert asked() == []
+
+
 # --- a node in memory
 
 def works_in_memory():
@@ -255,6 +286,9 @@ with tempfile.TemporaryDirectory(prefix="witan-") as ROOT:
                              for step, moment in ((20, "before"), (45, "after"), (60, "after"), (75, "before"), (85, "after")))))
         assert any(died), died
         list(pool.map(comes_and_dies, ("never", "asked", "answered", "node-asked", "node-answered")))
+        yes = {"action": "accept", "content": {"sure": True}}
+        list(pool.map(lambda case: a_person_answers(*case), (("yes", yes), ("accept", yes, '{"sure":true}'),
+                                                             ("decline", {"action": "decline"}))))
     waits_for_its_program_through_a_restart()
     answers_nobody_waits_for()
     print("ok")

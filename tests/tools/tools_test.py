@@ -82,6 +82,83 @@ def holds_to_schemas():
     says(d.witan("tool", "record", "box", "nothing", "{}"), "no such tool")
 
 
+def told(d, text="a"):
+    answer = d.witan("tool", "record", "box", "get", json.dumps({"text": text}))
+    assert answer.returncode == 0, answer
+    return json.loads(json.loads(answer.stdout))
+
+
+def answers_a_tool_that_asks_back():
+    accepted, declined = {"action": "accept", "content": {}}, {"action": "decline"}
+    assert told(desk("forms", more='asks = "defaults"')) == accepted
+    old = desk("oldforms", more='asks = "defaults"')
+    assert (told(old), told(old, "must")) == (accepted, declined)
+    assert told(desk("oldforms", more='asks = "person"')) == {"action": "cancel"}  # nobody is there
+    for mode, words in (("begs", "does not stop asking"), ("samples", "something else than a form")):
+        says(desk(mode, more='asks = "defaults"').witan("tool", "record", "box", "get", '{"text":"a"}'), words)
+    says(desk("forms").witan("tool", "record", "box", "get", '{"text":"a"}'), "asks a person")
+    says(desk("forms", more='asks = "always"').witan("tool", "list"), "refuse, defaults or person")
+
+
+TURTLE = """@prefix h: <http://h/> .
+h:ann a h:Person ; h:knows h:bob, h:cyd ; h:name "Ann"@en .
+h:bob a h:Person ; h:age 7 .
+"""
+VECTORS = [("http://h/ann", [1, 0, 0]), ("http://h/bob", [0.6, 0.8, 0]), ("http://h/cyd", [-5, 0, 0]), ("http://h/dan", [2, 0, 0])]
+
+
+def knows_facts():
+    d = desk("once")
+    (d.dir / "facts.ttl").write_text(TURTLE)
+    vectors = d.dir / "vectors.jsonl"
+    lines = [json.dumps({"id": name, "vector": numbers}) for name, numbers in VECTORS]
+    vectors.write_text("\n".join(lines))
+    declared = f'[tool.facts]\nkind = "facts"\nfile = "{d.dir}/facts.ttl"\nvectors = "{vectors}"\nlooks = ["match", "nearest"]\n'
+    (d.dir / "witan.toml").write_text(declared)
+
+    def asked(operation, **arguments):
+        answer = d.witan("tool", "record", "facts", operation, json.dumps(arguments))
+        return json.loads(answer.stdout) if answer.returncode == 0 else answer.stderr
+
+    says(d.witan("tool", "test", "facts"), "nearest", 0)
+    assert asked("match", subject="http://h/ann", predicate="http://h/knows") == {"more": False, "triples": [
+        ["http://h/ann", "http://h/knows", "http://h/bob"], ["http://h/ann", "http://h/knows", "http://h/cyd"]]}
+    assert asked("match", object={"value": "Ann", "language": "en"})["triples"] == [
+        ["http://h/ann", "http://h/name", {"value": "Ann", "language": "en"}]]
+    assert [len(asked("match", limit=n)["triples"]) for n in (1, 3, 100)] == [1, 3, 6] and asked("match", limit=5)["more"]
+    assert asked("match", subject="http://h/nobody")["triples"] == [] == asked("match", object="Ann")["triples"]
+    near = asked("nearest", to="http://h/ann", count=3)["nearest"]
+    assert [row["id"][-3:] for row in near] == ["ann", "dan", "bob"] and abs(near[2]["cosine"] - 0.6) < 1e-6, near
+    assert asked("nearest", vector=[-1, 0, 0], count=1)["nearest"][0]["id"] == "http://h/cyd"
+    for operation, arguments, words in (("match", {"limit": 1001}, "1 to 1000"), ("match", {"sparql": "x"}, "unknown argument"),
+                                        ("nearest", {"vector": [1, 2]}, "3 numbers"), ("nearest", {"to": "x"}, "no vector of"),
+                                        ("nearest", {"vector": [0, 0, 0]}, "no direction"), ("drop", {}, "no such tool")):
+        assert words in asked(operation, **arguments), (operation, arguments)
+    for file, text, words in (("facts.ttl", "h:a h:b h:c .", "is not declared"), ("facts.ttl", "<a", "facts.ttl:1"),
+                              ("vectors.jsonl", lines[0] + "\n" + lines[0], "two vectors of"),
+                              ("vectors.jsonl", lines[0] + '\n{"id":"x","vector":[1]}', "vectors.jsonl:2"),
+                              ("vectors.jsonl", '{"id":"x","vector":["1"]}', "else than numbers")):
+        before = (d.dir / file).read_text()
+        (d.dir / file).write_text(text)
+        says(d.witan("tool", "record", "facts", "match", "{}"), words)
+        (d.dir / file).write_text(before)
+    (d.dir / "witan.toml").write_text(declared + 'actions = ["drop"]\n')
+    says(d.witan("tool", "list"), "facts have no actions")
+
+
+def remembers_what_was_said():
+    """Of an agent in a file, whose program gets the thread so far."""
+    program = pathlib.Path(ROOT) / "recall.py"
+    program.write_text("#!/usr/bin/python3\nimport json,sys\nfor line in sys.stdin:\n    wake = json.loads(line)['wake']\n"
+                       "    said = [one['content'] for one in wake['memory'].get('messages', [])]\n"
+                       "    print(json.dumps({'answer': 'heard ' + ' / '.join([*said, wake['user']])}), flush=True)\n")
+    program.chmod(0o755)
+    d = desk("once", agent=f'program = ["{program}"]\nremembers = true\n')
+    for turn, text, answer in (("1", "I am Ann", "heard I am Ann"), ("2", "who am I?", "heard I am Ann / heard I am Ann / who am I?")):
+        line = json.dumps({"at": f"2026-03-23T0{turn}:00:00Z", "agent": "desk", "session": "s", "turn": turn, "text": text})
+        says(d.witan("agent", "run", "--feed", "-", "--agent", "desk", text=line), answer, 0)
+
+
 def changed_tools_are_not_called():
     d = desk("changes")
     # The mind looks again after the tools have changed.
@@ -125,9 +202,11 @@ def killed_at(step, moment, mode):
 def acts_once_wherever_it_dies():
     seen = set()
     with ThreadPoolExecutor(4) as pool:
-        # The call leaves near the end of about 80 writes; tests/agents/host_test.cpp has every write of each moment.
-        for mode, moment, steps in (("idempotent", "after", range(6, 100, 8)),
-                                    ("once", "before", [*range(6, 66, 15), *range(66, 88)])):
+        # The call leaves near the end of about 80 writes; tests/agents/host_test.cpp has every write of each moment, and so has
+        # this with WITAN_LONG=1.
+        every = range(1, 100) if os.environ.get("WITAN_LONG") else None
+        for mode, moment, steps in (("idempotent", "after", every or range(6, 100, 8)),
+                                    ("once", "before", every or [*range(6, 66, 15), *range(66, 88)])):
             died = list(pool.map(lambda step: killed_at(step, moment, mode), steps))
             assert any(d for d, _, _ in died) and not all(d for d, _, _ in died), died
             seen |= {(mode, n, uncertain) for _, n, uncertain in died}
@@ -213,6 +292,9 @@ with tempfile.TemporaryDirectory(prefix="witan-") as ROOT:
         list(pool.map(survives, ATTACKS))
         list(pool.map(answers_all_the_same, ("twice", "asks", "banner", "modern")))
     holds_to_schemas()
+    answers_a_tool_that_asks_back()
+    knows_facts()
+    remembers_what_was_said()
     changed_tools_are_not_called()
     records_and_replays()
     for wire in ("openai", "anthropic", "ollama"):

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from . import operations as ops
@@ -92,6 +92,11 @@ class AsyncClient:
         """
         body = {"domain": domain, "entity": entity, "role": role, "action": action, "operationId": operation_id}
         return await self._run(ops.decide("/v1/propose", body, timeout))
+
+    async def propose_all(self, proposals: Sequence[Mapping[str, Any]], *, timeout: float = 30.0) -> list[Decision]:
+        """Of each proposal {"domain", "entity", "role", "action", "operationId"?} its decision, as propose() has it. They
+        are asked for together, in their order, and become durable together."""
+        return await self._run(ops.decide_all(proposals, timeout))
 
     async def settled(self, decision: Decision, domain: str, entity: str, *, timeout: float | None = None) -> Decision:
         """The counselor's decision on an escalated proposal, when there is one; every other decision as it is."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from . import operations as ops
@@ -99,6 +99,11 @@ class Client:
         """
         body = {"domain": domain, "entity": entity, "role": role, "action": action, "operationId": operation_id}
         return self._run(ops.decide("/v1/propose", body, timeout))
+
+    def propose_all(self, proposals: Sequence[Mapping[str, Any]], *, timeout: float = 30.0) -> list[Decision]:
+        """Of each proposal {"domain", "entity", "role", "action", "operationId"?} its decision, as propose() has it. They
+        are asked for together, in their order, and become durable together."""
+        return self._run(ops.decide_all(proposals, timeout))
 
     def settled(self, decision: Decision, domain: str, entity: str, *, timeout: float | None = None) -> Decision:
         """The counselor's decision on an escalated proposal, when there is one; every other decision as it is."""

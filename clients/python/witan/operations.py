@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -20,6 +20,7 @@ Steps = Generator[Any, Any, Any]
 
 SERVER_WAIT = 120.0  # seconds that a node waits at most for one decision
 PAGE = 1000
+BATCH = 256  # proposals that a node takes at once
 RETRY_FIRST, RETRY_MOST = 0.05, 2.0
 
 
@@ -99,6 +100,33 @@ def decide(path: str, body: dict[str, Any], timeout: float) -> Steps:
         except Unavailable:
             if time.monotonic() + pause >= deadline:
                 raise
+        yield Pause(min(pause, max(0.0, deadline - time.monotonic())))
+        pause = min(pause * 2, RETRY_MOST)
+
+
+def decide_all(proposals: Sequence[Mapping[str, Any]], timeout: float) -> Steps:
+    """As decide(), for each proposal; those without a decision are asked for again."""
+    asked = [{**one, "operationId": one.get("operationId") or f"py:{uuid.uuid4().hex}"} for one in proposals]
+    decisions: list[Decision | None] = [None] * len(asked)
+    deadline, pause = time.monotonic() + timeout, RETRY_FIRST
+    while True:
+        open_ = [i for i, one in enumerate(decisions) if one is None or one["outcome"] == "waiting"]
+        left = max(0.0, deadline - time.monotonic())
+        for start in range(0, len(open_), BATCH):
+            some = open_[start:start + BATCH]
+            body = {"proposals": [asked[i] for i in some], "waitMs": int(min(left, SERVER_WAIT) * 1000)}
+            try:
+                told = (yield post("/v1/proposals", body, min(left, SERVER_WAIT) + 10.0, repeatable=True))["outcomes"]
+            except Unavailable:
+                if time.monotonic() + pause >= deadline:
+                    raise
+                continue
+            for i, one in zip(some, told):
+                decisions[i] = one.get("decision") or one.get("waiting") or {
+                    "operationId": asked[i]["operationId"], "outcome": "refused", "duplicate": False,
+                    "message": one["refused"]}
+        if all(one is not None and one["outcome"] != "waiting" for one in decisions) or time.monotonic() >= deadline:
+            return decisions
         yield Pause(min(pause, max(0.0, deadline - time.monotonic())))
         pause = min(pause * 2, RETRY_MOST)
 

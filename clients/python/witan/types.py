@@ -815,6 +815,20 @@ class FieldDescription(TypedDict):
     type: str
 
 
+class FileRow(TypedDict):
+    # SHA-256 of the text, hex
+    digest: str
+    # Name of the file: ID.agent.toml or DOMAIN.domain.toml
+    name: str
+    # How often it was published
+    version: int
+
+
+class FileRows(TypedDict):
+    # Files that the admin has published, by name
+    files: list[FileRow]
+
+
 class FindingRow(TypedDict):
     # Id of the invariant
     invariant: str
@@ -822,6 +836,24 @@ class FindingRow(TypedDict):
     message: str
     # What the invariant returned
     result: Literal["notEvaluated", "pass", "reject", "escalate"]
+
+
+class FormAnswered(TypedDict):
+    # False: it was declined
+    accepted: bool
+    # Which
+    form: str
+
+
+class FormRequest(TypedDict):
+    # Name of the person
+    by: str
+    # The fields, filled in; absent: it is declined
+    content: NotRequired[Json]
+    # Of what was asked, as the item has it
+    digest: str
+    # Which: the id of the item, behind its kind
+    form: str
 
 
 class GraphDeployed(TypedDict):
@@ -882,6 +914,8 @@ class InboxChoice(TypedDict):
     choice: str
     # What it would do
     effect: str
+    # Member of the body that takes another content than the request has, by the schema in detail; empty: none
+    form: str
     # Path that takes the answer, by POST
     path: str
     # Member of the body that names the person; empty: none
@@ -901,12 +935,12 @@ class InboxItem(TypedDict):
     choices: list[InboxChoice]
     # Who has claimed it at this node; absent: nobody has
     claim: NotRequired[dict[str, Json]]
-    # Row of the list that has it: queue, questions of runs, approvals, journal, sagas or incidents
+    # Row of the list that has it: queue, questions of runs, approvals, journal, sagas or incidents; of a form: its tool, words and schema
     detail: Json
     # KIND:KEY; the same as long as it waits
     id: str
     # Why a person is asked
-    kind: Literal["proposal", "question", "approval", "conflict", "operation", "incident"]
+    kind: Literal["proposal", "question", "approval", "conflict", "operation", "incident", "form"]
     # Entity, agent or device concerned
     subject: str
     # What is asked, in one line
@@ -1645,6 +1679,27 @@ class ProgramTokenRow(TypedDict):
 class ProgramTokenRows(TypedDict):
     # Tokens of programs, the oldest first
     tokens: list[ProgramTokenRow]
+
+
+class ProposalOutcome(TypedDict):
+    # The decision, which is durable
+    decision: NotRequired[dict[str, Json]]
+    # Why it was not taken
+    refused: NotRequired[str]
+    # There is no decision yet
+    waiting: NotRequired[dict[str, Json]]
+
+
+class ProposalOutcomes(TypedDict):
+    # Of each proposal, in the order of the request
+    outcomes: list[ProposalOutcome]
+
+
+class ProposalsRequest(TypedDict):
+    # At most 256, each as for proposeAction
+    proposals: list[ProposeRequest]
+    # Milliseconds to wait for all decisions, at most 120000; default: 10000
+    waitMs: NotRequired[int]
 
 
 class ProposeRequest(TypedDict):

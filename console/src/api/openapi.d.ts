@@ -668,6 +668,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Agents and rules that the admin has published */
+        get: operations["listFiles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/files/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Signs an agent or rules for all devices; each has it from its next start on */
+        post: operations["publishFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/graphs": {
         parameters: {
             query?: never;
@@ -815,6 +849,23 @@ export interface paths {
         put?: never;
         /** Says to others at this node who looks at an item, for a while; keeps nobody from answering */
         post: operations["claimInboxItem"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/inbox/form": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answers what a tool asks a person amid a call */
+        post: operations["answerForm"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1376,6 +1427,23 @@ export interface paths {
         put?: never;
         /** What would become of an action now, by every invariant, and when those that fail would pass; changes nothing */
         post: operations["previewAction"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/proposals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Proposes several actions at once; answers when there is a decision on each, or the time is over */
+        post: operations["proposeActions"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2650,6 +2718,18 @@ export interface components {
             /** @description Type of its values */
             type: string;
         };
+        FileRow: {
+            /** @description SHA-256 of the text, hex */
+            digest: string;
+            /** @description Name of the file: ID.agent.toml or DOMAIN.domain.toml */
+            name: string;
+            /** @description How often it was published */
+            version: number;
+        };
+        FileRows: {
+            /** @description Files that the admin has published, by name */
+            files: components["schemas"]["FileRow"][];
+        };
         FindingRow: {
             /** @description Id of the invariant */
             invariant: string;
@@ -2660,6 +2740,22 @@ export interface components {
              * @enum {string}
              */
             result: "notEvaluated" | "pass" | "reject" | "escalate";
+        };
+        FormAnswered: {
+            /** @description False: it was declined */
+            accepted: boolean;
+            /** @description Which */
+            form: string;
+        };
+        FormRequest: {
+            /** @description Name of the person */
+            by: string;
+            /** @description The fields, filled in; absent: it is declined */
+            content?: unknown;
+            /** @description Of what was asked, as the item has it */
+            digest: string;
+            /** @description Which: the id of the item, behind its kind */
+            form: string;
         };
         GraphDeployed: {
             /** @description The most deliveries of a run; null: not known before it begins */
@@ -2723,6 +2819,8 @@ export interface components {
             choice: string;
             /** @description What it would do */
             effect: string;
+            /** @description Member of the body that takes another content than the request has, by the schema in detail; empty: none */
+            form: string;
             /** @description Path that takes the answer, by POST */
             path: string;
             /** @description Member of the body that names the person; empty: none */
@@ -2752,7 +2850,7 @@ export interface components {
                  */
                 until: string;
             };
-            /** @description Row of the list that has it: queue, questions of runs, approvals, journal, sagas or incidents */
+            /** @description Row of the list that has it: queue, questions of runs, approvals, journal, sagas or incidents; of a form: its tool, words and schema */
             detail: unknown;
             /** @description KIND:KEY; the same as long as it waits */
             id: string;
@@ -2760,7 +2858,7 @@ export interface components {
              * @description Why a person is asked
              * @enum {string}
              */
-            kind: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident";
+            kind: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident" | "form";
             /** @description Entity, agent or device concerned */
             subject: string;
             /** @description What is asked, in one line */
@@ -3538,6 +3636,70 @@ export interface components {
         ProgramTokenRows: {
             /** @description Tokens of programs, the oldest first */
             tokens: components["schemas"]["ProgramTokenRow"][];
+        };
+        ProposalOutcome: {
+            /** @description The decision, which is durable */
+            decision?: {
+                /** @description Whether the operation was decided before */
+                duplicate: boolean;
+                /** @description Invariant that did not pass; null: none */
+                invariant: string | null;
+                /** @description Number of the ledger entry; null: the request has none */
+                ledgerSeq: number | null;
+                /** @description Message of that invariant, or why the request was refused */
+                message: string | null;
+                /** @description Id of the operation */
+                operationId: string;
+                /**
+                 * @description What was decided
+                 * @enum {string}
+                 */
+                outcome: "initialised" | "approved" | "rejected" | "escalated" | "cCommitted" | "cRejected" | "refused" | "frozen" | "duplicate";
+                /** @description Of a repeated operation that had escalated: the counselor's decision, where this device has it */
+                resolved?: {
+                    /** @description Who decided */
+                    counselor: string;
+                    /** @description Number of the ledger entry that resolved the escalation */
+                    ledgerSeq: number;
+                    /**
+                     * @description cCommitted or cRejected
+                     * @enum {string}
+                     */
+                    outcome: "initialised" | "approved" | "rejected" | "escalated" | "cCommitted" | "cRejected" | "refused" | "frozen" | "duplicate";
+                    /** @description Reason of the decision */
+                    reason: string;
+                    /** @description Whether every invariant passes after it */
+                    safe: boolean;
+                };
+                /** @description Of a counselor's commit: whether every invariant passes */
+                safe?: boolean;
+            };
+            /** @description Why it was not taken */
+            refused?: string;
+            /** @description There is no decision yet */
+            waiting?: {
+                /** @description What to do */
+                hint: string;
+                /** @description Why there is no decision yet */
+                message: string;
+                /** @description Id of the operation; ask again with it */
+                operationId: string;
+                /**
+                 * @description The request is durable in the outbox
+                 * @enum {string}
+                 */
+                outcome: "waiting";
+            };
+        };
+        ProposalOutcomes: {
+            /** @description Of each proposal, in the order of the request */
+            outcomes: components["schemas"]["ProposalOutcome"][];
+        };
+        ProposalsRequest: {
+            /** @description At most 256, each as for proposeAction */
+            proposals: components["schemas"]["ProposeRequest"][];
+            /** @description Milliseconds to wait for all decisions, at most 120000; default: 10000 */
+            waitMs?: number;
         };
         ProposeRequest: {
             /** @description The action: its type and arguments, as describeDomain lists them */
@@ -6323,6 +6485,91 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listFiles: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "files": [
+                     *         {
+                     *           "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *           "name": "clerk.agent.toml",
+                     *           "version": 2
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FileRows"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            408: components["responses"]["TooSlow"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    publishFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "clerk.agent.toml",
+                 *       "text": "id = \"clerk\"\n"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PublishRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "name": "clerk.agent.toml",
+                     *       "version": 2
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FileRow"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listGraphs: {
         parameters: {
             query?: never;
@@ -6727,7 +6974,7 @@ export interface operations {
                  * @description Items of this kind only
                  * @example proposal
                  */
-                kind?: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident";
+                kind?: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident" | "form";
                 /** @description Most items to give, at most 1000; default: 100 */
                 limit?: number;
                 /** @description Items behind this place only: `next` of an answer */
@@ -6756,6 +7003,7 @@ export interface operations {
                      *             {
                      *               "choice": "reject",
                      *               "effect": "the entity thaws unchanged",
+                     *               "form": "",
                      *               "path": "/v1/queue/decide",
                      *               "person": "counselor",
                      *               "reason": "reason",
@@ -6833,6 +7081,55 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    answerForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "by": "ann",
+                 *       "content": {
+                 *         "sure": true
+                 *       },
+                 *       "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                 *       "form": "box/1"
+                 *     }
+                 */
+                "application/json": components["schemas"]["FormRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "accepted": true,
+                     *       "form": "box/1"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FormAnswered"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
             413: components["responses"]["TooLarge"];
             421: components["responses"]["OtherHost"];
             431: components["responses"]["LargeHeader"];
@@ -8506,6 +8803,83 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NoToken"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    proposeActions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "proposals": [
+                 *         {
+                 *           "action": {
+                 *             "n": 3,
+                 *             "type": "SpendA"
+                 *           },
+                 *           "domain": "budget",
+                 *           "entity": "B",
+                 *           "operationId": "order-4711",
+                 *           "role": "A"
+                 *         },
+                 *         {
+                 *           "action": {
+                 *             "n": 3,
+                 *             "type": "SpendA"
+                 *           },
+                 *           "domain": "budget",
+                 *           "entity": "nobody",
+                 *           "role": "A"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ProposalsRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "outcomes": [
+                     *         {
+                     *           "decision": {
+                     *             "duplicate": false,
+                     *             "invariant": null,
+                     *             "ledgerSeq": 12,
+                     *             "message": null,
+                     *             "operationId": "order-4711",
+                     *             "outcome": "approved"
+                     *           }
+                     *         },
+                     *         {
+                     *           "refused": "there is no role \"A\" in domain \"budget\""
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProposalOutcomes"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
             408: components["responses"]["TooSlow"];
             413: components["responses"]["TooLarge"];
             421: components["responses"]["OtherHost"];

@@ -11,10 +11,11 @@ export const kKinds: Record<Item['kind'], { one: string; many: string }> = {
   conflict: { one: 'Versions that differ', many: 'Versions that differ' },
   operation: { one: 'Stopped operation', many: 'Stopped operations' },
   incident: { one: 'Incident', many: 'Incidents' },
+  form: { one: 'Question of a tool', many: 'Questions of tools' },
 };
 
 export function roleFor(path: string): 'counselor' | 'operator' {
-  return /^\/v1\/(queue|approval|graphs\/answer)/.test(path) ? 'counselor' : 'operator';
+  return /^\/v1\/(queue|approval|graphs\/answer|inbox\/form)/.test(path) ? 'counselor' : 'operator';
 }
 
 // Claimed by another person.

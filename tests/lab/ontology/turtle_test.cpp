@@ -1,5 +1,5 @@
 // The Turtle reader: what it reads, and what it says of what it can't, with the place. Never half a graph.
-#include "lab/ontology/turtle.h"
+#include "rdf/turtle.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,4 +1,4 @@
-#include "lab/ontology/turtle.h"
+#include "rdf/turtle.h"
 
 #include <serd/serd.h>
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lab/ontology/diagnostic.h"
+#include "rdf/diagnostic.h"
 
 namespace witan::ontology {
 
@@ -57,8 +57,5 @@ class Facts {
   const Graph& graph_;
   std::map<std::string_view, std::uint32_t> iris_;
 };
-
-// Appends an error for each cycle, and for each pair of statements that contradict each other (contradictions.cpp).
-void findContradictions(const Facts&, Diagnostics& out);
 
 }  // namespace witan::ontology

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "lab/ontology/graph.h"
+#include "rdf/graph.h"
 
 namespace witan::ontology {
 

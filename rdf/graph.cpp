@@ -1,4 +1,4 @@
-#include "lab/ontology/graph.h"
+#include "rdf/graph.h"
 
 #include <algorithm>
 #include <tuple>

@@ -1,4 +1,4 @@
-#include "lab/ontology/diagnostic.h"
+#include "rdf/diagnostic.h"
 
 #include <algorithm>
 #include <tuple>

@@ -1,0 +1,49 @@
+// Agents and rules that the cluster's admin gives to all devices (node/daemon/published_files.h).
+#include "base/bytes.h"
+#include "base/sha256.h"
+#include "node/api/control_routes.h"
+#include "node/cluster/device_key.h"
+
+namespace witan::node::api {
+
+namespace {
+
+WITAN_STRUCT(FileRow, (std::string, name, "Name of the file: ID.agent.toml or DOMAIN.domain.toml"),
+             (std::uint64_t, version, "How often it was published"), (std::string, digest, "SHA-256 of the text, hex"))
+
+WITAN_STRUCT(FileRows, (std::vector<FileRow>, files, "Files that the admin has published, by name"))
+
+WITAN_STRUCT(PublishRequest, (std::string, name, "Name of the file: ID.agent.toml or DOMAIN.domain.toml", 1),
+             (std::string, text, "The file", 1))
+
+FileRow fileRow(const PublishedFile& file) { return {file.name, file.version, toHex(sha256(file.text))}; }
+
+Result<FileRows> files(const ApiContext& context, const Nothing&) {
+  WITAN_TRY(all, context.daemon.published().all());
+  FileRows rows;
+  for (const PublishedFile& file : all) rows.files.push_back(fileRow(file));
+  return rows;
+}
+
+Result<FileRow> publish(const ApiContext& context, const PublishRequest& request) {
+  Daemon& daemon = context.daemon;
+  if (!daemon.enrolment().isAdmin())
+    return conflict("this device does not have the admin's key", "publish on the device where the cluster was begun");
+  WITAN_TRY(key, readKey(daemon.path(), KeyName::admin));
+  WITAN_TRY(file, daemon.published().publish(request.name, request.text, key));
+  WITAN_DO(daemon.tick());
+  daemon.takePublished();
+  return fileRow(file);
+}
+
+}  // namespace
+
+std::vector<ControlRoute> fileRoutes() {
+  using enum ControlRole;
+  return {
+      get("/v1/files", "listFiles", "files", observer, "Agents and rules that the admin has published", files, {500}),
+      post("/v1/files/publish", "publishFile", "files", admin,
+           "Signs an agent or rules for all devices; each has it from its next start on", publish, {409, 500})};
+}
+
+}  // namespace witan::node::api

@@ -1,0 +1,65 @@
+// PublishedFiles: agents (ID.agent.toml) and rules (DOMAIN.domain.toml) that the cluster's admin gives to all devices.
+// Each version is a signed document (replication/records/signed_document.h), a record of the agents' database under
+// NAME/DIGEST that never changes, so it travels through anybody and counts only with the admin's signature. A device
+// that has one keeps it in DIR/published and puts its text where nodes read such files when they start: DIR/agents,
+// DIR/rules. Each version of an agent stays in DIR/agents/versions, for the replay of its runs. A published rule file
+// never takes the place of another one of its name: ledgers may be of that.
+//
+// Belongs to a Daemon, on its loop's thread; the replica outlives it.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/crypto.h"
+#include "replication/arrivals.h"
+#include "replication/local_replica.h"
+
+namespace witan::node {
+
+struct PublishedFile {
+  std::string name;  // "clerk.agent.toml"
+  std::uint64_t version = 0;
+  std::string text;
+};
+
+class PublishedFiles {
+ public:
+  PublishedFiles(replication::LocalReplica& replica, std::string scope, std::filesystem::path dir,
+                 const PublicKey& admin)
+      : replica_(replica), scope_(std::move(scope)), dir_(std::move(dir)), admin_(admin) {}
+
+  // As the next version. It is durable with the next flush of the agents' database, and look() finds it. Errors:
+  // invalid, the text is not what its name says; conflict, other rules of this name are there.
+  Result<PublishedFile> publish(const std::string& name, const std::string& text, const SigningKey& admin);
+  // Takes in what has come since the last look. What happened to each, in words. Errors: of the store or the disk.
+  Result<std::vector<std::string>> look();
+  // The version of each that counts, by name.
+  Result<std::vector<PublishedFile>> all();
+
+ private:
+  // The version that counts, and its document; what counts for nothing, in words.
+  struct Found {
+    std::optional<PublishedFile> file;
+    std::string document;
+    std::vector<std::string> refused;
+  };
+  Result<Found> find(const std::string& name);
+  std::set<std::string> names();
+  Result<std::string> takeIn(const PublishedFile& file, const std::string& document);
+
+  replication::LocalReplica& replica_;
+  const std::string scope_;
+  const std::filesystem::path dir_;
+  const PublicKey admin_;
+  replication::Arrivals arrivals_{replication::Kind::policy};
+};
+
+// That each file of an agent or of rules in a data directory is what the admin has published. Errors: unauthorised,
+// naming the first that is not.
+Status checkPublished(const std::filesystem::path& dir);
+
+}  // namespace witan::node
