@@ -355,6 +355,32 @@ export interface ArgumentDescription {
   type: string;
 }
 
+export interface ArtefactRow {
+  /** When */
+  at: string;
+  /** SHA-256 of what would run */
+  digest: string;
+  /** Its id */
+  id: string;
+  /** What was validated */
+  kind: "agent" | "model" | "adapter" | "graph";
+  /** SHA-256 of the report */
+  report: string;
+  /** Whether it passed */
+  result: "pass" | "fail";
+  /** What it was validated with */
+  suite: string;
+  /** Its version */
+  version: string;
+}
+
+export interface ArtefactRows {
+  /** Those that the cluster's admin signed */
+  artefacts: Array<ArtefactRow>;
+  /** Whether an agent in a graph needs one, on this device */
+  needed: boolean;
+}
+
 export interface AskedKeyRow {
   /** Id of the member */
   device: string;
@@ -1847,6 +1873,25 @@ export interface Receipts {
   receipts: Array<ReceiptRow>;
 }
 
+export interface RegisterRequest {
+  /** SHA-256 of the model or adapter, in hex */
+  digest?: string;
+  /** Of a graph: it is checked, and the result stands in the artefact */
+  document?: Record<string, Json>;
+  /** Of another: its id */
+  id?: string;
+  /** What was validated */
+  kind: "agent" | "model" | "adapter" | "graph";
+  /** SHA-256 of the report, in hex */
+  report?: string;
+  /** Default: pass */
+  result?: "pass" | "fail";
+  /** What it was validated with */
+  suite?: string;
+  /** Of a model or adapter; an agent is the one of this node */
+  version?: string;
+}
+
 export interface RevokePersonRequest {
   /** Name of the person */
   name: string;
@@ -1894,6 +1939,23 @@ export interface RosterChanged {
   version: number;
   /** Roles that no domain has, and the like */
   warnings: Array<string>;
+}
+
+export interface RunReplayed {
+  /** That were made anew */
+  entries: number;
+  /** Number of the first entry that says something else */
+  entry: number | null;
+  /** Transcripts replayed */
+  episodes: number;
+  /** What is not on this device, and was not looked at */
+  missing: Array<string>;
+  /** Whether each entry says what follows from the ones before, and from what came from outside */
+  ok: boolean;
+  /** Id of the run */
+  run: string;
+  /** What is different there */
+  why: string;
 }
 
 export interface RunRow {

@@ -53,11 +53,12 @@ void edit(Device& device, const std::string& id, const std::string& payload, std
   ASSERT_TRUE(device.replica().commit(replication::DatabaseName::journal, "main", writes).ok());
 }
 
-std::vector<std::string> outputs(Stage& stage, const std::string& status = "completed") {
+// Of runs that have completed.
+std::vector<std::string> outputs(Stage& stage) {
   std::vector<std::string> all;
   GraphBodies bodies(stage.cluster.a().replica().data(), "main");
   for (const domains::graph::Run& run : domains::graph::runsIn(stage.state(stage.cluster.a()))) {
-    EXPECT_EQ(run.status, status);
+    if (run.status != "completed") continue;
     for (const domains::graph::Output& one : domains::graph::outputsIn(stage.state(stage.cluster.a()), run.id))
       all.push_back(canonicalJson(*bodies.find(one.digest)));
   }
@@ -95,6 +96,7 @@ TEST(GraphTriggers, ANewOwnerEntersNothingTwice) {
   for (int n = 0; n < 3; ++n) edit(desk, "r" + std::to_string(n), "{}");
   ASSERT_TRUE(stage.rounds([&] { return runs(stage) == 3; })) << stage.words(desk);
   desk.losePower();
+  stage.connectAll(false), stage.connectAll(true);
   pass(stage);
   EXPECT_EQ(runs(stage), 3u);
   ASSERT_TRUE(desk.replica().transferOwnership("graph/0", "b", "test", at(desk.ms)).ok());
@@ -107,26 +109,17 @@ TEST(GraphTriggers, ANewOwnerEntersNothingTwice) {
 
 // What has no room stays in the journal, and enters when there is some.
 TEST(GraphTriggers, AFullIngressLeavesItInTheJournal) {
-  Stage stage = watchStage(triggered(kReports, R"(,"key":"id","capacity":1)"), 1, true);
+  Stage stage = watchStage(triggered(kReports, R"(,"key":"k","capacity":1)"), 1, true);
   Device& desk = stage.cluster.a();
   stage.document["edge"].as_array()[0].as_object()["capacity"] = 1;
   stage.deploy();
-  for (int n = 0; n < 9; ++n) edit(desk, "r" + std::to_string(n), "{}");
+  for (int n = 0; n < 9; ++n) edit(desk, "r" + std::to_string(n), R"({"k":"tea"})");
   pass(stage);
   const std::size_t first = runs(stage);
   EXPECT_LT(first, 9u);
-  for (int answered = 0; answered < 9; ++answered) {
-    ASSERT_TRUE(stage.rounds([&] { return stage.asks(desk); })) << stage.words(desk);
-    const auto question = domains::graph::questionsIn(stage.state(desk)).at(0);
-    stage.propose(desk, graphs(), "watch", "Person",
-                  {{"type", "Answer"},
-                   {"run", question.run},
-                   {"node", question.node},
-                   {"span", question.span},
-                   {"digest", question.digest},
-                   {"by", "ada"},
-                   {"approve", true}});
-    stage.step();
+  for (std::size_t done = 0; done < 9; ++done) {
+    ASSERT_TRUE(stage.rounds([&] { return outputs(stage).size() == done && stage.asks(desk); })) << stage.words(desk);
+    stage.answer(desk, "ada", "out");
   }
   ASSERT_TRUE(stage.rounds([&] { return outputs(stage).size() == 9; })) << stage.words(desk);
 }

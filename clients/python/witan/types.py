@@ -359,6 +359,32 @@ class ArgumentDescription(TypedDict):
     type: str
 
 
+class ArtefactRow(TypedDict):
+    # When
+    at: str
+    # SHA-256 of what would run
+    digest: str
+    # Its id
+    id: str
+    # What was validated
+    kind: Literal["agent", "model", "adapter", "graph"]
+    # SHA-256 of the report
+    report: str
+    # Whether it passed
+    result: Literal["pass", "fail"]
+    # What it was validated with
+    suite: str
+    # Its version
+    version: str
+
+
+class ArtefactRows(TypedDict):
+    # Those that the cluster's admin signed
+    artefacts: list[ArtefactRow]
+    # Whether an agent in a graph needs one, on this device
+    needed: bool
+
+
 class AskedKeyRow(TypedDict):
     # Id of the member
     device: str
@@ -1839,6 +1865,25 @@ class Receipts(TypedDict):
     receipts: list[ReceiptRow]
 
 
+class RegisterRequest(TypedDict):
+    # SHA-256 of the model or adapter, in hex
+    digest: NotRequired[str]
+    # Of a graph: it is checked, and the result stands in the artefact
+    document: NotRequired[dict[str, Json]]
+    # Of another: its id
+    id: NotRequired[str]
+    # What was validated
+    kind: Literal["agent", "model", "adapter", "graph"]
+    # SHA-256 of the report, in hex
+    report: NotRequired[str]
+    # Default: pass
+    result: NotRequired[Literal["pass", "fail"]]
+    # What it was validated with
+    suite: NotRequired[str]
+    # Of a model or adapter; an agent is the one of this node
+    version: NotRequired[str]
+
+
 class RevokePersonRequest(TypedDict):
     # Name of the person
     name: str
@@ -1886,6 +1931,23 @@ class RosterChanged(TypedDict):
     version: int
     # Roles that no domain has, and the like
     warnings: list[str]
+
+
+class RunReplayed(TypedDict):
+    # That were made anew
+    entries: int
+    # Number of the first entry that says something else
+    entry: int | None
+    # Transcripts replayed
+    episodes: int
+    # What is not on this device, and was not looked at
+    missing: list[str]
+    # Whether each entry says what follows from the ones before, and from what came from outside
+    ok: bool
+    # Id of the run
+    run: str
+    # What is different there
+    why: str
 
 
 class RunRow(TypedDict):

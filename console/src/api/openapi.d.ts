@@ -293,6 +293,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/artefacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was validated, as the cluster's admin signed it */
+        get: operations["listArtefacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/artefacts/register": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Signs that an agent, a model, an adapter or a graph was validated */
+        post: operations["registerArtefact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/backup": {
         parameters: {
             query?: never;
@@ -764,6 +798,23 @@ export interface paths {
         put?: never;
         /** Checks a graph and deploys it */
         post: operations["deployGraph"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/graphs/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Makes a run anew from its messages, transcripts and answers, and compares each entry */
+        get: operations["replayGraphRun"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2212,6 +2263,39 @@ export interface components {
             required: boolean;
             /** @description Type of its value */
             type: string;
+        };
+        ArtefactRow: {
+            /**
+             * Format: date-time
+             * @description When
+             */
+            at: string;
+            /** @description SHA-256 of what would run */
+            digest: string;
+            /** @description Its id */
+            id: string;
+            /**
+             * @description What was validated
+             * @enum {string}
+             */
+            kind: "agent" | "model" | "adapter" | "graph";
+            /** @description SHA-256 of the report */
+            report: string;
+            /**
+             * @description Whether it passed
+             * @enum {string}
+             */
+            result: "pass" | "fail";
+            /** @description What it was validated with */
+            suite: string;
+            /** @description Its version */
+            version: string;
+        };
+        ArtefactRows: {
+            /** @description Those that the cluster's admin signed */
+            artefacts: components["schemas"]["ArtefactRow"][];
+            /** @description Whether an agent in a graph needs one, on this device */
+            needed: boolean;
         };
         AskedKeyRow: {
             /** @description Id of the member */
@@ -3855,6 +3939,32 @@ export interface components {
             /** @description Receipts, by key */
             receipts: components["schemas"]["ReceiptRow"][];
         };
+        RegisterRequest: {
+            /** @description SHA-256 of the model or adapter, in hex */
+            digest?: string;
+            /** @description Of a graph: it is checked, and the result stands in the artefact */
+            document?: {
+                [key: string]: unknown;
+            };
+            /** @description Of another: its id */
+            id?: string;
+            /**
+             * @description What was validated
+             * @enum {string}
+             */
+            kind: "agent" | "model" | "adapter" | "graph";
+            /** @description SHA-256 of the report, in hex */
+            report?: string;
+            /**
+             * @description Default: pass
+             * @enum {string}
+             */
+            result?: "pass" | "fail";
+            /** @description What it was validated with */
+            suite?: string;
+            /** @description Of a model or adapter; an agent is the one of this node */
+            version?: string;
+        };
         RevokePersonRequest: {
             /** @description Name of the person */
             name: string;
@@ -3896,6 +4006,22 @@ export interface components {
             version: number;
             /** @description Roles that no domain has, and the like */
             warnings: string[];
+        };
+        RunReplayed: {
+            /** @description That were made anew */
+            entries: number;
+            /** @description Number of the first entry that says something else */
+            entry: number | null;
+            /** @description Transcripts replayed */
+            episodes: number;
+            /** @description What is not on this device, and was not looked at */
+            missing: string[];
+            /** @description Whether each entry says what follows from the ones before, and from what came from outside */
+            ok: boolean;
+            /** @description Id of the run */
+            run: string;
+            /** @description What is different there */
+            why: string;
         };
         RunRow: {
             /**
@@ -5334,6 +5460,103 @@ export interface operations {
             408: components["responses"]["TooSlow"];
             421: components["responses"]["OtherHost"];
             431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listArtefacts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "artefacts": [
+                     *         {
+                     *           "at": "2026-03-23T08:00:00Z",
+                     *           "digest": "aa4e6c0b7f1d8e25930c46fb1de7a58296c3f04d7be12a5890cd3f6e41b7a209",
+                     *           "id": "triage",
+                     *           "kind": "agent",
+                     *           "report": "3d6c0f57a1be48920c7de5f361ab9840275dce16fb3a9c08417e5d2fb6093ca4",
+                     *           "result": "pass",
+                     *           "suite": "triage-suite",
+                     *           "version": "3"
+                     *         }
+                     *       ],
+                     *       "needed": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ArtefactRows"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            408: components["responses"]["TooSlow"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    registerArtefact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "triage",
+                 *       "kind": "agent",
+                 *       "report": "3d6c0f57a1be48920c7de5f361ab9840275dce16fb3a9c08417e5d2fb6093ca4",
+                 *       "suite": "triage-suite"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RegisterRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "at": "2026-03-23T08:00:00Z",
+                     *       "digest": "aa4e6c0b7f1d8e25930c46fb1de7a58296c3f04d7be12a5890cd3f6e41b7a209",
+                     *       "id": "triage",
+                     *       "kind": "agent",
+                     *       "report": "3d6c0f57a1be48920c7de5f361ab9840275dce16fb3a9c08417e5d2fb6093ca4",
+                     *       "result": "pass",
+                     *       "suite": "triage-suite",
+                     *       "version": "3"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ArtefactRow"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -6776,6 +6999,51 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             421: components["responses"]["OtherHost"];
             431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayGraphRun: {
+        parameters: {
+            query: {
+                /**
+                 * @description Id of the run, or its external id
+                 * @example order-1
+                 */
+                run: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "entries": 14,
+                     *       "entry": null,
+                     *       "episodes": 2,
+                     *       "missing": [],
+                     *       "ok": true,
+                     *       "run": "5f0c",
+                     *       "why": ""
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunReplayed"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
         };
     };
