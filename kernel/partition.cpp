@@ -367,7 +367,8 @@ Decision Partition::propose(const Proposal& proposal) {
 Decision Partition::decide(const CounselorDecision& d) {
   if (Status valid = validateOperationId(d.operationId); !valid.ok()) return refuse(valid.error().message, false, {});
   const std::string decided = d.commit ? decisionText(enumName(d.base), editOf(d)) : std::string();
-  if (std::string excess = excessOf({}, decided, d.reason); !excess.empty()) return refuse(std::move(excess), false, {});
+  if (std::string excess = excessOf({}, decided, d.reason); !excess.empty())
+    return refuse(std::move(excess), false, {});
   const auto sameDecision = [&](const Entry& e) {
     return e.tag == (d.commit ? Tag::cCommitted : Tag::cRejected) && e.entity == d.entity &&
            e.counselor == d.counselor && e.decision == decided;

@@ -485,7 +485,8 @@ Status UntypedModule::counselorCommit(EntityState& entity, CommitBase base, cons
     out.verdicts[i + 1] = static_cast<std::uint8_t>(verdict.result());
     if (verdict.passed()) continue;
     entity.notPassing |= std::uint64_t{1} << i;
-    out.findings.push_back({static_cast<std::uint16_t>(i + 1), verdict.result(), readable(std::move(verdict).takeMessage())});
+    out.findings.push_back(
+        {static_cast<std::uint16_t>(i + 1), verdict.result(), readable(std::move(verdict).takeMessage())});
   }
   appendWrites(fields_, journal, stateOf(entity), out.writes);
   if (std::string excess = excessOf(out.writes, journal, stateOf(entity)); !excess.empty())
@@ -495,8 +496,8 @@ Status UntypedModule::counselorCommit(EntityState& entity, CommitBase base, cons
     merged.as_object()["waivers"] = parseJson(toJson(entity.shared.waivers), kCommitLimits).value();
     out.writes = canonicalJson(merged);
     if (out.writes.size() > kRecordTextMax)
-      return undone(invalid(concat("the write set has ", out.writes.size(), " bytes with the waivers: a record holds ",
-                                   kRecordTextMax)));
+      return undone(invalid(
+          concat("the write set has ", out.writes.size(), " bytes with the waivers: a record holds ", kRecordTextMax)));
   }
   journal.clear();
   return okStatus();

@@ -166,11 +166,12 @@ void AdvertisementExchange::noteRules(const std::string& from, std::string_view 
     const std::string_view digest = theirs.substr(at + mark.size(), 2 * 8);
     if (digest == shortDigest(*module)) continue;
     differ.insert(domain);
-    if (const auto known = otherRules_.find(from); known != otherRules_.end() && known->second.contains(domain)) continue;
-    const std::string what =
-        concat(domain, ": ", from, " has another version of the rule file (digest ", clip(digest), ") than this device (",
-               shortDigest(*module), "), so neither follows the other's ledgers of it: install the same file on both, ",
-               "or give one of them another name");
+    if (const auto known = otherRules_.find(from); known != otherRules_.end() && known->second.contains(domain))
+      continue;
+    const std::string what = concat(domain, ": ", from, " has another version of the rule file (digest ", clip(digest),
+                                    ") than this device (", shortDigest(*module),
+                                    "), so neither follows the other's ledgers of it: install the same file on both, ",
+                                    "or give one of them another name");
     state_.local->note({"otherRules", from, what});
     state_.notice("otherRules", "", what);
   }
@@ -193,8 +194,7 @@ bool AdvertisementExchange::fitsEngine(const std::string& from, Peer& peer, cons
     }
     return true;
   }
-  peer.farewell =
-      "the ledger engine of " + from + " is " + inQuotes(theirs) + ", this device's is " + inQuotes(mine);
+  peer.farewell = "the ledger engine of " + from + " is " + inQuotes(theirs) + ", this device's is " + inQuotes(mine);
   if (etcds)
     peer.farewell = "the etcd of " + from + " is another one (cluster id " + std::to_string(standing.etcdCluster) +
                     ") than this device's (" + std::to_string(etcdCluster) + ")";

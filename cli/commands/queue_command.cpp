@@ -179,8 +179,8 @@ std::string previewWords(const CommitPreview& preview) {
   return words + "writes " + canonicalJson(preview.writes) + "\n";
 }
 
-// Most often the edit was forgotten, and the entity asks for the same again at each later proposal. What cannot be shown
-// is left to the decision itself, which says why.
+// Most often the edit was forgotten, and the entity asks for the same again at each later proposal. What cannot be
+// shown is left to the decision itself, which says why.
 Status checkSafe(Queue& queue, const QueueRow& row, const DecideRequest& request, Time at) {
   if (std::ranges::find(row.counselors, request.counselor) == row.counselors.end()) return okStatus();
   const auto preview = queue.preview(request, at);

@@ -81,8 +81,7 @@ std::shared_ptr<const SourceText> sourceTextOf(std::string_view file, const toml
   SourceText source{std::move(name), node.source().begin.line, node.source().begin.column, std::move(text)};
   // Behind the opening quotes; a line end right behind three of them does not count.
   std::size_t at = 0;
-  for (std::size_t line = 1; line < source.line && at != std::string::npos; ++line)
-    at = file.find('\n', at) + 1;
+  for (std::size_t line = 1; line < source.line && at != std::string::npos; ++line) at = file.find('\n', at) + 1;
   std::string_view raw = file.substr(std::min(at, file.size()));
   std::size_t begin = 0;
   for (std::size_t column = 1; column < source.column && begin < raw.size(); ++begin)

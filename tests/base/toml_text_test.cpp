@@ -27,9 +27,8 @@ TEST(TomlText, WhatPeopleWritePasses) {
   std::string numbers = "x = [0.5";
   for (int i = 0; i < 1'000; ++i) numbers += ", 0.5";
   const std::string dots(1'000, '.');
-  for (const std::string& text :
-       {dotted(256) + " = 1\n", numbers + "]\n", std::string(), "# " + dots + "\nx = 1\n",
-        "x = \"\\\"" + dots + "\"\ny = '" + dots + "'\n", "x = '''\n\"" + dots + "\n'''\n"})
+  for (const std::string& text : {dotted(256) + " = 1\n", numbers + "]\n", std::string(), "# " + dots + "\nx = 1\n",
+                                  "x = \"\\\"" + dots + "\"\ny = '" + dots + "'\n", "x = '''\n\"" + dots + "\n'''\n"})
     EXPECT_TRUE(checkTomlKeys(text, "witan.toml").ok());
 }
 

@@ -104,8 +104,7 @@ class Extremes : public testing::Test {
     auto parsed = module_->parseAction(parseJson(action, kOwnJson).value());
     EXPECT_TRUE(parsed.ok()) << (parsed.ok() ? "" : parsed.error().message);
     at_.micros += 1;
-    return ledger_->partition().propose(
-        {"e", role, concat("op-", ++operations_), "device", "", parsed->get(), at_});
+    return ledger_->partition().propose({"e", role, concat("op-", ++operations_), "device", "", parsed->get(), at_});
   }
   std::string state() {
     std::string out;
@@ -149,8 +148,7 @@ TEST_F(Extremes, WhatARecordCannotHoldIsRejected) {
   ASSERT_EQ(ledger_->partition().init("e", {}, at_).outcome, Outcome::initialised);
   const std::string text(60'000, 'x');
   Decision last;
-  for (int i = 0; i < 8; ++i)
-    last = propose("A", concat(R"({"type":"Text","twice":true,"k":")", text, "\"}"));
+  for (int i = 0; i < 8; ++i) last = propose("A", concat(R"({"type":"Text","twice":true,"k":")", text, "\"}"));
   EXPECT_EQ(last.outcome, Outcome::rejected);
   EXPECT_EQ(last.invariant, kKernelIntegrity);
   EXPECT_THAT(last.message, HasSubstr("s: what the proposal writes would take more than 4194304 bytes"));
@@ -173,7 +171,9 @@ TEST_F(Extremes, WhatARecordCannotHoldIsRejected) {
 TEST_F(Extremes, RandomValuesLeaveALedgerThatOpensAgain) {
   ASSERT_EQ(ledger_->partition().init("e", {}, at_).outcome, Outcome::initialised);
   SeededRandom random(23);
-  const auto one = [&](std::initializer_list<const char*> values) { return *(values.begin() + random.below(values.size())); };
+  const auto one = [&](std::initializer_list<const char*> values) {
+    return *(values.begin() + random.below(values.size()));
+  };
   const auto real = [&] { return one({"0", "-0.0", "1e308", "-1.7976931348623157e308", "5e-324", "0.1", "-3"}); };
   const auto span = [&] {
     return one({"\"0s\"", "\"0.000000001s\"", "\"-0.0000015s\"", "\"9223372036s\"", "\"-9223372036s\"", "\"36h\""});
@@ -192,8 +192,9 @@ TEST_F(Extremes, RandomValuesLeaveALedgerThatOpensAgain) {
         action = concat(R"({"type":"Time","k":)", span(), R"(,"key":"K)", random.below(3), R"(","n":)", whole(), "}");
         break;
       case 3:
-        action = concat(R"({"type":"Text","twice":)", random.below(4) != 0 ? "true" : "false", R"(,"k":")",
-                        std::string(random.below(8) == 0 ? 50'000 : 3, 'x'), one({"", "\\u0000", "\\u202e", "."}), "\"}");
+        action =
+            concat(R"({"type":"Text","twice":)", random.below(4) != 0 ? "true" : "false", R"(,"k":")",
+                   std::string(random.below(8) == 0 ? 50'000 : 3, 'x'), one({"", "\\u0000", "\\u202e", "."}), "\"}");
         break;
       default: action = concat(R"({"type":"Mean","sum":)", real(), R"(,"n":)", whole(), "}");
     }

@@ -165,7 +165,7 @@ TEST_F(RuleFile, PolicyReplacesMembers) {
 }
 
 TEST_F(RuleFile, FootprintsAreComputed) {
-  const Signature& s = module_->signature();
+  const kernel::Signature& s = module_->signature();
   ASSERT_EQ(s.roles.size(), 2u);
   EXPECT_EQ(s.fieldNames(s.roles[0].writes), (std::vector<std::string>{"amount", "purpose"}));
   EXPECT_EQ(s.fieldNames(s.roles[1].footprint), (std::vector<std::string>{"amount", "purpose", "spent"}));
