@@ -47,6 +47,11 @@ void findProblems(const Signature& signature, std::vector<std::string>& problems
   for (const RoleInfo& role : signature.roles)
     if (std::ranges::none_of(signature.processes, [&](const auto& p) { return p.role == role.name; }))
       problems.push_back("role " + role.name + " performs no process");
+  const bool asks = std::ranges::any_of(
+      signature.invariants, [](const InvariantInfo& one) { return one.mixed || one.onFailure == InvResult::escalate; });
+  const auto isSomebody = [](const std::string& name) { return name.find_first_not_of(" \t") != std::string::npos; };
+  if (asks && std::ranges::none_of(signature.counselors, isSomebody))
+    problems.push_back("an escalation would wait for ever: no counselor is named who could answer it");
   const InvariantInfo* escalating = nullptr;
   for (const InvariantInfo& invariant : signature.invariants) {
     if (invariant.id == kKernelIntegrity) problems.push_back("invariant " + invariant.id + " has the kernel's own id");

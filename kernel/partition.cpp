@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/identity.h"
+#include "base/json_codec.h"
 #include "base/mutant.h"
 #include "base/utf8.h"
 #include "kernel/mutator.h"
@@ -49,6 +50,16 @@ std::optional<Time> expiryOf(Time at, std::int64_t ttlMicros) {
   Time due;
   const bool endless = __builtin_add_overflow(at.micros, ttlMicros, &due.micros) || !isCalendarTime(due);
   return ttlMicros <= 0 || endless ? std::nullopt : std::optional(due);
+}
+
+// Why an entry cannot hold these texts beside a write set; "": it can.
+std::string excessOf(std::string_view action, std::string_view decision = {}, std::string_view reason = {}) {
+  const auto tooLong = [](std::string_view what, std::size_t bytes, std::size_t most) {
+    return concat(what, " has ", bytes, " bytes: a record holds ", most);
+  };
+  if (action.size() > kRecordTextMax) return tooLong("the action", action.size(), kRecordTextMax);
+  if (decision.size() > kRecordTextMax) return tooLong("the edit", decision.size(), kRecordTextMax);
+  return reason.size() > kTextMax ? tooLong("the reason", reason.size(), kTextMax) : std::string();
 }
 
 std::string genesisText(const DomainModule& module, const EntityState& state, Time at) {
@@ -111,6 +122,9 @@ Decision Partition::init(std::string_view entity, const json::object& fields, Ti
     return refuse(created.error().message + (created.error().hint.empty() ? "" : "; " + created.error().hint), false,
                   {});
   std::string genesis = genesisText(*module_, **created, at);
+  if (genesis.size() > kRecordTextMax)
+    return refuse(concat("the beginning of the entity has ", genesis.size(), " bytes: a record holds ", kRecordTextMax),
+                  false, {});
   const GenesisView record{entity, genesis};
   const std::string_view bytes = writer_.message(record);
   const Hash hash = leafHash(bytes);
@@ -261,6 +275,7 @@ Decision Partition::propose(const Proposal& proposal) {
     return refuse(valid.error().message, false, {});
   action_.clear();
   module_->writeAction(action_, *proposal.action);
+  if (std::string excess = excessOf(action_); !excess.empty()) return refuse(std::move(excess), false, {});
   const auto sameProposal = [&](const Entry& e) {
     return e.counselor.empty() && e.entity == proposal.entity && e.role == proposal.role && e.action == action_;
   };
@@ -352,6 +367,8 @@ Decision Partition::propose(const Proposal& proposal) {
 Decision Partition::decide(const CounselorDecision& d) {
   if (Status valid = validateOperationId(d.operationId); !valid.ok()) return refuse(valid.error().message, false, {});
   const std::string decided = d.commit ? decisionText(enumName(d.base), editOf(d)) : std::string();
+  if (std::string excess = excessOf({}, decided, d.reason); !excess.empty())
+    return refuse(std::move(excess), false, {});
   const auto sameDecision = [&](const Entry& e) {
     return e.tag == (d.commit ? Tag::cCommitted : Tag::cRejected) && e.entity == d.entity &&
            e.counselor == d.counselor && e.decision == decided;

@@ -4,12 +4,14 @@
 #include <set>
 
 #include "base/string_util.h"
+#include "kernel/record/entry.h"
 
 namespace witan::kernel {
 
 namespace {
 
 constexpr JsonLimits kCommitLimits{.bytes = 64 << 20, .depth = 64};
+constexpr std::size_t kInstancesMax = 4096;  // an escalation's entry names them; beyond that the entity freezes
 
 Status addWaivers(PublicFields& shared, const json::value& value) {
   const json::value* add = value.is_object() ? value.get_object().if_contains("add") : nullptr;
@@ -120,11 +122,18 @@ class Reach {
   std::set<std::string> seen_, rows_, instances_;
 };
 
-void rejectByKernel(const Verdict& verdict, Evaluation& out) {
+// A message is read by people, and the detection vector of one entry holds up to 65.
+std::string readable(std::string message) {
+  constexpr std::size_t kMessageMax = 4096;
+  if (message.size() > kMessageMax) message = concat(clip(message, kMessageMax), "...");
+  return message;
+}
+
+void rejectByKernel(std::string message, Evaluation& out) {
   out.tag = Evaluation::Tag::rejected;
   out.witness = 0;
   out.verdicts[0] = static_cast<std::uint8_t>(InvResult::reject);
-  out.message = verdict.message();
+  out.message = readable(std::move(message));
 }
 
 }  // namespace
@@ -343,7 +352,7 @@ Touch UntypedModule::touch(const EntityState& entity, const Action& action, Time
   reach.into(touch);
   std::ranges::sort(touch.written);
   touch.written.erase(std::unique(touch.written.begin(), touch.written.end()), touch.written.end());
-  if (scalars) touch.instances.clear();
+  if (scalars || touch.instances.size() > kInstancesMax) touch.instances.clear();
   return touch;
 }
 
@@ -353,20 +362,39 @@ void UntypedModule::decide(EntityState& entity, std::string_view role, const Act
   out.reset(invariants_.size());
   if (std::string fault = kernelFault(entity, journal, role, action, at); !fault.empty()) {
     journal.undoIn(stateOf(entity));
-    return rejectByKernel(Verdict::reject(std::move(fault)), out);
+    return rejectByKernel(std::move(fault), out);
   }
   out.verdicts[0] = static_cast<std::uint8_t>(InvResult::pass);
   const Time clockBefore = entity.shared.clock;
   entity.shared.clock = at;
   walkCandidate(entity, journal, out, everything);
+  if (out.tag == Evaluation::Tag::approved) {
+    appendWrites(fields_, journal, stateOf(entity), out.writes);
+    if (std::string excess = excessOf(out.writes, journal, stateOf(entity)); !excess.empty()) {
+      rejectByKernel(std::move(excess), out);
+      out.writes.clear();
+    }
+  }
   if (out.tag != Evaluation::Tag::approved) {
     journal.undoIn(stateOf(entity));
     entity.shared.clock = clockBefore;
     return;
   }
   entity.notPassing = 0;  // whatever was not passing was evaluated, and passed
-  appendWrites(fields_, journal, stateOf(entity), out.writes);
   journal.clear();
+}
+
+// Why no record can hold the write set: the field that takes most of it. "": one can.
+std::string UntypedModule::excessOf(const std::string& writes, const JournalBase& journal, const void* state) const {
+  if (writes.size() <= kRecordTextMax) return {};
+  std::pair<std::size_t, std::string_view> most;
+  for (std::size_t i = 0; i < fields_.size(); ++i) {
+    std::string part;
+    appendWrites(fields_.subspan(i, 1), journal, state, part);
+    most = std::max(most, std::pair(part.size(), std::string_view(fields_[i].name)));
+  }
+  return concat(most.second, " takes ", most.first, " bytes of a write set of ", writes.size(), ": a record holds ",
+                kRecordTextMax);
 }
 
 void UntypedModule::walkCandidate(const EntityState& entity, const JournalBase& journal, Evaluation& out,
@@ -381,8 +409,8 @@ void UntypedModule::walkCandidate(const EntityState& entity, const JournalBase& 
       verdict = everything || failing ? invariant.full(invariant.index, entity, policyOf())
                                       : invariant.incremental(invariant.index, entity, journal, policyOf());
     } catch (InvariantFault& fault) {
+      if (out.tag == Evaluation::Tag::approved) return rejectByKernel(std::move(fault.message), out);
       verdict = Verdict::reject(std::move(fault.message));
-      if (out.tag == Evaluation::Tag::approved) return rejectByKernel(verdict, out);
     }
     out.verdicts[i + 1] = static_cast<std::uint8_t>(verdict.result());
     if (verdict.passed()) continue;
@@ -390,11 +418,11 @@ void UntypedModule::walkCandidate(const EntityState& entity, const JournalBase& 
     if (out.tag == Evaluation::Tag::approved) {
       out.tag = verdict.result() == InvResult::reject ? Evaluation::Tag::rejected : Evaluation::Tag::escalated;
       out.witness = index;
-      out.message = verdict.message();
+      out.message = readable(verdict.message());
     }
     if (out.tag == Evaluation::Tag::rejected) return;
     // F16: an escalation's whole detection vector.
-    out.findings.push_back({index, verdict.result(), std::move(verdict).takeMessage()});
+    out.findings.push_back({index, verdict.result(), readable(std::move(verdict).takeMessage())});
   }
 }
 
@@ -432,6 +460,7 @@ Status UntypedModule::counselorCommit(EntityState& entity, CommitBase base, cons
                                       Evaluation& out) const {
   JournalBase& journal = scratchJournal();
   const PublicFields before = entity.shared;
+  const std::uint64_t failingBefore = entity.notPassing;
   entity.shared.clock = at;
   Status status = okStatus();
   if (base == CommitBase::candidate && pending != nullptr)
@@ -441,11 +470,13 @@ Status UntypedModule::counselorCommit(EntityState& entity, CommitBase base, cons
   if (status.ok())
     mutate(entity, journal,
            [&](void* mutator) { status = edit(entity, mutator, edited, counselor, at, waiversChanged); });
-  if (!status.ok()) {
+  const auto undone = [&](Status why) {
     journal.undoIn(stateOf(entity));
     entity.shared = before;
-    return status;
-  }
+    entity.notPassing = failingBefore;
+    return why;
+  };
+  if (!status.ok()) return undone(status);
   out.reset(invariants_.size());
   out.verdicts[0] = static_cast<std::uint8_t>(InvResult::pass);
   entity.notPassing = 0;
@@ -454,15 +485,21 @@ Status UntypedModule::counselorCommit(EntityState& entity, CommitBase base, cons
     out.verdicts[i + 1] = static_cast<std::uint8_t>(verdict.result());
     if (verdict.passed()) continue;
     entity.notPassing |= std::uint64_t{1} << i;
-    out.findings.push_back({static_cast<std::uint16_t>(i + 1), verdict.result(), std::move(verdict).takeMessage()});
+    out.findings.push_back(
+        {static_cast<std::uint16_t>(i + 1), verdict.result(), readable(std::move(verdict).takeMessage())});
   }
   appendWrites(fields_, journal, stateOf(entity), out.writes);
+  if (std::string excess = excessOf(out.writes, journal, stateOf(entity)); !excess.empty())
+    return undone(invalid(excess));
+  if (waiversChanged) {  // they take their place in key order
+    json::value merged = parseJson(out.writes, kCommitLimits).value();
+    merged.as_object()["waivers"] = parseJson(toJson(entity.shared.waivers), kCommitLimits).value();
+    out.writes = canonicalJson(merged);
+    if (out.writes.size() > kRecordTextMax)
+      return undone(invalid(
+          concat("the write set has ", out.writes.size(), " bytes with the waivers: a record holds ", kRecordTextMax)));
+  }
   journal.clear();
-  if (!waiversChanged) return okStatus();
-  // "waivers" takes its place in key order.
-  json::value merged = parseJson(out.writes, kCommitLimits).value();
-  merged.as_object()["waivers"] = parseJson(toJson(entity.shared.waivers), kCommitLimits).value();
-  out.writes = canonicalJson(merged);
   return okStatus();
 }
 

@@ -100,6 +100,7 @@ class UntypedModule : public DomainModule, public BoundSlices {
                           Time at) const;
   void decide(EntityState& entity, std::string_view role, const Action& action, Time at, Evaluation& out,
               bool everything) const;
+  std::string excessOf(const std::string& writes, const JournalBase& journal, const void* state) const;
   Verdict full(const InvariantOps& invariant, const EntityState& entity) const;
   void walkCandidate(const EntityState& entity, const JournalBase& journal, Evaluation& out, bool everything) const;
   std::string actionNames() const;

@@ -2,6 +2,7 @@
 
 #include <toml++/toml.h>
 
+#include <cmath>
 #include <sstream>
 
 #include "base/toml_text.h"
@@ -42,19 +43,21 @@ json::value toJsonValue(const toml::node& node) {
 
 constexpr std::size_t kMax = 1 << 20;
 
-// The line of the first date or time; 0 if there is none.
-std::uint32_t lineOfDate(const toml::node& node) {
-  if (node.is_date() || node.is_time() || node.is_date_time()) return node.source().begin.line;
-  const auto within = [](const auto& items, auto&& of) {
+// The first date or time, if there shall be none, or number that JSON has no form for; null if there is none.
+const toml::node* misfit(const toml::node& node, bool dates) {
+  if (!dates && (node.is_date() || node.is_time() || node.is_date_time())) return &node;
+  if (const auto* real = node.as_floating_point()) return std::isfinite(real->get()) ? nullptr : &node;
+  const auto within = [&](const auto& items, auto&& of) {
+    const toml::node* found = nullptr;
     for (const auto& item : items)
-      if (const std::uint32_t line = lineOfDate(of(item)); line > 0) return line;
-    return std::uint32_t(0);
+      if (found == nullptr) found = misfit(of(item), dates);
+    return found;
   };
   if (const auto* table = node.as_table())
     return within(*table, [](const auto& item) -> const toml::node& { return item.second; });
   if (const auto* array = node.as_array())
     return within(*array, [](const toml::node& item) -> const toml::node& { return item; });
-  return 0;
+  return nullptr;
 }
 
 }  // namespace
@@ -78,10 +81,11 @@ Result<json::object> parseTable(std::string_view text, const std::string& name, 
   WITAN_DO(checkTomlKeys(text, name));
   try {
     const toml::table table = toml::parse(text);
-    if (!form.dates)
-      if (const std::uint32_t line = lineOfDate(table); line > 0)
-        return invalid(name + ":" + std::to_string(line) + ": a " + form.what + " has no dates and times",
-                       "write a text in quotes");
+    if (const toml::node* found = misfit(table, form.dates); found != nullptr) {
+      const std::string place = concat(name, ":", found->source().begin.line, ": ");
+      if (found->is_floating_point()) return invalid(place + "expected a finite number");
+      return invalid(concat(place, "a ", form.what, " has no dates and times"), "write a text in quotes");
+    }
     return toJsonObject(table);
   } catch (const toml::parse_error& e) {
     return invalid(concat(name, ":", e.source().begin.line, ": ", e.description()));

@@ -110,7 +110,8 @@ struct PeerAdvertisement {      # type 34, both ways
   owner @0 :Text;               # my name as an owner of epochs
   claims @1 :List(Claim);
   positions @2 :List(Position);
-  engine @3 :Text;              # who names the owners: "embedded" or "etcd"; empty: it keeps no ledgers
+  engine @3 :Text;              # who names the owners: "embedded" or "etcd"; empty: it keeps no ledgers. Then, for each
+                                # rule file, " DOMAIN:DIGEST", the first 16 hex digits of the module digest
   etcdCluster @4 :UInt64;       # etcd's own id; 0: not heard of it yet
   heads @5 :List(Text);         # newest heads of logs: checkpoints, signed by their owners and cosigned (signed notes)
   proofs @6 :List(Text);        # of owners that signed two heads which contradict each other (kernel/record/fork_proof.h)

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/mutant.h"
 #include "base/quote.h"
+#include "base/utf8.h"
 #include "replica/core/log_head.h"
 #include "replication/writer.h"
 
@@ -13,6 +14,8 @@ namespace witan::node {
 namespace {
 
 constexpr std::size_t kClaimsOfOne = 256;  // of one partition, to one peer, at a time
+
+std::string shortDigest(const kernel::DomainModule& module) { return toHex(std::span(module.digest()).first(8)); }
 
 EpochHistory historyOf(const LogPosition& position) { return {position.epochs, position.batches}; }
 
@@ -143,20 +146,55 @@ void AdvertisementExchange::refreshFollowing() {
   }
 }
 
+// What names the owners, and the rule files of this device.
+std::string AdvertisementExchange::engine() const {
+  std::string words(ownership_->name());
+  for (const kernel::DomainModule* module : state_.config.domains)
+    if (!words.empty() && !module->ruleText().empty())
+      words += concat(" ", module->signature().domain, ":", shortDigest(*module));
+  return words;
+}
+
+// Under other rules the same proposals are decided otherwise, and each device would say that the other one lies.
+void AdvertisementExchange::noteRules(const std::string& from, std::string_view theirs) {
+  std::set<std::string, std::less<>> differ;
+  for (const kernel::DomainModule* module : state_.config.domains) {
+    const std::string& domain = module->signature().domain;
+    const std::string mark = concat(" ", domain, ":");
+    const std::size_t at = module->ruleText().empty() ? std::string_view::npos : theirs.find(mark);
+    if (at == std::string_view::npos) continue;
+    const std::string_view digest = theirs.substr(at + mark.size(), 2 * 8);
+    if (digest == shortDigest(*module)) continue;
+    differ.insert(domain);
+    if (const auto known = otherRules_.find(from); known != otherRules_.end() && known->second.contains(domain))
+      continue;
+    const std::string what = concat(domain, ": ", from, " has another version of the rule file (digest ", clip(digest),
+                                    ") than this device (", shortDigest(*module),
+                                    "), so neither follows the other's ledgers of it: install the same file on both, ",
+                                    "or give one of them another name");
+    state_.local->note({"otherRules", from, what});
+    state_.notice("otherRules", "", what);
+  }
+  otherRules_[from] = std::move(differ);
+}
+
 // Two engines, or two etcds, would name two owners, and each would be right.
 bool AdvertisementExchange::fitsEngine(const std::string& from, Peer& peer, const PeerAdvertisement& standing) {
   const std::string mine(ownership_->name());
   const std::uint64_t etcdCluster = ownership_->clusterId();
-  const bool known = !mine.empty() && !standing.engine.empty();
-  const bool engines = known && standing.engine != mine;
+  const std::string_view words = standing.engine, theirs = words.substr(0, words.find(' '));
+  const bool known = !mine.empty() && !theirs.empty();
+  const bool engines = known && theirs != mine;
   const bool etcds =
       known && !engines && standing.etcdCluster != 0 && etcdCluster != 0 && standing.etcdCluster != etcdCluster;
   if (!engines && !etcds) {
-    if (known) otherEngines_.erase(from);
+    if (known) {
+      otherEngines_.erase(from);
+      noteRules(from, words.substr(theirs.size()));
+    }
     return true;
   }
-  peer.farewell =
-      "the ledger engine of " + from + " is " + inQuotes(standing.engine) + ", this device's is " + inQuotes(mine);
+  peer.farewell = "the ledger engine of " + from + " is " + inQuotes(theirs) + ", this device's is " + inQuotes(mine);
   if (etcds)
     peer.farewell = "the etcd of " + from + " is another one (cluster id " + std::to_string(standing.etcdCluster) +
                     ") than this device's (" + std::to_string(etcdCluster) + ")";
@@ -199,6 +237,9 @@ void AdvertisementExchange::onPosition(const std::string& from, Peer& peer, cons
     return state_.cutOff(from, peer, invalid("more than " + std::to_string(kMaxLogProbes) + " probes of a log"));
   PartitionHost* mine = state_.partitions.find(position.partition);
   if (mine == nullptr || !state_.partitions.usable(mine->id())) return;
+  if (const auto other = otherRules_.find(from);
+      other != otherRules_.end() && other->second.contains(mine->module().signature().domain))
+    return;
   const EpochHistory ours = mine->lineage();
   PeerPartition& link = peer.partitions[position.partition];
   FollowerProgress& follower = link.follower;
@@ -314,7 +355,7 @@ void AdvertisementExchange::sendClaims() {
     if (!peer.newsDue || !peer.full() || peer.news.claims.empty()) continue;
     PeerAdvertisement claims;
     claims.owner = state_.ownerName;
-    claims.engine = ownership_->name();
+    claims.engine = engine();
     claims.claims = std::exchange(peer.news.claims, {});
     state_.say(peer, claims);
   }
@@ -324,7 +365,7 @@ void AdvertisementExchange::sendNews() {
   for (auto& [name, peer] : state_.peers) {
     if (!peer.newsDue || !peer.full()) continue;
     peer.news.owner = state_.ownerName;
-    peer.news.engine = ownership_->name();
+    peer.news.engine = engine();
     peer.news.etcdCluster = ownership_->clusterId();
     state_.say(peer, peer.news);
     peer.news = {};

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "replica/core/replica_state.h"
@@ -68,6 +69,8 @@ class AdvertisementExchange final : public EpochListener {
   // Whether a position bears this device's own seal of the log that it tells of.
   bool sealedHere(const PartitionHost& host, const LogPosition& position);
   void accuse(const std::string& from, PeerPartition& link, const PartitionHost& host);
+  std::string engine() const;
+  void noteRules(const std::string& from, std::string_view theirs);
   bool fitsEngine(const std::string& from, Peer& peer, const PeerAdvertisement& standing);
   void onPosition(const std::string& from, Peer& peer, const LogPosition& position, Now now);
   void onDiverged(const std::string& from, Peer& peer, PartitionHost& host, const LogPosition& position,
@@ -80,6 +83,8 @@ class AdvertisementExchange final : public EpochListener {
   ReplicaState& state_;
   const std::unique_ptr<OwnershipEngine>& ownership_;
   std::map<std::string, std::string, std::less<>> otherEngines_;
+  // Domains of which a device has another rule file: nothing of their logs is followed, either way.
+  std::map<std::string, std::set<std::string, std::less<>>, std::less<>> otherRules_;
   std::map<std::pair<std::string, std::string>, OwnershipRecord> unproven_;  // by partition and owner
 };
 

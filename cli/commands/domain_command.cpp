@@ -12,6 +12,7 @@
 #include "cli/format/domain_show.h"
 #include "domains/registry.h"
 #include "node/data_dir/node_dir.h"
+#include "node/data_dir/replica_store.h"
 #include "program/durable_file.h"
 #include "program/line_reader.h"
 #include "program/option_checks.h"
@@ -85,20 +86,37 @@ Result<int> check(const DomainArguments& a) {
   const kernel::Signature& s = module->signature();
   std::vector<PropertyResult> checks;
   if (!module->scenarios().empty()) checks = checkScenarios(*module);
+  const std::vector<std::string> problems = lintSignature(s).problems;
   if (a.json) {
     putWords(canonicalJson(json::object{{"domain", s.domain},
                                         {"digest", toHex(module->digest())},
                                         {"fields", s.fields.size()},
                                         {"processes", s.processes.size()},
                                         {"invariants", s.invariants.size()},
+                                        {"problems", json::array(problems.begin(), problems.end())},
                                         {"checks", parseJson(checksJson(s.domain, checks), kOwnJson).value()}}) +
              "\n");
   } else {
     putWords(checksText(checks));
+    for (const std::string& problem : problems) putWords("problem: " + problem + "\n");
     putWords(concat(s.domain, ": ", s.fields.size(), " fields, ", s.processes.size(), " processes, ",
                     s.invariants.size(), " invariants, digest ", toHex(module->digest()).substr(0, 16), "\n"));
   }
-  return allHeld(checks) ? kExitOk : kExitFailed;
+  return allHeld(checks) && problems.empty() ? kExitOk : kExitFailed;
+}
+
+// Whether a data directory holds anything that was decided under the rules of a domain.
+Result<bool> holdsEntries(const std::filesystem::path& dir, const std::string& domain) {
+  if (!std::filesystem::exists(dir / "ledgers")) return false;
+  WITAN_TRY(ledgers, openReplicaStore(dir / "ledgers"));
+  bool found = false;
+  const std::string prefix = concat("p/", domain, "/");
+  WITAN_DO(ledgers->scan(prefix, "", [&](std::string_view key, std::string_view) {
+    const std::size_t slash = key.find('/', prefix.size());
+    found = slash != std::string_view::npos && key.substr(slash + 1).starts_with('l');
+    return !found;
+  }));
+  return found;
 }
 
 // Into a data directory: its node knows the domain from its next start on. A version that decides otherwise than the
@@ -112,6 +130,8 @@ Result<int> install(const DomainArguments& a) {
   if (const auto names = domains::domainNames(); std::ranges::find(names, name) != names.end())
     return conflict(concat("a domain ", inQuotes(name), " is compiled into this program"),
                     "give the domain another name");
+  if (const auto problems = lintSignature(module->signature()).problems; !problems.empty())
+    return invalid(a.name + ": " + problems.front(), "see all of them with: witan domain check " + a.name);
   if (const auto checks = checkScenarios(*module); !module->scenarios().empty() && !allHeld(checks))
     return invalid("the scenarios of " + a.name + " do not hold", "see them with: witan domain check " + a.name);
   WITAN_TRY(dir, replicaDirPath(a.dir));
@@ -119,9 +139,12 @@ Result<int> install(const DomainArguments& a) {
   std::error_code error;
   if (std::filesystem::exists(path, error)) {
     WITAN_TRY(installed, domains::makeDomain(path.string()));
-    if (installed->digest() != module->digest())
-      return conflict(concat("another version of domain ", inQuotes(name), " is installed, and ledgers may be of it"),
-                      "give the new version another name");
+    if (installed->digest() != module->digest()) {
+      WITAN_TRY(entries, holdsEntries(dir, name));
+      if (entries)
+        return conflict(concat("another version of domain ", inQuotes(name), " is installed, and ledgers are of it"),
+                        "give the new version another name");
+    }
   }
   WITAN_DO(makeFolder(path.parent_path()));
   WITAN_DO(replaceFile(path, module->ruleText(), 0644));

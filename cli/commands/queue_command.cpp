@@ -1,5 +1,7 @@
 // `witan queue list|show|approve|reject`: the counselor's queue (seed 000, A.3; findings F16, F17, F21) of a running
 // node, or of a ledger that `witan run` keeps.
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "base/json_codec.h"
 #include "base/quote.h"
@@ -25,7 +27,7 @@ struct QueueArguments : LiveArguments {
   std::string store, which, digest, base = "candidate", edit = "{}", at;
   DecideRequest decision;
   std::string reason, operationId, sign;
-  bool dryRun = false;
+  bool dryRun = false, unsafe = false;
 };
 
 // Where the queue is.
@@ -177,6 +179,19 @@ std::string previewWords(const CommitPreview& preview) {
   return words + "writes " + canonicalJson(preview.writes) + "\n";
 }
 
+// Most often the edit was forgotten, and the entity asks for the same again at each later proposal. What cannot be
+// shown is left to the decision itself, which says why.
+Status checkSafe(Queue& queue, const QueueRow& row, const DecideRequest& request, Time at) {
+  if (std::ranges::find(row.counselors, request.counselor) == row.counselors.end()) return okStatus();
+  const auto preview = queue.preview(request, at);
+  if (!preview.ok() || preview->safe) return okStatus();
+  std::string violated;
+  for (const api::FindingRow& finding : preview->findings)
+    violated += concat(violated.empty() ? "" : "; ", finding.invariant, ": ", finding.message);
+  return conflict("this commit is unsafe, it records what an invariant forbids: " + violated,
+                  "make it safe with --edit (try it with --dry-run), or give --unsafe");
+}
+
 std::string decisionWords(const json::value& made) {
   std::string words = shown(made, "outcome");
   if (made.get_object().contains("safe")) words += isTrue(made, "safe") ? ":safe" : ":UNSAFE";
@@ -209,6 +224,7 @@ Result<int> decide(const QueueArguments& a, api::CounselorDecision decision) {
     WITAN_TRY(preview, queue->preview(request, at));
     return answer(toJson(preview), a.json, previewWords(preview));
   }
+  if (decision == api::CounselorDecision::commit && !a.unsafe) WITAN_DO(checkSafe(*queue, row, request, at));
   if (!a.sign.empty()) {
     WITAN_TRY(dir, replicaDirPath(a.dir));
     WITAN_TRY(client, ControlClient::open(dir));
@@ -268,6 +284,7 @@ void addQueueCommand(Command& app) {
   approve->option("--edit", a->edit, "JSON object of field to value, {\"key\":value} or {\"add\":[...]}")
       ->showDefault()
       ->check(jsonText(true));
+  approve->flag("--unsafe", a->unsafe, "Also a commit that records what an invariant forbids");
   approve->flag("--dry-run", a->dryRun, "Show what it would write and violate; change nothing");
   decision("reject", "Refuse the proposal; the entity thaws unchanged",
            "witan queue reject 7 --store DIR --counselor dr.supervising --reason 'specimen mix-up'",

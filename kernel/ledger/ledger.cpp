@@ -115,6 +115,10 @@ Result<std::unique_ptr<Ledger>> Ledger::open(store::Store& store, const DomainMo
   std::unique_ptr<Ledger> ledger(new Ledger(store));
   WITAN_TRY(existing, readFormat(store));
   const LedgerFormat wanted = formatOf(module, options.origin);
+  WITAN_TRY(any, store.last("l"));
+  // Without a batch it means nothing yet: it takes the rules of today.
+  if (existing && !any && existing->domain == wanted.domain && existing->moduleDigest != wanted.moduleDigest)
+    existing.reset();
   if (existing) {
     if (existing->domain != wanted.domain)
       return conflict("the ledger is of domain \"" + existing->domain + "\", not \"" + wanted.domain + "\"",
@@ -128,9 +132,7 @@ Result<std::unique_ptr<Ledger>> Ledger::open(store::Store& store, const DomainMo
       return badFormat("its invariants are not those of its module digest");
     ledger->format_ = *existing;
   } else {
-    auto any = store.last("l");
-    if (!any) return any.error();
-    if (*any) return corrupt("the store holds a log but no format record");
+    if (any) return corrupt("the store holds a log but no format record");
     ledger->format_ = wanted;
     store::WriteBatch batch;
     batch.put(kFormatKey, formatText(wanted));

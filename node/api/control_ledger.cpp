@@ -221,7 +221,7 @@ Result<SliceShown> receivedSlice(Daemon& daemon, const SliceRequest& request) {
   SliceShown shown{request.domain, request.entity, role, found->partition, found->frozen};
   shown.at = found->time;
   shown.ageSeconds = (daemon.now().wall.micros - found->time.micros) / 1'000'000;
-  shown.state = parseJson(found->state, {.bytes = kernel::kRecordTextMax, .depth = 64}).value();
+  WITAN_SET(shown.state, parseJson(found->state, kOwnJson));
   return shown;
 }
 
@@ -232,7 +232,7 @@ Result<SliceShown> keptSlice(const PartitionHost& host, const SliceRequest& requ
   host.module().writeState(text, *state, mask);
   SliceShown shown{request.domain, request.entity, request.role.value_or(""), host.id(),
                    host.partition().frozen(request.entity)};
-  shown.state = parseJson(text, {.bytes = kernel::kRecordTextMax, .depth = 64}).value();
+  WITAN_SET(shown.state, parseJson(text, kOwnJson));
   return shown;
 }
 

@@ -148,6 +148,11 @@ void ask(const ApiContext& context, Result<Request> request, const Omittable<std
     const Error& why = answer.error();
     if (why.code != ErrorCode::unavailable)  // it may wait nowhere
       return told(Error{ErrorCode::unavailable, why.message, why.hint}, {});
+    if (daemon.replica().owners().find(partition) == nullptr)
+      return told(Decided(DecisionWaiting{
+                      operation, WaitingOutcome::waiting, "no device is known that decides for " + partition,
+                      "a device with the role \"takeover\" must know the domain: witan domain install, there"}),
+                  traceHeaders(span));
     told(Decided(DecisionWaiting{operation, WaitingOutcome::waiting, why.message, why.hint}), traceHeaders(span));
   };
   const auto wait = static_cast<std::int64_t>(std::min(waitMs.value_or(kDefaultWaitMs), kMostWaitMs));

@@ -49,7 +49,8 @@ std::vector<QueueRow> queueOf(const Partition& partition, const std::string& id)
     row.message = p.message;
     row.findings = findingRows(module, p.findings);
     row.counselors = module.signature().counselors;
-    row.state = parseJson(state, {.bytes = kRecordTextMax, .depth = 64}).value();
+    // An answer of more is not sent: the slice shows it.
+    if (state.size() <= kRecordTextMax) row.state = parseJson(state, kOwnJson).value();
     if (p.expires) row.expires = *p.expires;
   }
   return rows;

@@ -12,6 +12,7 @@
 #include "base/json_codec.h"
 #include "base/quote.h"
 #include "node/cluster/device_key.h"
+#include "node/data_dir/node_dir.h"
 #include "node/data_dir/replica_dir.h"
 #include "program/durable_file.h"
 #include "store/rocks_store.h"
@@ -40,13 +41,16 @@ Status copyStore(const StoreSnapshot& part, const fs::path& to, const std::funct
   return okStatus();
 }
 
-// Names of the kinds that the directory has.
+// Those that the directory has. A ledger of a rule file cannot be read without it.
 Status copyFiles(const BackupOrder& order) {
   const auto copy = [&](const char* name) -> Status {
     WITAN_TRY(text, readSmallFile(order.dir / name, kMostFileBytes));
     return text ? replaceFile(order.to / name, *text, 0600) : okStatus();
   };
   for (const char* name : kBackupSettings) WITAN_DO(copy(name));
+  WITAN_TRY(rules, installedRuleFiles(order.dir));
+  if (!rules.empty()) WITAN_DO(makeFolder(order.to / "rules"));
+  for (const fs::path path : rules) WITAN_DO(copy((fs::path("rules") / path.filename()).c_str()));
   if (order.keys)
     for (const char* name : kBackupKeys) WITAN_DO(copy(name));
   return okStatus();

@@ -108,6 +108,8 @@ Result<std::string> setAside(const RestoreOrder& order, const BackupManifest& ma
   names.insert(names.end(), std::begin(kBackupSettings), std::end(kBackupSettings));
   for (const char* name : kBackupKeys)
     if (manifest.has(name)) names.emplace_back(name);
+  if (std::ranges::any_of(manifest.files, [](const BackupFile& file) { return file.path.starts_with("rules/"); }))
+    names.emplace_back("rules");
   std::erase_if(names, [&](const std::string& name) { return !there(order.dir / name); });
   if (names.empty()) return std::string();
   const fs::path aside = order.dir / ("replaced-" + formatTime(order.now.wall));
@@ -123,7 +125,7 @@ Status place(const fs::path& dir) {
   const fs::path staging = dir / kStaging;
   std::vector<std::string> names(std::begin(kBackupStores), std::end(kBackupStores));
   names.insert(names.end(), std::begin(kBackupKeys), std::end(kBackupKeys));
-  for (const char* name : {"format", "roster", "witan.toml", "policy.toml", "cluster.json", "replica.json"})
+  for (const char* name : {"rules", "format", "roster", "witan.toml", "policy.toml", "cluster.json", "replica.json"})
     names.emplace_back(name);
   for (const std::string& name : names)
     if (there(staging / name)) WITAN_DO(moved(staging / name, dir / name));

@@ -37,6 +37,10 @@ Result<std::unique_ptr<NodeDir>> NodeDir::open(const std::filesystem::path& dir,
   }
   for (const std::string& name : setup.domainNames) {
     WITAN_TRY(module, domains::makeDomain(name));
+    const std::string& domain = module->signature().domain;
+    if (std::ranges::any_of(setup.domains, [&](const auto* one) { return one->signature().domain == domain; }))
+      return conflict(concat(name, ": there is another domain ", domain),
+                      "give this one another name, or take it away");
     setup.domains.push_back(module.get());
     opened->modules_.push_back(std::move(module));
   }

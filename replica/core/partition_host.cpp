@@ -189,10 +189,7 @@ bool PartitionHost::expire(Time wall, std::size_t most) {
 
 void PartitionHost::beginEpoch(const kernel::Epoch& epoch, kernel::EpochCause cause, Time wall, std::string_view reason,
                                store::WriteBatch& out, std::string_view successor) {
-  const std::uint64_t number = ledger_->batches();
-  const std::size_t at = out.size();
-  // A seizure is in the middle of a round: what was decided before it is read before it is written.
-  if (stage(out)) seen_.add(kernel::batchKey(number), std::string(out.op(at).value));
+  stage(out);  // a seizure is in the middle of a round
   ledger_->partition().beginEpoch(epoch, cause, clock(wall), reason, successor, format());
   stage(out);
 }
@@ -211,10 +208,7 @@ PartitionHost::Ahead PartitionHost::takeAhead() {
   taken.number = ledger_->batches();
   if (!told_) told_ = reached();
   stage(taken.rows);
-  if (!taken.rows.empty()) {
-    taken.value = taken.rows.op(0).value;
-    seen_.add(kernel::batchKey(taken.number), taken.value);
-  }
+  if (!taken.rows.empty()) taken.value = taken.rows.op(0).value;
   steps_.push_back({reached(), waiting_.size() - promised_});
   promised_ = waiting_.size();
   return taken;
@@ -231,7 +225,9 @@ void PartitionHost::settle() {
 bool PartitionHost::stage(store::WriteBatch& out) {
   if (!partition().hasOpenBatch()) return false;
   store::WriteBatch rows;
+  const std::string key = kernel::batchKey(ledger_->batches());
   ledger_->stage(rows);
+  seen_.add(key, std::string(rows.op(0).value));  // it may be read before it is written
   chain_->append(rows.op(0).value, rows);
   rows_.append(rows, out);
   noteRoot();

@@ -30,6 +30,8 @@ void EmbeddedOwnership::onFollowed(PartitionHost& host, Now now) {
 bool EmbeddedOwnership::decide(PartitionHost& host, const Request& request, const std::string& from, Now now) {
   ++state_.counters.decided;
   host.decide(request, now.wall, from);
+  // With the largest entry that may come next, the batch must fit into a frame.
+  if (host.partition().openBatchBytes() > kMaxAdjudicationFrame / 3) host.stage(state_.writes.pending());
   return true;
 }
 

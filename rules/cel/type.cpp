@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <set>
+
+#include "base/utf8.h"
 
 namespace witan::rules {
 
@@ -22,6 +26,16 @@ constexpr std::array<std::pair<std::string_view, Kind>, 13> kNames{{{"dyn", Kind
                                                                     {"date", Kind::date},
                                                                     {"type", Kind::type},
                                                                     {"table", Kind::table}}};
+
+constexpr std::size_t kPartsMax = 1000, kDepthMax = 16;
+
+// Beyond the limits any number will do.
+void measure(Type& type) {
+  for (const TypePtr& part : type.params) {
+    type.size = std::min<std::uint32_t>(type.size + part->size, kPartsMax + 1);
+    type.depth = std::max(type.depth, part->depth + 1);
+  }
+}
 
 class Reader {
  public:
@@ -93,11 +107,16 @@ class Reader {
   }
 
   TypePtr one() {
-    if (++depth_ > 16) stop("types nest at most 16 deep");
+    if (++depth_ > kDepthMax) stop(concat("types nest at most ", kDepthMax, " deep"));
     skip();
     const std::size_t from = at_;
     const std::string name = word();
     TypePtr type = named(name, from);
+    if (type->size > kPartsMax || type->depth > kDepthMax) {
+      at_ = from;
+      stop(type->depth > kDepthMax ? concat("types nest at most ", kDepthMax, " deep, the named ones put in")
+                                   : concat("a type has at most ", kPartsMax, " parts, the named ones put in"));
+    }
     if (takes('?')) {
       Type made = *type;
       made.nullable = true;
@@ -129,14 +148,16 @@ class Reader {
     } else if (name == "enum") {
       made.kind = Kind::text;
       want('(');
-      do made.words.push_back(word());
+      std::set<std::string> taken;
+      do made.words.push_back(freshWord(taken));
       while (takes(','));
     } else if (name == "record" || name == "tuple") {
       made.kind = Kind::record;
       made.tuple = name == "tuple";
       want('(');
+      std::set<std::string> taken;
       do {
-        made.words.push_back(word());
+        made.words.push_back(freshWord(taken));
         want(':');
         made.params.push_back(one());
       } while (takes(','));
@@ -152,7 +173,17 @@ class Reader {
       stop("there is no type \"" + name + "\"");
     }
     want(')');
+    measure(made);
     return std::make_shared<const Type>(std::move(made));
+  }
+
+  std::string freshWord(std::set<std::string>& taken) {
+    skip();
+    const std::size_t from = at_;
+    std::string name = word();
+    if (taken.insert(name).second) return name;
+    at_ = from;
+    stop(concat("\"", clip(name), "\" comes twice"));
   }
 
   std::string_view text_;
@@ -166,6 +197,7 @@ class Reader {
 TypePtr typeOf(Kind kind, std::vector<TypePtr> params) {
   Type made{kind};
   made.params = std::move(params);
+  measure(made);
   return std::make_shared<const Type>(std::move(made));
 }
 
@@ -226,7 +258,7 @@ bool assignable(const TypePtr& to, const TypePtr& from, Bindings& bound) {
   if (from->kind == Kind::null) return to->nullable || to->kind == Kind::null;
   if (to->kind != from->kind) return false;
   if (to->kind == Kind::row || to->kind == Kind::table) return to->table == from->table || to->kind == Kind::table;
-  if (to->kind == Kind::record) return to->words == from->words;
+  if (to->kind == Kind::record && to->words != from->words) return false;
   for (std::size_t i = 0; i < to->params.size(); ++i)
     if (!assignable(to->params[i], from->params[i], bound)) return false;
   return true;
@@ -254,6 +286,59 @@ TypePtr unionOf(const TypePtr& a, const TypePtr& b) {
   if (a->kind == Kind::text && b->kind == Kind::text && a->words != b->words) return typeOf(Kind::text);
   if (assignable(a, b) && assignable(b, a)) return a->kind == Kind::dyn ? a : b;
   return typeOf(Kind::dyn);
+}
+
+const Type* unstorable(const Type& type) {
+  const bool held = type.kind != Kind::dyn && type.kind != Kind::type && type.kind != Kind::optional &&
+                    type.kind != Kind::row && type.kind != Kind::table && type.kind != Kind::variable;
+  if (!held || (type.kind == Kind::map && type.params[0]->kind != Kind::text)) return &type;
+  for (const TypePtr& part : type.params)
+    if (const Type* found = unstorable(*part)) return found;
+  return nullptr;
+}
+
+namespace {
+
+Tag tagOf(Kind kind) {
+  static constexpr std::array<std::pair<Kind, Tag>, 10> kTags{{{Kind::boolean, Tag::boolean},
+                                                               {Kind::integer, Tag::integer},
+                                                               {Kind::uinteger, Tag::uinteger},
+                                                               {Kind::bytes, Tag::bytes},
+                                                               {Kind::timestamp, Tag::timestamp},
+                                                               {Kind::duration, Tag::duration},
+                                                               {Kind::date, Tag::date},
+                                                               {Kind::list, Tag::list},
+                                                               {Kind::map, Tag::map},
+                                                               {Kind::record, Tag::list}}};
+  for (const auto& [known, tag] : kTags)
+    if (known == kind) return tag;
+  return kind == Kind::real ? Tag::real : kind == Kind::text ? Tag::text : Tag::absent;
+}
+
+}  // namespace
+
+std::string unfit(const Value& value, const Type& type, std::string_view name) {
+  if (value.is(Tag::null))
+    return type.nullable || type.kind == Kind::null ? std::string() : concat(name, " cannot be null");
+  if (!value.is(tagOf(type.kind)) || (type.kind == Kind::record && value.n != type.params.size()))
+    return concat(name, ": expected ", clip(show(type), 200), ", found ", tagName(value.tag));
+  if (value.is(Tag::real) && !std::isfinite(value.d))
+    return concat(name, " cannot hold ", display(value), ": expected a finite number");
+  if (value.is(Tag::text)) {
+    if (!isUtf8(value.str())) return concat(name, ": a text must be UTF-8");
+    if (type.words.empty() || std::ranges::find(type.words, value.str()) != type.words.end()) return {};
+    return concat("\"", clip(value.str()), "\" is no word of ", name, ": expected ", show(type));
+  }
+  std::string why;
+  if (value.is(Tag::list))
+    for (std::uint32_t i = 0; i < value.n && why.empty(); ++i)
+      why = unfit(value.items[i], *type.params[type.kind == Kind::record ? i : 0], name);
+  if (value.is(Tag::map))
+    for (std::uint32_t i = 0; i < value.n && why.empty(); ++i) {
+      why = unfit(value.key(i), *type.params[0], name);
+      if (why.empty()) why = unfit(value.value(i), *type.params[1], name);
+    }
+  return why;
 }
 
 }  // namespace witan::rules

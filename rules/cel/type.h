@@ -46,6 +46,8 @@ struct Type {
   std::vector<TypePtr> params;     // of list, map, optional; members of a record
   std::vector<std::string> words;  // of an enumeration (which is a text); names of a record's members; or the variable
   std::uint32_t table = 0;         // of a row or table
+  // With what lies below it: a named type that names others may grow by each. Kept small by those who read types.
+  std::uint32_t size = 1, depth = 1;
 };
 
 TypePtr typeOf(Type::Kind kind, std::vector<TypePtr> params = {});
@@ -71,6 +73,10 @@ using Bindings = std::map<std::string, TypePtr>;
 bool assignable(const TypePtr& to, const TypePtr& from, Bindings& bound);
 bool assignable(const TypePtr& to, const TypePtr& from);
 TypePtr substitute(const TypePtr& type, const Bindings& bound);
+// What is within the type that no field or argument can hold, since no record could; null: nothing.
+const Type* unstorable(const Type& type);
+// Why the field `name` of this type cannot hold the value; "": it can, and its record gives it back. O(value).
+std::string unfit(const Value& value, const Type& type, std::string_view name);
 // The type of a list of both.
 TypePtr unionOf(const TypePtr& a, const TypePtr& b);
 

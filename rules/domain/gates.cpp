@@ -1,10 +1,9 @@
 #include "rules/domain/gates.h"
 
-#include <toml++/toml.h>
-
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "rules/domain/rule_reader.h"
 #include "rules/domain/value_json.h"
 #include "rules/program/compiler.h"
 
@@ -24,8 +23,9 @@ std::vector<Argument> variables() {
 
 class GateReader {
  public:
-  GateReader(const std::string& name, const kernel::Signature& signature, std::string_view policyJson)
-      : name_(name), signature_(signature) {
+  GateReader(std::string_view file, const std::string& name, const kernel::Signature& signature,
+             std::string_view policyJson)
+      : file_(file), name_(name), signature_(signature) {
     names_.policy = valueOfJson(memory_, parseJson(policyJson, kOwnJson).value());
   }
 
@@ -61,8 +61,7 @@ class GateReader {
                              const char* key) {
     const std::string text = textOf(table, key);
     if (text.empty()) return wrong(node, gate, concat("needs ", key, " = \"...\""));
-    const toml::source_position at = table.get(key)->source().begin;
-    const auto source = std::make_shared<const SourceText>(SourceText{concat("gate ", gate), at.line, at.column, text});
+    const auto source = sourceTextOf(file_, *table.get(key), text, concat("gate ", gate));
     CompileOptions options;
     options.arguments = variables();
     options.expected = typeOf(Type::Kind::boolean);
@@ -71,6 +70,7 @@ class GateReader {
     return program;
   }
 
+  std::string_view file_;
   const std::string& name_;
   const kernel::Signature& signature_;
   Arena memory_;
@@ -100,7 +100,7 @@ Result<std::unique_ptr<const Gates>> Gates::read(std::string_view toml, const st
   const toml::table* section = root["gates"].as_table();
   if (section == nullptr) return std::unique_ptr<const Gates>(std::move(gates));
   if (section->size() > kGatesMax) return invalid(concat(name, ": a domain has at most ", kGatesMax, " gates"));
-  GateReader reader(name, signature, policyJson);
+  GateReader reader(toml, name, signature, policyJson);
   for (const auto& [key, node] : *section) {
     WITAN_TRY(gate, reader.gate(std::string(key.str()), node));
     gates->gates_.push_back(std::move(gate));

@@ -424,8 +424,9 @@ class RuleModule final : public UntypedModule {
       Machine machine(program, *memory, &box.state, &box.shared, at);
       machine.visible = ~FieldMask{0};
       const Value value = machine.evaluate(program.root);
-      if (value.failed())
-        throw Fault{concat("the default of ", domain_->layout.fields[i].name, ": ", machine.explain(value))};
+      const FieldDecl& field = domain_->layout.fields[i];
+      const std::string why = value.failed() ? machine.explain(value) : unfit(value, *field.type, field.name);
+      if (!why.empty()) throw Fault{concat("the default of ", field.name, ": ", why)};
       box.state.scalars[i] = Stored(value);
     }
   }

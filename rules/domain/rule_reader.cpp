@@ -1,6 +1,7 @@
 #include "rules/domain/rule_reader.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/json_codec.h"
 #include "base/quote.h"
@@ -61,14 +62,39 @@ json::value jsonOf(const toml::node& node) {
     return out;
   }
   if (const auto* integer = node.as_integer()) return json::value(integer->get());
-  if (const auto* real = node.as_floating_point()) return json::value(real->get());
+  const auto place = [&] {
+    return concat("line ", node.source().begin.line, ", column ", node.source().begin.column, ": expected ");
+  };
+  if (const auto* real = node.as_floating_point()) {
+    if (!std::isfinite(real->get())) throw ReadStop{invalid(place() + "a finite number")};
+    return json::value(real->get());
+  }
   if (const auto* flag = node.as_boolean()) return json::value(flag->get());
   if (const auto* text = node.as_string()) return json::value(text->get());
-  throw ReadStop{invalid(concat("line ", node.source().begin.line, ", column ", node.source().begin.column,
-                                ": expected a number, a text, true or false: write dates and times as texts"))};
+  throw ReadStop{invalid(place() + "a number, a text, true or false: write dates and times as texts")};
 }
 
 }  // namespace
+
+std::shared_ptr<const SourceText> sourceTextOf(std::string_view file, const toml::node& node, std::string text,
+                                               std::string name) {
+  SourceText source{std::move(name), node.source().begin.line, node.source().begin.column, std::move(text)};
+  // Behind the opening quotes; a line end right behind three of them does not count.
+  std::size_t at = 0;
+  for (std::size_t line = 1; line < source.line && at != std::string::npos; ++line) at = file.find('\n', at) + 1;
+  std::string_view raw = file.substr(std::min(at, file.size()));
+  std::size_t begin = 0;
+  for (std::size_t column = 1; column < source.column && begin < raw.size(); ++begin)
+    if ((raw[begin + 1 < raw.size() ? begin + 1 : begin] & 0xC0) != 0x80) ++column;
+  raw = raw.substr(std::min(begin, raw.size()));
+  const bool three = raw.starts_with("'''") || raw.starts_with("\"\"\"");
+  source.column += three ? 3 : 1;
+  if (three && (raw.substr(3).starts_with("\n") || raw.substr(3).starts_with("\r\n"))) {
+    ++source.line;
+    source.column = 1;
+  }
+  return std::make_shared<const SourceText>(std::move(source));
+}
 
 RuleReader::RuleReader(std::string text, const std::string& name, const json::object& policy)
     : name_(name), given_(policy) {
@@ -133,24 +159,7 @@ std::vector<std::string> RuleReader::textsOf(const toml::table& table, const cha
 }
 
 std::shared_ptr<const SourceText> RuleReader::sourceOf(const toml::node& node, std::string name) const {
-  SourceText source{std::move(name), node.source().begin.line, node.source().begin.column,
-                    textOf(node, "an expression")};
-  // Behind the opening quotes; a line end right behind three of them does not count.
-  std::size_t at = 0;
-  for (std::size_t line = 1; line < source.line && at != std::string::npos; ++line)
-    at = domain_->text.find('\n', at) + 1;
-  std::string_view raw = std::string_view(domain_->text).substr(std::min(at, domain_->text.size()));
-  std::size_t begin = 0;
-  for (std::size_t column = 1; column < source.column && begin < raw.size(); ++begin)
-    if ((raw[begin + 1 < raw.size() ? begin + 1 : begin] & 0xC0) != 0x80) ++column;
-  raw = raw.substr(std::min(begin, raw.size()));
-  const bool three = raw.starts_with("'''") || raw.starts_with("\"\"\"");
-  source.column += three ? 3 : 1;
-  if (three && (raw.substr(3).starts_with("\n") || raw.substr(3).starts_with("\r\n"))) {
-    ++source.line;
-    source.column = 1;
-  }
-  return std::make_shared<const SourceText>(std::move(source));
+  return sourceTextOf(domain_->text, node, textOf(node, "an expression"), std::move(name));
 }
 
 const toml::table& RuleReader::tableOf(const std::pair<std::string, const toml::node*>& entry) const {
@@ -224,12 +233,10 @@ void RuleReader::addField(const std::string& name, const toml::node& node, Field
   const auto parameter = orStop(parseParameters(declaration, types_, layout.tableNames()), *source, 3);
   if (parameter.size() != 1) stop(node.source(), "expected one type");
   field.type = parameter[0].type;
-  const Type::Kind kind = field.type->kind;
-  if (kind == Type::Kind::dyn || kind == Type::Kind::row || kind == Type::Kind::table || kind == Type::Kind::variable ||
-      kind == Type::Kind::optional || kind == Type::Kind::type || (field.isColumn && field.type->nullable))
-    stop(node.source(), concat("a field cannot be of type ", show(*field.type)));
+  if (const Type* within = unstorable(*field.type); within != nullptr || (field.isColumn && field.type->nullable))
+    stop(node.source(), concat("a field cannot be of type ", show(within != nullptr ? *within : *field.type)));
   if (field.human &&
-      (kind != Type::Kind::record || !field.type->tuple || field.type->params.size() < 2 ||
+      (field.type->kind != Type::Kind::record || !field.type->tuple || field.type->params.size() < 2 ||
        field.type->params[0]->kind != Type::Kind::text || field.type->params[1]->kind != Type::Kind::timestamp))
     stop(node.source(),
          concat("a human field has a type tuple(by: string, at: timestamp, ...), found ", show(*field.type)),
@@ -368,7 +375,21 @@ void RuleReader::defaults() {
     options.process = true;  // "now" is the time at which the entity begins
     domain_->defaults[i] = orStop(compileExpression(names_, defaultTexts_[i], options));
     collect(*domain_->defaults[i]);
+    checkDefault(i);
   }
+}
+
+// One that is the same for each entity is computed here as well: else no entity could begin.
+void RuleReader::checkDefault(std::size_t i) {
+  const Program& program = *domain_->defaults[i];
+  const FieldDecl& field = domain_->layout.fields[i];
+  if (program.reads != 0 || std::ranges::any_of(program.nodes, [](const Node& n) { return n.op == Op::now; })) return;
+  const RuleState empty(domain_->layout);
+  const kernel::PublicFields shared;
+  Machine machine(program, memory_, &empty, &shared, Time{});
+  const Value value = machine.evaluate(program.root);
+  const std::string why = value.failed() ? value.failure->message : unfit(value, *field.type, field.name);
+  if (!why.empty()) stop(errorAt(*defaultTexts_[i], value.failed() ? value.failure->at : 0, why));
 }
 
 FieldMask RuleReader::maskOf(const toml::table& table, const char* key) const {
@@ -391,7 +412,9 @@ Stored RuleReader::constantOf(std::string_view text, const TypePtr& type, const 
   Machine machine(program, memory_, nullptr, nullptr, Time{});
   const Node& root = program.nodes[program.root];
   if (root.op != Op::constant) stop(errorAt(*part, 0, "expected a constant"));
-  return Stored(machine.evaluate(program.root));
+  const Value value = machine.evaluate(program.root);
+  if (const std::string why = unfit(value, *type, "the default"); !why.empty()) stop(errorAt(*part, 0, why));
+  return Stored(value);
 }
 
 void RuleReader::arguments(RuleProcess& process, const toml::node& node, std::vector<Argument>& names) {
@@ -400,6 +423,8 @@ void RuleReader::arguments(RuleProcess& process, const toml::node& node, std::ve
   bool optional = false;
   for (const Parameter& p : parameters) {
     RuleArgument argument{p.name, p.type, {}};
+    if (const Type* within = unstorable(*p.type))
+      stop(errorAt(*source, p.at, concat("an argument cannot be of type ", show(*within))));
     if (p.name == "type") stop(errorAt(*source, p.at, "\"type\" is the name of the action: choose another name"));
     if (std::ranges::find(names, p.name, &Argument::name) != names.end())
       stop(errorAt(*source, p.at, concat("the argument ", inQuotes(p.name), " comes twice")));
@@ -425,6 +450,8 @@ void RuleReader::process(const std::string& name, const toml::table& table) {
   kernel::ProcessInfo info;
   info.name = name;
   info.role = optionalText(table, "role");
+  if (const toml::node* role = find(table, "role"); role != nullptr && trimmed(info.role).empty())
+    stop(role->source(), "a role needs a name", "leave it out for what only a counselor performs");
   if (info.role.size() > kernel::kKeyMax) stop(table.source(), "the name of a role is too long");
   process.proposable = !info.role.empty();
   std::vector<Argument> names;
@@ -490,6 +517,7 @@ void RuleReader::invariants() {
 
 void RuleReader::invariant(const std::string& id, const toml::table& table, const toml::node& node) {
   if (!isName(id)) stop(node.source(), concat(inQuotes(clip(id)), " is no id of an invariant"));
+  if (id == kernel::kKernelIntegrity) stop(node.source(), concat(id, " is the kernel's own: choose another id"));
   if (domain_->invariants.size() == kMost) stop(node.source(), concat("a domain has at most ", kMost, " invariants"));
   const std::string rule = optionalText(table, "rule");
   if (rule.empty()) stop(node.source(), concat(id, " needs rule = \"...\", one sentence for people"));
@@ -597,6 +625,7 @@ void RuleReader::describe(const RuleInvariant& invariant, std::string rule) {
     outcomesOf(part.check.steps, rejects, escalates);
     info.incremental = info.incremental && part.each.has_value();
   }
+  info.mixed = rejects && escalates;
   info.onFailure = rejects || !escalates ? kernel::InvResult::reject : kernel::InvResult::escalate;
   info.rule = std::move(rule);
   domain_->signature.invariants.push_back(std::move(info));

@@ -14,6 +14,10 @@ struct ReadStop {
   Error error;
 };
 
+// The text of an expression and where it stands in the file: behind the opening quotes.
+std::shared_ptr<const SourceText> sourceTextOf(std::string_view file, const toml::node& node, std::string text,
+                                               std::string name);
+
 class RuleReader {
  public:
   RuleReader(std::string text, const std::string& name, const json::object& policy);
@@ -54,6 +58,7 @@ class RuleReader {
   void functions();
   void belongs();
   void defaults();
+  void checkDefault(std::size_t i);
   void processes();
   void process(const std::string& name, const toml::table& table);
   void arguments(RuleProcess& process, const toml::node& node, std::vector<Argument>& names);

@@ -85,7 +85,9 @@ Result<Value> readValue(Arena& arena, const json::value& from, const Type& type,
   switch (type.kind) {
     case Kind::boolean: return plain<bool>(from, where);
     case Kind::integer: return plain<std::int64_t>(from, where);
-    case Kind::uinteger: return plain<std::uint64_t>(from, where);
+    case Kind::uinteger:
+      if (from.is_uint64()) return Value::of(from.get_uint64());  // beyond what other integers may be
+      return plain<std::uint64_t>(from, where);
     case Kind::real:
       if (!from.is_number()) return wrongJsonType(where, "a number", from);
       return Value::of(from.to_number<double>());

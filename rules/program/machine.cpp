@@ -143,6 +143,7 @@ Value Machine::access(const Node& n) {
     const Value key = evaluate(n.op == Op::rowOf ? n.b : n.a);
     const std::uint32_t table = n.op == Op::rowOf ? n.a : n.b;
     if (key.failed()) return key;
+    if (!spend(textSteps(key))) return tooLong();
     const Slot slot = key.is(Tag::text) ? state_->tables[table].find(key.str()) : kernel::kNoSlot;
     const bool there = slot != kernel::kNoSlot && sees(table, slot);
     if (n.op == Op::inTable) return Value::of(there);
@@ -213,7 +214,7 @@ Value Machine::element(const Node& n) {
 
 Value Machine::index(const Value& in, const Value& key) {
   if (in.is(Tag::map)) {
-    if (!spend(in.n)) return tooLong();
+    if (!spendFind(in, key)) return tooLong();
     const Value* found = find(in, key);
     if (found != nullptr) return *found;
     if (!key.isNumber() && !key.is(Tag::text) && !key.is(Tag::boolean))
@@ -278,7 +279,7 @@ Value Machine::aggregate(const Node& n) {
     if (each == 2) {
       const bool key = item.is(Tag::text) || item.is(Tag::integer) || item.is(Tag::uinteger) || item.is(Tag::boolean);
       if (!key) return arena.fail("no_such_overload", "this can be no key of a map", n.at, n.source);
-      if (!spend(items.size())) return tooLong();
+      if (!spendFind(Value::map(items), item)) return tooLong();
       if (find(Value::map(items), item) != nullptr)
         return arena.fail("repeated_key", concat("the key \"", display(item), "\" comes twice"), n.at, n.source);
     }
@@ -401,7 +402,7 @@ Value Machine::comprehension(const Node& n) {
 
 Value Machine::contains(const Value& item, const Value& in) {
   if (!in.is(Tag::map) && !in.is(Tag::list)) return fail("no_such_overload", "\"in\" needs a list, a map or a table");
-  if (in.is(Tag::map) ? !spend(in.n) : !spendDeep(in)) return tooLong();
+  if (in.is(Tag::map) ? !spendFind(in, item) : !spendDeep(in)) return tooLong();
   if (in.is(Tag::map)) return Value::of(find(in, item) != nullptr);
   for (const Value& one : in.elements())
     if (equals(one, item)) return Value::of(true);
@@ -437,7 +438,7 @@ bool checked(Op op, T a, T b, T& out) {
 }  // namespace
 
 bool Machine::spendDeep(const Value& value) {
-  if (!value.is(Tag::list) && !value.is(Tag::map)) return spend(1);
+  if (!value.is(Tag::list) && !value.is(Tag::map)) return spend(1 + textSteps(value));
   // The keys of a map are looked for one by one.
   if (!spend(value.is(Tag::map) ? std::size_t{value.n} * value.n : value.n)) return false;
   for (std::size_t i = 0; i < (value.is(Tag::map) ? 2 * std::size_t{value.n} : value.n); ++i)
@@ -472,10 +473,14 @@ Value Machine::noOverload(const Value& a, const Value& b) {
 
 Value Machine::relation(Op op, const Value& a, const Value& b) {
   if (op == Op::equal || op == Op::notEqual) {
-    if (a.is(Tag::text) && b.is(Tag::text)) return Value::of((a.str() == b.str()) == (op == Op::equal));
+    if (a.is(Tag::text) && b.is(Tag::text)) {
+      if (a.n == b.n && !spend(textSteps(a))) return tooLong();
+      return Value::of((a.str() == b.str()) == (op == Op::equal));
+    }
     if ((a.is(Tag::list) || a.is(Tag::map)) && !spendDeep(a)) return tooLong();
     return Value::of(equals(a, b) == (op == Op::equal));
   }
+  if (!spend(std::min(textSteps(a), textSteps(b)))) return tooLong();
   const int order = compare(a, b);
   if (order == 2) return a.isNumber() && b.isNumber() ? Value::of(false) : noOverload(a, b);
   return Value::of(op == Op::less        ? order < 0
@@ -526,6 +531,7 @@ Value Machine::sumOf(Op op, const Value& a, const Value& b) {
   if (op != Op::add) return noOverload(a, b);
   if (a.is(Tag::duration) && b.is(Tag::timestamp)) return inYears(moved(b, a.i));
   if (a.tag == b.tag && (a.is(Tag::text) || a.is(Tag::bytes))) {
+    if (!spend(textSteps(a) + textSteps(b))) return tooLong();
     char* to = arena.bytes(std::size_t{a.n} + b.n);
     if (to == nullptr) return fail("limit", "the evaluation needs more than 16 MiB");
     std::copy_n(a.chars, a.n, to);
@@ -540,23 +546,6 @@ Value Machine::sumOf(Op op, const Value& a, const Value& b) {
 }
 
 // ---- scripts
-
-namespace {
-
-// A text within the value that is no word of its enumeration; null: there is none.
-const Value* strangeWord(const Value& value, const Type& type) {
-  if (type.kind == Type::Kind::text)
-    return type.words.empty() || !value.is(Tag::text) || std::ranges::find(type.words, value.str()) != type.words.end()
-               ? nullptr
-               : &value;
-  if (!value.is(Tag::list) || type.params.empty()) return nullptr;
-  for (std::uint32_t i = 0; i < value.n; ++i)
-    if (const Value* strange = strangeWord(value.items[i], *type.params[type.kind == Type::Kind::record ? i : 0]))
-      return strange;
-  return nullptr;
-}
-
-}  // namespace
 
 Ruling Machine::fault(const Value& failed) const { return {kernel::InvResult::notEvaluated, explain(failed)}; }
 
@@ -615,12 +604,14 @@ std::optional<Ruling> Machine::write(const Step& step) {
   at_ = step.at;
   source_ = step.source;
   if (!spendDeep(value)) return fault(tooLong());  // it is copied
-  if (const Value* strange = strangeWord(value, *field.type))
-    return fault(fail("range", concat("\"", clip(strange->str()), "\" is no word of ", field.name, ": expected ",
-                                      show(*field.type))));
-  if (value.is(Tag::timestamp)) value.n = 0;  // records keep microseconds
+  written_ += deepBytes(value) + sizeof(Value);
+  if (written_ > kWritesMax)
+    return fault(fail("limit", concat(field.name, ": what the proposal writes would take more than ", kWritesMax,
+                                      " bytes (", written_, ")")));
+  if (!value.is(Tag::absent))
+    if (std::string why = unfit(value, *field.type, field.name); !why.empty())
+      return fault(fail("range", std::move(why)));
   if (step.kind == Step::Kind::setScalar) {
-    if (value.is(Tag::null) && !field.type->nullable) return fault(fail("range", field.name + " cannot be null"));
     journal_->setScalar(*writable_, step.field, Stored(value));
     return std::nullopt;
   }

@@ -1,8 +1,8 @@
 // Program: an expression or script in its compact form, and the machine that evaluates it.
 //
 // A program is made by program/compiler.h, belongs to the module of one rule file and is immutable; any thread may run
-// it, each with a Machine of its own. Evaluation is bounded: a step for each part and element, kSteps in all, and the
-// memory of one Arena; beyond them it fails. It reads no clock: `now` and `clock` are given.
+// it, each with a Machine of its own. Evaluation is bounded: a step for each part and element, kSteps in all, the
+// memory of one Arena and kWritesMax; beyond them it fails. It reads no clock: `now` and `clock` are given.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -17,6 +17,8 @@ namespace witan::rules {
 
 inline constexpr std::uint32_t kSteps = 1'000'000;
 inline constexpr std::size_t kLocalsMax = 64;
+// In memory, of all that one script writes. As JSON it may be more or less: the kernel bounds that.
+inline constexpr std::size_t kWritesMax = 4 << 20;
 
 enum class Op : std::uint8_t {
   constant,  // constants[a]
@@ -162,8 +164,14 @@ class Machine {
     steps_ -= static_cast<std::uint32_t>(n);
     return true;
   }
-  // A step for each value within.
+  // A step for each value within, and for each 32 bytes of its texts.
   bool spendDeep(const Value& value);
+  // For work that reads a text once: comparing, copying.
+  static std::size_t textSteps(const Value& value) {
+    return value.is(Tag::text) || value.is(Tag::bytes) ? value.n / 32 : 0;
+  }
+  // The keys of a map are looked at one by one.
+  bool spendFind(const Value& map, const Value& key) { return spend(map.n * (1 + textSteps(key))); }
   Value overflow() { return fail("overflow", "the result exceeds 64 bits"); }
   Value tooLong() { return fail("limit", concat("the evaluation exceeded its budget of ", kSteps, " steps")); }
   std::string explain(const Value& failed) const;
@@ -212,6 +220,7 @@ class Machine {
   RuleState* writable_ = nullptr;
   RuleJournal* journal_ = nullptr;
   std::uint32_t steps_ = kSteps;
+  std::size_t written_ = 0;  // bytes
   std::uint32_t at_ = 0;
   std::uint16_t source_ = 0;
   // Nothing reads a local before it is set, and a machine is made for each row: they begin as they are.

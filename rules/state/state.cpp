@@ -14,13 +14,29 @@ std::vector<std::string> Layout::tableNames() const {
   return names;
 }
 
+namespace {
+
+// A record keeps microseconds, and no sign of zero: whoever folds it must find the same state. The items are the
+// caller's own.
+void makeAsRecorded(Value& value) {
+  if (value.is(Tag::timestamp)) value.n = 0;
+  if (value.is(Tag::real) && value.d == 0) value.d = 0;
+  if (!value.is(Tag::list) && !value.is(Tag::map)) return;
+  for (std::size_t i = 0; i < (value.is(Tag::map) ? 2 * std::size_t{value.n} : value.n); ++i)
+    makeAsRecorded(const_cast<Value&>(value.items[i]));
+}
+
+}  // namespace
+
 Stored::Stored(const Value& value) : value_(value) {
   const std::size_t bytes = deepBytes(value);
-  if (bytes == 0) return;
-  void* memory = ::operator new (sizeof(Block) + bytes, std::align_val_t{alignof(Block)});
-  block_ = new (memory) Block;
-  char* at = static_cast<char*>(memory) + sizeof(Block);
-  value_ = deepCopy(value, at);
+  if (bytes > 0) {
+    void* memory = ::operator new (sizeof(Block) + bytes, std::align_val_t{alignof(Block)});
+    block_ = new (memory) Block;
+    char* at = static_cast<char*>(memory) + sizeof(Block);
+    value_ = deepCopy(value, at);
+  }
+  makeAsRecorded(value_);
 }
 
 void Stored::release() {

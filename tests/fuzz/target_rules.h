@@ -44,7 +44,13 @@ inline void fuzzRuleFile(std::string_view text) {
     m.evaluate(**entity, m.signature().processes[action->process].role, *action, kSampleStart, found);
     std::string state;
     m.writeState(state, **entity);
-    WITAN_CHECK(parseJson(state, kOwnJson).ok(), state);
+    const auto read = parseJson(state, kOwnJson);
+    WITAN_CHECK(read.ok(), state);
+    const auto again = m.readState(read->as_object());
+    WITAN_CHECK(again.ok(), again.ok() ? "" : again.error().message);
+    std::string same;
+    m.writeState(same, **again);
+    WITAN_CHECK(same == state, "a state that is read again is the same");
   }
 }
 

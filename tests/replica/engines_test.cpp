@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+
+#include "rules/domain/rule_module.h"
 #include "tests/replica/test_cluster.h"
 
 namespace witan::node::test::engines_test {
@@ -64,6 +68,79 @@ TEST(Engines, OfOneEtcdTheySayNothing) {
   cluster.run();
   EXPECT_TRUE(cluster.closed.empty());
   EXPECT_FALSE(cluster.a().replica().connectedPeers().empty());
+}
+
+// A rule file whose text may take most of a record; `version` only differs.
+const kernel::DomainModule& notes(int version) {
+  static std::map<int, std::unique_ptr<kernel::DomainModule>> made;
+  auto& module = made[version];
+  if (!module)
+    module = *rules::makeRuleModule(concat("domain = \"budget\"\ntitle = \"version ", version, R"toml("
+[fields]
+s = "string = ''"
+[processes.Set]
+role = "A"
+arguments = "k: string"
+do = "s = k"
+[processes.Twice]
+role = "A"
+do = "s = s + s"
+[processes.Again]
+role = "A"
+do = "s = s"
+)toml"),
+                                    "notes.domain.toml");
+  return *module;
+}
+
+Request noteRequest(const std::string& id, const char* type, const std::string& text = "") {
+  json::object action{{"type", type}};
+  if (!text.empty()) action["k"] = text;
+  const std::string bytes = notes(1).encodeAction(**notes(1).parseAction(action));
+  Request request = spend(id, 1);
+  request.actionType = type;
+  request.action.assign(bytes.begin(), bytes.end());
+  return request;
+}
+
+TEST(RuleFiles, OfTwoVersionsNeitherDeviceFollowsTheOther) {
+  int versions[] = {1, 2};
+  TestCluster cluster(2, [&](std::size_t n, ReplicaConfig& config) { config.domains = {&notes(versions[n])}; });
+  ASSERT_TRUE(cluster.a().replica().bootstrap(at(0)).ok());
+  cluster.a().submit(beginning());
+  cluster.connect(cluster.a(), cluster.b());
+  cluster.run();
+  for (Device* device : {&cluster.a(), &cluster.b()}) {
+    EXPECT_TRUE(device->hasIncident("otherRules")) << device->name();
+    const auto notice = std::ranges::find(device->notices, "otherRules", &Notice::kind);
+    ASSERT_NE(notice, device->notices.end()) << device->name();
+    EXPECT_THAT(notice->what, HasSubstr("has another version of the rule file (digest"));
+  }
+  EXPECT_EQ(cluster.b().host().ledger().batches(), 0u) << "not even the first entry";
+  EXPECT_FALSE(cluster.b().noticed("unlawful"));
+  // Without an entry the copy takes the right file.
+  cluster.losePower(cluster.b());
+  versions[1] = 1;
+  cluster.losePower(cluster.b());
+  cluster.connect(cluster.a(), cluster.b());
+  cluster.run();
+  EXPECT_EQ(cluster.b().host().ledger().batches(), cluster.a().host().ledger().batches());
+  EXPECT_GT(cluster.b().host().ledger().batches(), 0u);
+}
+
+// What one round decides may be more than a frame holds.
+TEST(RuleFiles, ManyLargeEntriesOfOneRoundReachTheCopies) {
+  TestCluster cluster(2, [](std::size_t, ReplicaConfig& config) { config.domains = {&notes(1)}; });
+  cluster.found();
+  cluster.a().submit(noteRequest("set", "Set", std::string(60'000, 'x')));
+  for (int i = 0; i < 6; ++i) cluster.a().submit(noteRequest(concat("twice", i), "Twice"));
+  cluster.run();
+  for (int i = 0; i < 8; ++i) cluster.a().submit(noteRequest(concat("again", i), "Again"));
+  cluster.run();
+  ASSERT_NE(cluster.a().answered("again7"), nullptr);
+  EXPECT_EQ(cluster.a().answered("again7")->outcome, kernel::Outcome::approved);
+  EXPECT_EQ(cluster.b().host().partition().size(), cluster.a().host().partition().size());
+  EXPECT_EQ(cluster.b().host().partition().tree().root(), cluster.a().host().partition().tree().root());
 }
 
 }  // namespace

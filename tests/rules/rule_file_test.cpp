@@ -165,7 +165,7 @@ TEST_F(RuleFile, PolicyReplacesMembers) {
 }
 
 TEST_F(RuleFile, FootprintsAreComputed) {
-  const Signature& s = module_->signature();
+  const kernel::Signature& s = module_->signature();
   ASSERT_EQ(s.roles.size(), 2u);
   EXPECT_EQ(s.fieldNames(s.roles[0].writes), (std::vector<std::string>{"amount", "purpose"}));
   EXPECT_EQ(s.fieldNames(s.roles[1].footprint), (std::vector<std::string>{"amount", "purpose", "spent"}));
@@ -220,7 +220,7 @@ TEST(RuleFileErrors, HostileFiles) {
   EXPECT_THAT(check("'\xff' == ''"), HasSubstr("UTF-8"));
   EXPECT_THAT(check("f(1)"), HasSubstr("unknown function \"f\""));
   EXPECT_THAT(errorOf("x = \"" + repeated("a", 1 << 20) + "\""), HasSubstr("at most 1048576 bytes"));
-  EXPECT_THAT(errorOf("a" + repeated(".a", 50'000) + " = 1"), HasSubstr("t.domain.toml:1: a key of more than"));
+  EXPECT_THAT(errorOf("a" + repeated(".a", 50'000) + " = 1"), HasSubstr("t.domain.toml: line 1: a key of more than"));
   EXPECT_THAT(errorOf(replaced(kPurchase, "amount = \"int\"",
                                "amount = \"" + repeated("list(", 500) + "int" + repeated(")", 500) + "\"")),
               HasSubstr("types nest at most 16 deep"));

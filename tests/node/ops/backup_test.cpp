@@ -6,6 +6,7 @@
 #include "node/backup/restore.h"
 #include "node/data_dir/replica_dir.h"
 #include "tests/node/node_process.h"
+#include "tests/paths.h"
 
 namespace witan::node::backup_test {
 namespace {
@@ -158,6 +159,17 @@ TEST_F(BackedUp, WithoutKeysItSaysWhichAreMissingAndTakesThoseThatAreThere) {
   done = restoreBackup(inPlace);
   ASSERT_FALSE(done.ok());
   EXPECT_NE(done.error().message.find("the key of another device"), std::string::npos) << done.error().message;
+}
+
+// A ledger of a rule file cannot be read without it.
+TEST_F(BackedUp, RuleFilesComeBack) {
+  const std::string file = concat(tests::kSourceDir, "/docs/examples/purchase.domain.toml");
+  const std::string dir = scratch / "one", copy = scratch / "second";
+  ASSERT_EQ(runWitan({"domain", "install", file, "--dir", dir}).exitCode, 0);
+  ASSERT_EQ(runWitan({"backup", "--with-keys", "--to", copy, "--dir", dir}).exitCode, 0);
+  const auto done = restoreBackup({copy, scratch / "two", false, false, {Time{1'700'000'000'000'000}, 0}});
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  EXPECT_EQ(contentOf(scratch / "two/rules/purchase.domain.toml"), contentOf(file));
 }
 
 TEST_F(BackedUp, TargetsThatAreNotNewAreRefused) {
