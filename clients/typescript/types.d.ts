@@ -1751,6 +1751,13 @@ export interface ProposeRequest {
   waitMs?: number;
 }
 
+export interface PublishFileRequest {
+  /** Name of the file: ID.agent.toml or DOMAIN.domain.toml */
+  name: string;
+  /** The file */
+  text: string;
+}
+
 export interface PublishRequest {
   /** Calls of a contract, at most; default: 1000 */
   calls?: number;

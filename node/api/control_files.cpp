@@ -13,7 +13,7 @@ WITAN_STRUCT(FileRow, (std::string, name, "Name of the file: ID.agent.toml or DO
 
 WITAN_STRUCT(FileRows, (std::vector<FileRow>, files, "Files that the admin has published, by name"))
 
-WITAN_STRUCT(PublishRequest, (std::string, name, "Name of the file: ID.agent.toml or DOMAIN.domain.toml", 1),
+WITAN_STRUCT(PublishFileRequest, (std::string, name, "Name of the file: ID.agent.toml or DOMAIN.domain.toml", 1),
              (std::string, text, "The file", 1))
 
 FileRow fileRow(const PublishedFile& file) { return {file.name, file.version, toHex(sha256(file.text))}; }
@@ -25,7 +25,7 @@ Result<FileRows> files(const ApiContext& context, const Nothing&) {
   return rows;
 }
 
-Result<FileRow> publish(const ApiContext& context, const PublishRequest& request) {
+Result<FileRow> publish(const ApiContext& context, const PublishFileRequest& request) {
   Daemon& daemon = context.daemon;
   if (!daemon.enrolment().isAdmin())
     return conflict("this device does not have the admin's key", "publish on the device where the cluster was begun");

@@ -1743,6 +1743,13 @@ class ProposeRequest(TypedDict):
     waitMs: NotRequired[int]
 
 
+class PublishFileRequest(TypedDict):
+    # Name of the file: ID.agent.toml or DOMAIN.domain.toml
+    name: str
+    # The file
+    text: str
+
+
 class PublishRequest(TypedDict):
     # Calls of a contract, at most; default: 1000
     calls: NotRequired[int]

@@ -3801,6 +3801,12 @@ export interface components {
             /** @description Milliseconds to wait for the decision, at most 120000; default: 10000 */
             waitMs?: number;
         };
+        PublishFileRequest: {
+            /** @description Name of the file: ID.agent.toml or DOMAIN.domain.toml */
+            name: string;
+            /** @description The file */
+            text: string;
+        };
         PublishRequest: {
             /**
              * Format: int64
@@ -6761,7 +6767,7 @@ export interface operations {
                  *       "text": "id = \"clerk\"\n"
                  *     }
                  */
-                "application/json": components["schemas"]["PublishRequest"];
+                "application/json": components["schemas"]["PublishFileRequest"];
             };
         };
         responses: {
