@@ -47,8 +47,8 @@ class GraphTriggers {
     graph::Trigger trigger;
     std::int64_t sinceMs = 0;
     replication::Arrivals edits{replication::Kind::journal};
-    std::map<std::string, LedgerCursor> cursors;                            // by partition
-    std::map<std::pair<std::int64_t, std::string>, Arrival> waiting;        // by time and external id
+    std::map<std::string, LedgerCursor> cursors;                      // by partition
+    std::map<std::pair<std::int64_t, std::string>, Arrival> waiting;  // by time and external id
   };
 
   Status lookAtJournal(Replica& replica, const std::string& scope, Source& source);

@@ -63,7 +63,7 @@ class LedgerWatch {
   Replica& replica_;
   std::vector<Watcher> watchers_;
   std::map<std::string, LedgerCursor> cursors_;  // by row
-  bool full_ = false;                      // the last look ended at a full queue: time alone does not help
+  bool full_ = false;                            // the last look ended at a full queue: time alone does not help
 };
 
 }  // namespace witan::node

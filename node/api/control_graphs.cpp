@@ -323,8 +323,7 @@ Result<FoundRun> findRun(Daemon& daemon, const std::string& named) {
     return notFound("no run " + inQuotes(named) + " is known here", "see: witan graph list --runs");
   if (byExternal.size() == 1) return std::move(byExternal.front());
   std::string ids;
-  for (const FoundRun& one : byExternal)
-    ids += concat(ids.empty() ? "" : ", ", one.graph, " ", one.run.id);
+  for (const FoundRun& one : byExternal) ids += concat(ids.empty() ? "" : ", ", one.graph, " ", one.run.id);
   return conflict(concat(byExternal.size(), " runs have the external id ", inQuotes(named), ": ", ids),
                   "name one by its id: witan graph list --runs");
 }
