@@ -171,6 +171,16 @@ tellStory() {
   w front-desk ledger tail -n 1 --entity David | grep -q 'rejected by UDT_DEFINITIVE_LIMIT' || fail "David's second definitive test was not rejected for the stated reason"
 }
 
+# For the console: a relapse that waits for its doctor.
+leaveQuestion() {
+  enter front-desk udt/Eve/patient udt.patient "{\"patient\":\"Eve\",\"fields\":{\"baselinePositiveOn\":\"$(date -u -d '115 days ago' +%F)\"}}"
+  waitFor "Eve's file" '"entity":"Eve"' w clinic slice udt Eve --json
+  enter front-desk udt/Eve/order/E1 udt.order "{\"patient\":\"Eve\",\"order\":\"E1\",\"kind\":\"PRESUMPTIVE\",\"code\":\"80307\",\"method\":\"IMMUNOASSAY\",\"dos\":\"$(date -u +%F)\",\"rationale\":\"treatment plan: random monitoring\"}"
+  waitEntries clinic 2 Eve
+  enter clinic udt/Eve/result/E1 udt.result "{\"patient\":\"Eve\",\"order\":\"E1\",\"outcome\":\"POSITIVE\",\"on\":\"$(date -u +%F)\"}"
+  waitFor "the escalation" Eve w clinic queue list
+}
+
 # On every device the ledger verifies, with each entry decided again. All devices have the same ledger.
 compareThree() {
   local device verdicts=() journals=()

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Schemas } from '../src/api/client.ts';
 import { witnessOf, witnessedOnlyBy, whenRevoked, whenSeized } from '../src/lib/cluster.ts';
 import { draw, fold, nodeState } from '../src/lib/graph.ts';
-import { firstFree, othersClaim, roleFor, type Item } from '../src/lib/inbox.ts';
+import { firstFree, othersClaim, roleFor, wordsOf, type Item } from '../src/lib/inbox.ts';
 import type { Json } from '../src/lib/json.ts';
 import { actsOn, callWords, contractOf, isConserved, moneyOf } from '../src/lib/market.ts';
 import type { State } from '../src/lib/fields.ts';
@@ -21,6 +21,7 @@ describe('the inbox', () => {
   it('begins with what nobody else is at', () => {
     expect(firstFree([item('a', 'ann'), item('b')], 'bob', now)!.id).toBe('b');
     expect(firstFree([item('a', 'ann')], 'bob', now)!.id).toBe('a');
+    expect([wordsOf('proposal').one, wordsOf('of a later node').one]).toEqual(['Decision', 'of a later node']);
     expect(firstFree([], 'bob', now)).toBeUndefined();
   });
   it('knows which role an answer needs', () => {

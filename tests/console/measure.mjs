@@ -17,6 +17,7 @@ async function open(hash, script) {
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage();
   await page.addInitScript((held) => sessionStorage.setItem('witan.session', JSON.stringify({ token: held, role: 'admin', expires: '' })), token);
   if (script) await page.addInitScript(script);
+  page.from = performance.now(); // an empty window is there
   await page.goto(`${url}/console/${hash}`, { waitUntil: 'commit' });
   return page;
 }
@@ -49,10 +50,9 @@ const bytes = [];
 say('first page', `${bytes.reduce((a, b) => a + b, 0)} bytes compressed, ${bytes.length} files`);
 const views = [];
 for (let i = 0; i < 11; ++i) {
-  const from = performance.now();
   const page = await open('#/inbox');
   await useful(page);
-  views.push(performance.now() - from);
+  views.push(performance.now() - page.from);
   await close(page);
 }
 say('first useful view', spread(views.slice(1), 'ms'));
@@ -60,10 +60,9 @@ say('first useful view', spread(views.slice(1), 'ms'));
 // The ledger as it is: the newest entries of many.
 const ledger = [];
 for (let i = 0; i < 5; ++i) {
-  const from = performance.now();
   const page = await open('#/ledger?domain=budget');
   await page.getByRole('listbox').getByRole('option').first().waitFor();
-  ledger.push(performance.now() - from);
+  ledger.push(performance.now() - page.from);
   if (i === 4) {
     say('the ledger shows', (await page.getByText(/newest entries/).innerText()).trim());
     await page.getByRole('listbox').evaluate((box) => {

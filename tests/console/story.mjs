@@ -8,6 +8,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { chromium } from 'playwright-core';
+import { everyTextIs } from './hostile.mjs';
+import { playMarket } from './market.mjs';
 import { behindPrefix } from './prefix.mjs';
 
 const [url, link, observerLink, token, graphsLink, folder, program] = process.argv.slice(2);
@@ -410,6 +412,11 @@ try {
   await revoke.dialog.getByLabel(/To go on, type/).fill('lab');
   await revoke.go();
   await page.getByText('✕ revoked: stolen').waitFor();
+  const leaver = await ask('Revoke dr.supervising', 'Revoke dr.supervising?', 'Revoke');
+  await leaver.dialog.getByLabel('Reason').fill('left');
+  await leaver.dialog.getByLabel(/To go on, type/).fill('dr.supervising');
+  await leaver.go();
+  await page.getByText('✕ revoked: left').waitFor();
   await page.goto(`${url}/console/${place}`);
   await page.getByText('✓ Verified in this browser').waitFor();
   await page.getByText('lab has signed that it holds the same').waitFor(); // it did, as the owner, before it was lost
@@ -488,6 +495,19 @@ try {
   await behind.context().close();
   front.close();
 
+  say('hostile texts in every field of every answer');
+  await api('/v1/propose', { ...eve, action: { type: 'RecordResult', order: 'E1', outcome: 'POSITIVE', on: today } }); // for the inbox
+  const spoilt = await signedIn('nurse');
+  await everyTextIs(spoilt, evil);
+  for (const hash of ['inbox', 'ledger', place.slice(2), 'why' + place.slice(7), 'entities', 'entities/udt/David', 'agents', 'agents/udt-lab', 'market', 'domains/udt', 'cluster']) {
+    await spoilt.goto(`${url}/console/#/${hash}`);
+    step = `hostile texts on ${hash}`;
+    await spoilt.locator('main').getByText('U+202E').first().waitFor({ state: 'attached' });
+    await fits(spoilt);
+    assert.equal(await spoilt.locator('img[src=x]').count(), 0);
+  }
+  await spoilt.context().close();
+
   say('live traffic in the same viewer');
   await page.setViewportSize({ width: 1280, height: 900 });
   await page.goto(`${url}/console/#/playback`);
@@ -534,59 +554,14 @@ try {
   await ward.goto(`${graphsUrl}/console/#/market`);
   await ward.getByText('This cluster holds no money for a contract.').waitFor();
   await checked(ward, 'market-empty');
+  await everyTextIs(ward, evil);
+  await ward.goto(`${graphsUrl}/console/#/graphs`);
+  await ward.locator('main').getByText('U+202E').first().waitFor({ state: 'attached' });
   await ward.context().close();
 
   say('the market live: a buyer disputes, an arbiter rules, the holder settles, each party sees it at its own node');
   await until(() => existsSync(`${folder}/market.ready`));
-  const seat = async (org) => {
-    const [its] = execFileSync(program, ['console', '--no-open', '--dir', `${folder}/market/${org}`]).toString().split('\n');
-    const at = its.slice(0, its.indexOf('/console/'));
-    const page = await open({}, at);
-    await page.goto(its);
-    await page.getByText(/^[01] things? waits?/).waitFor();
-    await page.goto(`${at}/console/#/market`);
-    return { page, call: page.getByRole('row', { name: /^C2/ }), go: (hash) => page.goto(`${at}/console/${hash}`) };
-  };
-  const [clinic, notary, reader] = [await seat('clinic'), await seat('notary'), await seat('lab')];
-  await clinic.page.getByRole('row', { name: /K1 bought reading lab notary/ }).getByText('? to be accepted').waitFor();
-  await checked(clinic.page, 'market-bought');
-  await reader.page.getByRole('row', { name: /K1 sold reading clinic notary/ }).waitFor();
-  await notary.page.getByRole('row', { name: /clinic lab open/ }).getByText('100 EUR.cent').waitFor();
-  for (const { page } of [clinic, reader]) await page.getByRole('link', { name: 'K1' }).click();
-  await clinic.page.getByText('✓ All of it is accounted for.').waitFor();
-  await clinic.page.getByText('held for calls: 100 EUR.cent').waitFor();
-  const bundle = clinic.page.waitForEvent('download');
-  await clinic.page.getByRole('button', { name: 'Save the evidence of C2' }).click();
-  assert.match(readFileSync(await (await bundle).path(), 'utf8'), /witan.evidence-bundle/);
-  await fits(clinic.page);
-  await checked(clinic.page, 'market-contract');
-  await clinic.page.getByRole('button', { name: 'Dispute…' }).click();
-  const dispute = clinic.page.getByRole('dialog', { name: 'Dispute call C2?' });
-  await dispute.getByLabel('Reason').fill('of another patient');
-  await dispute.getByRole('button', { name: 'Dispute' }).click();
-  await clinic.call.getByText('of another patient').waitFor();
-  await notary.go('#/inbox');
-  await notary.page.getByText('1 thing waits for a person').waitFor();
-  await notary.page.getByLabel('You are').fill('human.arbiter');
-  await notary.page.getByLabel('You are').press('Tab');
-  await notary.page.getByLabel('Value').fill('40');
-  await notary.page.getByLabel('Reason').fill('half of it is usable');
-  await notary.page.getByText('Preview: every rule passes.').waitFor();
-  await notary.page.getByRole('button', { name: 'Accept with your answer' }).click();
-  await notary.page.getByText(/^Committed, entry \d+\.$/).waitFor();
-  for (const { page } of [clinic, reader]) {
-    await page.getByText('held for calls: 0 EUR.cent').waitFor();
-    await page.getByText('due to lab: 140 EUR.cent').waitFor();
-  }
-  await notary.go('#/market');
-  await notary.page.getByRole('row', { name: /clinic lab open/ }).getByRole('link').click();
-  await notary.call.getByText('✓ paid to the seller').waitFor();
-  await notary.page.getByText('✓ All of it is accounted for.').waitFor();
-  await notary.page.setViewportSize({ width: 360, height: 740 });
-  await fits(notary.page);
-  await checked(notary.page, 'market-360');
-  await pictured(notary.page, 'market');
-  for (const { page } of [clinic, notary, reader]) await page.context().close();
+  await playMarket(program, folder, { open, checked, pictured, fits });
 
   say('a trace of the simulator is played back, without signing in');
   const stranger = await open();

@@ -14,6 +14,9 @@ export const kKinds: Record<Item['kind'], { one: string; many: string }> = {
   form: { one: 'Question of a tool', many: 'Questions of tools' },
 };
 
+// A later node may have other kinds.
+export const wordsOf = (kind: string): { one: string; many: string } => kKinds[kind as Item['kind']] ?? { one: kind, many: kind };
+
 export function roleFor(path: string): 'counselor' | 'operator' {
   return /^\/v1\/(queue|approval|graphs\/answer|inbox\/form)/.test(path) ? 'counselor' : 'operator';
 }
