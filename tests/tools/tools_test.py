@@ -64,14 +64,23 @@ ATTACKS = {"hang": "no answer within 700 ms", "flood": "more than 1 MiB", "chatt
            "fails": "got hello", "era": "not spoken here", "endless": "does not end"}
 
 
+def patient(mode):
+    """A desk whose server may take its time to start: what is tried is no timeout."""
+    d = desk(mode)
+    toml = d.dir / "witan.toml"
+    toml.write_text(toml.read_text().replace("timeout_ms = 700", "timeout_ms = 8000"))
+    return d
+
+
 def survives(mode):
     began = time.monotonic()
-    says(desk(mode).witan("tool", "record", "box", "get", '{"text":"hello"}'), ATTACKS[mode])
+    d = desk(mode) if "no answer" in ATTACKS[mode] else patient(mode)
+    says(d.witan("tool", "record", "box", "get", '{"text":"hello"}'), ATTACKS[mode])
     assert time.monotonic() - began < 30, mode
 
 
 def answers_all_the_same(mode):
-    says(desk(mode).witan("tool", "record", "box", "get", '{"text":"hello"}'), "got hello", 0)
+    says(patient(mode).witan("tool", "record", "box", "get", '{"text":"hello"}'), "got hello", 0)
 
 
 def holds_to_schemas():
