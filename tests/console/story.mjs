@@ -655,7 +655,7 @@ try {
   await last.getByText('The node has not answered for').waitFor();
   const again = spawn(program, ['up', '--control', process.env.CONTROL], { stdio: 'ignore' });
   again.unref();
-  writeFileSync(`${folder}/node.pid`, String(again.pid));
+  writeFileSync(`${folder}/node.pid`, `${again.pid}\n`);
   execFileSync(program, ['status', '--wait', 'ready', '--timeout', '60']);
   await propose('LabOrder', { type: 'DocumentRationale', order: 'O11', text: 'after the restart' });
   await last.getByText('● live').waitFor();
