@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { chromium } from 'playwright-core';
-import { everyTextIs } from './hostile.mjs';
+import { everyTextIs, rawTexts } from './hostile.mjs';
 import { playMarket } from './market.mjs';
 import { behindPrefix } from './prefix.mjs';
 
@@ -505,6 +505,7 @@ try {
     await spoilt.locator('main').getByText('U+202E').first().waitFor({ state: 'attached' });
     await fits(spoilt);
     assert.equal(await spoilt.locator('img[src=x]').count(), 0);
+    assert.deepEqual(await rawTexts(spoilt), [], step);
   }
   await spoilt.context().close();
 
