@@ -1286,6 +1286,13 @@ export interface LogSetting {
   level: "debug" | "info" | "warn" | "error";
 }
 
+export interface MarketChange {
+  /** A call as it is now; or null */
+  call: CallRow | null;
+  /** A contract as it is now; or null */
+  contract: ContractRow | null;
+}
+
 export interface MarketPartnerRow {
   /** Where it is dialled; empty: it dials */
   address: string;
@@ -1422,6 +1429,11 @@ export interface OffersFound {
   /** Its card in the directory (A2A), verified */
   card: Json;
   /** What the organisation sells */
+  offers: Array<OfferRow>;
+}
+
+export interface OffersQuoted {
+  /** The one that is quoted */
   offers: Array<OfferRow>;
 }
 
@@ -1826,6 +1838,21 @@ export interface QueueRow {
   seq: number;
   /** State of the entity */
   state: Json;
+}
+
+export interface QuoteRequest {
+  /** The organisation that is asked */
+  at: string;
+  /** Where data may get to; default: as offered */
+  locales?: Array<string>;
+  /** Of a call, at most; default: as offered */
+  seconds?: number;
+  /** Id of the graph */
+  skill: string;
+  /** Of a call, at most; default: as offered */
+  steps?: number;
+  /** Of a call, at most; default: as offered */
+  tokens?: number;
 }
 
 export interface ReceiptConfirmRequest {

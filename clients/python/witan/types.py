@@ -1284,6 +1284,13 @@ class LogSetting(TypedDict):
     level: Literal["debug", "info", "warn", "error"]
 
 
+class MarketChange(TypedDict):
+    # A call as it is now; or null
+    call: CallRow | None
+    # A contract as it is now; or null
+    contract: ContractRow | None
+
+
 class MarketPartnerRow(TypedDict):
     # Where it is dialled; empty: it dials
     address: str
@@ -1420,6 +1427,11 @@ class OffersFound(TypedDict):
     # Its card in the directory (A2A), verified
     card: Json
     # What the organisation sells
+    offers: list[OfferRow]
+
+
+class OffersQuoted(TypedDict):
+    # The one that is quoted
     offers: list[OfferRow]
 
 
@@ -1818,6 +1830,21 @@ class QueueRow(TypedDict):
     seq: int
     # State of the entity
     state: Json
+
+
+class QuoteRequest(TypedDict):
+    # The organisation that is asked
+    at: str
+    # Where data may get to; default: as offered
+    locales: NotRequired[list[str]]
+    # Of a call, at most; default: as offered
+    seconds: NotRequired[int]
+    # Id of the graph
+    skill: str
+    # Of a call, at most; default: as offered
+    steps: NotRequired[int]
+    # Of a call, at most; default: as offered
+    tokens: NotRequired[int]
 
 
 class ReceiptConfirmRequest(TypedDict):

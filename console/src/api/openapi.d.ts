@@ -1246,6 +1246,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/market/quote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An offer narrowed to what is asked for, valid for an hour; a proposal may name it */
+        post: operations["quoteOffer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/market/stop": {
         parameters: {
             query?: never;
@@ -1257,6 +1274,23 @@ export interface paths {
         put?: never;
         /** Ends new calls of a contract */
         post: operations["stopContract"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/market/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Contracts and calls as server-sent events: first all of them, then each that changes; a MarketChange each */
+        get: operations["streamMarket"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3283,6 +3317,12 @@ export interface components {
              */
             level: "debug" | "info" | "warn" | "error";
         };
+        MarketChange: {
+            /** @description A call as it is now; or null */
+            call: components["schemas"]["CallRow"] | null;
+            /** @description A contract as it is now; or null */
+            contract: components["schemas"]["ContractRow"] | null;
+        };
         MarketPartnerRow: {
             /** @description Where it is dialled; empty: it dials */
             address: string;
@@ -3417,6 +3457,10 @@ export interface components {
             /** @description Its card in the directory (A2A), verified */
             card: unknown;
             /** @description What the organisation sells */
+            offers: components["schemas"]["OfferRow"][];
+        };
+        OffersQuoted: {
+            /** @description The one that is quoted */
             offers: components["schemas"]["OfferRow"][];
         };
         OrderRequest: {
@@ -3893,6 +3937,29 @@ export interface components {
             seq: number;
             /** @description State of the entity */
             state: unknown;
+        };
+        QuoteRequest: {
+            /** @description The organisation that is asked */
+            at: string;
+            /** @description Where data may get to; default: as offered */
+            locales?: string[];
+            /**
+             * Format: int64
+             * @description Of a call, at most; default: as offered
+             */
+            seconds?: number;
+            /** @description Id of the graph */
+            skill: string;
+            /**
+             * Format: int64
+             * @description Of a call, at most; default: as offered
+             */
+            steps?: number;
+            /**
+             * Format: int64
+             * @description Of a call, at most; default: as offered
+             */
+            tokens?: number;
         };
         ReceiptConfirmRequest: {
             /** @description Agent */
@@ -7123,6 +7190,7 @@ export interface operations {
             401: components["responses"]["NoToken"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
             421: components["responses"]["OtherHost"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Failed"];
@@ -8422,6 +8490,68 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    quoteOffer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "at": "lab",
+                 *       "skill": "reading",
+                 *       "tokens": 2000
+                 *     }
+                 */
+                "application/json": components["schemas"]["QuoteRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "offers": [
+                     *         {
+                     *           "currency": "EUR.cent",
+                     *           "deliverWithinSeconds": 3600,
+                     *           "disputeWindowSeconds": 3600,
+                     *           "graph": "reading",
+                     *           "locales": [
+                     *             "eu"
+                     *           ],
+                     *           "maxCalls": 1000,
+                     *           "offer": "5d1e0c77",
+                     *           "perCall": 100,
+                     *           "seller": "lab",
+                     *           "validUntil": "2026-03-23T09:00:00Z",
+                     *           "version": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OffersQuoted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     stopContract: {
         parameters: {
             query?: never;
@@ -8465,6 +8595,36 @@ export interface operations {
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    streamMarket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example event: market
+                     *     data: {"call":null,"contract":null}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            408: components["responses"]["TooSlow"];
             421: components["responses"]["OtherHost"];
             431: components["responses"]["LargeHeader"];
             503: components["responses"]["Unavailable"];
