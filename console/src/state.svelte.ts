@@ -4,6 +4,7 @@ import { isRow, type Row } from './lib/live.ts';
 import { parseJson } from './lib/json.ts';
 import type { PersonKey } from './lib/person.ts';
 import { parseRoute, type Route } from './lib/route.ts';
+import { plain } from './lib/text.ts';
 
 export type Role = 'observer' | 'operator' | 'counselor' | 'admin';
 export const kRoles: Role[] = ['observer', 'operator', 'counselor', 'admin'];
@@ -140,7 +141,7 @@ class Node {
 }
 export const node = new Node();
 
-export const nameOf = (device: string): string => node.names[device.split('@')[0]!] ?? device.slice(0, 8);
+export const nameOf = (device: string): string => plain(node.names[device.split('@')[0]!] ?? device.slice(0, 8), 60);
 
 export async function learn(): Promise<void> {
   try {

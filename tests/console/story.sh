@@ -67,4 +67,4 @@ link=$("$witan" console --no-open | head -n 1)
 observer=$("$witan" console --no-open --role observer | head -n 1)
 token=$(tokenOf "$WITAN_DIR")
 cd "$work/console"
-node story.mjs "${link%/console/*}" "$link" "$observer" "$token" "$ward" "$work" "$witan" || { tail -n 20 "$work/up.log"; exit 1; }
+node story.mjs "${link%/console/*}" "$link" "$observer" "$token" "$ward" "$work" "$witan" || { tail -n 20 "$work/up.log" "$work/market.log"; exit 1; }

@@ -1,5 +1,7 @@
 // Moments: the API has RFC 3339 in UTC with microseconds; people see the zone of their browser. Pure functions.
 
+import { plain } from './text.ts';
+
 // Microseconds since 1970; null: it is no time.
 export function parseTime(text: string): bigint | null {
   const parts = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?Z$/.exec(text);
@@ -13,7 +15,7 @@ const short = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle
 
 export function showTime(time: string | number, brief = false): string {
   const ms = typeof time === 'number' ? time : Date.parse(time);
-  if (Number.isNaN(ms)) return String(time);
+  if (Number.isNaN(ms)) return plain(String(time), 40);
   return (brief ? short : full).format(ms);
 }
 
