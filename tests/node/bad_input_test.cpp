@@ -235,7 +235,7 @@ TEST(BadPolicies, NameTheFileAndTheCause) {
       {"b.toml", "x = 1\ny = [1,\nz", "b.toml:3"},
       {"c.toml", "cap = 1\ncap = 2\n", "c.toml:2"},
       {"d.toml", "cap = \"much\"", "policy.cap: expected an integer"},
-      {"e.toml", "cap = nan", "policy.cap: expected an integer"},
+      {"e.toml", "cap = nan", "e.toml:1: expected a finite number"},
       {"f.toml", "colour = 1", "unknown argument \"colour\""},
       {"g.toml", std::string("\0\1\2", 3), "g.toml:1"},
       {"h.toml", "cap = \"\xff\"", "h.toml"},

@@ -112,6 +112,7 @@ TEST(GraphTriggers, AFullIngressLeavesItInTheJournal) {
   Stage stage = watchStage(triggered(kReports, R"(,"key":"k","capacity":1)"), 1, true);
   Device& desk = stage.cluster.a();
   stage.document["edge"].as_array()[0].as_object()["capacity"] = 1;
+  stage.document["type"].as_array()[0].as_object()["schema"].as_object()["required"] = json::array{"id", "k"};
   stage.deploy();
   for (int n = 0; n < 9; ++n) edit(desk, "r" + std::to_string(n), R"({"k":"tea"})");
   pass(stage);
