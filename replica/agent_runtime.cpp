@@ -37,8 +37,8 @@ AgentRuntime::AgentRuntime(Replica& replica, const AgentSetup& setup)
       watch_(replica, setup.agents) {}
 
 const agents::episode::Gate& AgentRuntime::gateOf(const AgentSetup& setup) const {
-  if (setup.policy != nullptr) return *setup.policy;
-  return setup.gate != nullptr ? *setup.gate : closed_;
+  if (setup.gate != nullptr) return *setup.gate;
+  return setup.policy != nullptr ? static_cast<const agents::episode::Gate&>(*setup.policy) : closed_;
 }
 
 Status AgentRuntime::open(Now now) {

@@ -27,7 +27,8 @@ class Replica;
 struct AgentSetup {
   std::vector<const agents::Agent*> agents;
   std::shared_ptr<agents::DeviceGate> policy;   // of a device with a policy file, or without
-  const agents::episode::Gate* gate = nullptr;  // else this one, which outlives the replica; null: nothing is allowed
+  // Agents ask this one if it is set, else the policy; it outlives the replica. Neither: nothing is allowed.
+  const agents::episode::Gate* gate = nullptr;
   agents::HostOptions options;
   // Answers a look that is none of the host's own; its tool stands in `options.tools`. None: it is a tool outside.
   std::function<std::optional<agents::episode::Observation>(const Replica&, const agents::ToolCall&, Now)> look;
