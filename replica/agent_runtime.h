@@ -26,7 +26,7 @@ class Replica;
 
 struct AgentSetup {
   std::vector<const agents::Agent*> agents;
-  std::shared_ptr<agents::DeviceGate> policy;   // of a device with a policy file, or without
+  std::shared_ptr<agents::DeviceGate> policy;  // of a device with a policy file, or without
   // Agents ask this one if it is set, else the policy; it outlives the replica. Neither: nothing is allowed.
   const agents::episode::Gate* gate = nullptr;
   agents::HostOptions options;
