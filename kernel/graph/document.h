@@ -61,7 +61,7 @@ using Budget = std::map<std::string, std::int64_t>;
 WITAN_ENUM(TriggerSource, manual, journal, ledger, market)
 struct Trigger {
   TriggerSource source = TriggerSource::manual;
-  std::string match;  // a type of the journal, a domain
+  std::string match;  // a type of the journal, a domain; of a malformed one, which is manual, why: deploy refuses it
   std::string field, value;
   friend bool operator==(const Trigger&, const Trigger&) = default;
 };
