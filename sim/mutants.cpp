@@ -110,7 +110,7 @@ constexpr MutantCase kCases[] = {
      "recovery records the outcome of an effect without looking for it"},
     {"compensateTwice", "sagas operations", "agents", 50, "each device compensates under an id of its own"},
     {"undoOnce", "operations", "everything", 100, "what arrives of an operation after its compensation stays"},
-    {"endlessPoison", "liveness", "agents", 5, "attempts are never given up"},
+    {"endlessPoison", "liveness sagas", "agents", 5, "attempts are never given up"},
     {"retryRefused", "operations", "agents", 5, "what was refused for good is tried again"},
     {"earlyDisclosure", "ledger-rules", "domains", 20, "an embargo holds nobody back"},
     {"oneRunSuffices", "ledger-rules", "domains", 20, "a finding is verified by one reproduction"},
