@@ -290,9 +290,23 @@ Result<OAuthGrant> renewed(const OAuthGrant& grant, const WebAnswer& answer, std
   return next;
 }
 
-Result<OAuthGrant> logIn(const OAuthSetup& setup, const OAuthGrant& before, const Web& web, const Person& person,
+Result<OAuthGrant> logIn(const OAuthSetup& setup, const OAuthGrant& before, const Web& anyWeb, const Person& person,
                          Random& random, std::int64_t wallMs) {
+  // A server elsewhere sends nobody to what listens on this machine.
+  const auto permitted = [&](const std::string& url) -> Status {
+    if (!url.starts_with("http://") || setup.server.starts_with("http://")) return okStatus();
+    return invalid(concat("the server sends its client to this machine: ", inQuotes(url)));
+  };
+  const Web web = [&](const WebRequest& request) -> Result<WebAnswer> {
+    WITAN_DO(permitted(request.url));
+    return anyWeb(request);
+  };
   WITAN_TRY(resource, resourceOf(setup, before.challenge, web));
+  if (!setup.issuer.empty() && setup.issuer != resource.issuer)
+    return invalid(concat("the server names another issuer: ", inQuotes(resource.issuer)));
+  if (!setup.clientSecret.empty() && setup.issuer.empty())
+    return invalid("the client's secret is for one authorization server only",
+                   concat("--issuer ", resource.issuer, ", if the client is registered there"));
   WITAN_TRY(issuer, issuerOf(resource.issuer, web));
   OAuthGrant grant;
   grant.issuer = resource.issuer, grant.resource = resource.name, grant.machine = setup.machine;
@@ -315,6 +329,7 @@ Result<OAuthGrant> logIn(const OAuthSetup& setup, const OAuthGrant& before, cons
   if (!listed(issuer, "code_challenge_methods_supported", "S256"))
     return invalid("the authorization server does not say that it takes PKCE with S256");
   WITAN_TRY(page, urlOf(textIn(issuer, "authorization_endpoint")));
+  WITAN_DO(permitted(page.origin));
   const std::string verifier = secretText(random), state = secretText(random);
   WITAN_TRY(query, person(concat(page.origin, page.path, "?",
                                  formText({{"client_id", grant.clientId},

@@ -4,8 +4,9 @@
 //                      credentials, the token (OAuth 2.1 with PKCE; resource indicators of RFC 8707; iss of RFC 9207)
 //   renewal, renewed   the request for the next token, where no person is needed, and what its answer gives
 //
-// Servers are not believed: what they publish has to name itself, the resource and the issuer, letter by letter, and
-// only https or this machine is asked. No I/O of its own: `web` and `person` are the caller's, who may block in them.
+// Servers are not believed: what they publish has to name itself, the resource and the issuer, letter by letter. Only
+// https is asked; http of this machine too where the server itself is there. A secret goes to the issuer that a person
+// named, whatever the server says. No I/O of its own: `web` and `person` are the caller's, who may block in them.
 #pragma once
 
 #include <functional>
@@ -35,6 +36,7 @@ struct OAuthGrant {
 struct OAuthSetup {
   std::string server;                  // the MCP server's url
   std::string clientId, clientSecret;  // of a client that was registered before; empty: none
+  std::string issuer;                  // the only one that may learn clientSecret; empty: any, where there is no secret
   std::string clientMetadata;          // https url of this client's metadata document; empty: none
   std::string redirect;                // where a person comes back to
   bool machine = false;

@@ -18,7 +18,7 @@ namespace witan::node {
 namespace {
 
 struct ToolArguments : LiveArguments {
-  std::string name, operation, arguments = "{}", file, clientId, metadata;
+  std::string name, operation, arguments = "{}", file, clientId, metadata, issuer;
   bool machine = false;
 };
 
@@ -208,8 +208,9 @@ Result<int> login(const ToolArguments& a) {
   WITAN_SET(before, readGrant(config, secret));
   Return back(tools->loop());
   WITAN_TRY(redirect, back.listen());
-  const mcp::OAuthSetup setup{config.url, a.clientId, secret != nullptr ? std::string(secret->reveal()) : std::string(),
-                              a.metadata, redirect,   a.machine};
+  mcp::OAuthSetup setup{.server = config.url, .clientId = a.clientId, .issuer = a.issuer};
+  if (secret != nullptr) setup.clientSecret = secret->reveal();
+  setup.clientMetadata = a.metadata, setup.redirect = redirect, setup.machine = a.machine;
   SystemRandom random;
   WITAN_TRY(grant, mcp::logIn(
                        setup, before, fetched, [&](const std::string& url) { return back.wait(url); }, random,
@@ -237,6 +238,8 @@ void addToolCommand(Command& app) {
   loginCommand->option("NAME", toLogin->name, "Which: NAME of [tool.NAME], with secret_as = \"oauth\"")->required();
   loginCommand->option("--client-id", toLogin->clientId,
                        "Of a client that was registered before; its secret is the tool's. Default: registers one");
+  loginCommand->option("--issuer", toLogin->issuer, "Who gives tokens. Required where the tool has a secret")
+      ->typeName("URL");
   loginCommand->option("--client-metadata", toLogin->metadata, "https url of a client id metadata document")
       ->typeName("URL");
   loginCommand->flag("--machine", toLogin->machine, "Without a person: the client's own credentials are enough");

@@ -99,7 +99,7 @@ inline void fuzzOAuth(std::string_view bytes) {
       return std::map<std::string, std::string>{{"code", "c"}, {"state", url.substr(at + 6, end - at - 6)}};
     };
     SeededRandom random(7);
-    const auto grant = mcp::logIn({"https://mcp.example/mcp", "", "", "", "http://127.0.0.1:9/callback", machine},
+    const auto grant = mcp::logIn({"https://mcp.example/mcp", "", "", "", "", "http://127.0.0.1:9/callback", machine},
                                   before, web, person, random, 0);
     if (!grant.ok()) continue;
     WITAN_CHECK(safe(grant->tokenEndpoint) && !grant->accessToken.empty(), "a token, from a safe place");

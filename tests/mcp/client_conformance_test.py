@@ -8,6 +8,7 @@ suite. A driver that does nothing must fail each scenario.
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -77,10 +78,17 @@ def drive_logins(url):
         pathlib.Path(folder, "witan.toml").write_text(head + HEADER.format(json.dumps(url)) + keys)
 
         def logged_in():
-            login = subprocess.Popen([witan, "tool", "login", "it", *how, "--dir", folder], stdout=subprocess.PIPE, text=True)
+            login = subprocess.Popen([witan, "tool", "login", "it", *how, "--dir", folder], stdout=subprocess.PIPE,
+                                     stderr=subprocess.PIPE, text=True)
             for line in login.stdout:
                 if line.startswith("http"):
                     urllib.request.urlopen(line.strip(), timeout=10).read()
+            complaint = login.stderr.read()
+            asked = re.search("--issuer (http[^ ,]*)", complaint)  # a person would look whether it is the right one
+            if asked and "--issuer" not in how:
+                how.extend(["--issuer", asked[1]])
+                return logged_in()
+            print(complaint, file=sys.stderr)
             return login.wait(60) == 0
 
         for words in (["test", "it"], ["record", "it", "test-tool", "{}"]):

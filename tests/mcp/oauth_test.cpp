@@ -131,6 +131,43 @@ TEST(OAuth, NothingOfOneIssuerGoesToAnother) {
   EXPECT_EQ(grant->clientId, "c-1");
 }
 
+TEST(OAuth, TheClientsSecretGoesToTheIssuerThatAPersonNamed) {
+  const OAuthSetup setup{
+      .server = kServer, .clientId = "mine", .clientSecret = "hidden", .redirect = "http://127.0.0.1:1/callback"};
+  for (const bool machine : {false, true})
+    for (const auto& [issuer, why] :
+         {std::pair{"", "one authorization server only"}, std::pair{"https://login.example", "another issuer"}}) {
+      Internet net;
+      OAuthSetup asked = setup;
+      asked.machine = machine, asked.issuer = issuer;
+      const auto grant = net.logIn(asked);
+      ASSERT_FALSE(grant.ok());
+      EXPECT_NE(grant.error().message.find(why), std::string::npos) << grant.error().message;
+      EXPECT_EQ(net.times(kToken), 0u) << why;
+    }
+  Internet net;
+  OAuthSetup named = setup;
+  named.issuer = kIssuer;
+  EXPECT_TRUE(net.logIn(named).ok());
+}
+
+TEST(OAuth, AServerElsewhereSendsNobodyToThisMachine) {
+  for (const auto& [url, from, to] :
+       {std::tuple{kResource, "https://login.example/tenant", "http://127.0.0.1:7/tenant"},
+        std::tuple{kDescription, "https://login.example/token", "http://localhost:7/token"},
+        std::tuple{kDescription, "https://login.example/page", "http://127.0.0.1:7/page"},
+        std::tuple{kDescription, "https://login.example/register", "http://[::1]:7/register"}}) {
+    Internet net;
+    net.replace(url, from, to);
+    refuses(net, "to this machine");
+  }
+  Internet net;
+  OAuthGrant before;
+  before.challenge = R"(Bearer resource_metadata="http://127.0.0.1:7/anything")";
+  EXPECT_FALSE(net.logIn({.server = kServer, .redirect = "http://127.0.0.1:1/callback"}, before).ok());
+  EXPECT_TRUE(std::ranges::none_of(net.asked, [](const WebRequest& r) { return r.url.starts_with("http://"); }));
+}
+
 TEST(OAuth, AChallengeSaysWhereAndWhat) {
   const std::string text =
       R"(Bearer error="insufficient_scope", scope="a b", resource_metadata="https://x/y", realm=z)";
