@@ -33,7 +33,7 @@ describe('JSON', () => {
   it('sorts names, and has one text for a value', () => {
     expect(canonical({ b: 1, a: [null, true, 'x"'] })).toBe('{"a":[null,true,"x\\""],"b":1}');
     expect(pretty({ b: [], a: { c: 1 } })).toBe('{\n  "a": {\n    "c": 1\n  },\n  "b": []\n}');
-    expect(brief({ type: 'X', n: [1, 2] })).toBe('type=X n=1, 2');
+    expect(brief({ type: 'X', n: [1, 2] })).toBe('type=X n=[1, 2]');
   });
 });
 
