@@ -85,7 +85,9 @@ access.onSignedOut = () => {
 async function trySignIn(work: () => Promise<Held>): Promise<void> {
   session.problem = '';
   try {
-    take(await work());
+    const held = await work();
+    take(held);
+    tabs.postMessage({ held }); // those whose session has ended go on, too
   } catch (error) {
     session.problem = messageOf(error).message;
   }

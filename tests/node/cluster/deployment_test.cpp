@@ -139,7 +139,7 @@ TEST(Deployment, AnAnswerThatTheOwnerRefusesLaterComesBackAsANotice) {
   second.kill();
   ASSERT_TRUE(second.up()) << second.log();
   const std::string id(items()[0].at("id").as_string());
-  EXPECT_EQ(id, notice.at("id"));
+  EXPECT_EQ(id, std::string(notice.at("id").as_string()));
   EXPECT_EQ(second.run({"inbox", id, "seen"}).exitCode, 0);
   EXPECT_EQ(items().size(), 0u);
   EXPECT_FALSE(second.post("/v1/inbox/seen", {{"item", id}}).ok());
