@@ -191,7 +191,8 @@ export async function playTrial(program, folder, { open, checked, fits, until, s
     await page.getByRole('alert').waitFor();
     assert.equal(await page.getByText('Reading…').count(), 0);
     await page.goto(`${at}/console/#/ledger?invariant=relapse`);
-    await page.getByRole('listbox').getByRole('option').first().waitFor();
+    await entries(page).first().waitFor();
+    await page.context().close();
   } finally {
     for (const one of Object.values(running)) one.kill('SIGKILL');
   }
