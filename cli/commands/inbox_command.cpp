@@ -122,7 +122,7 @@ void addInboxCommand(Command& app) {
   command->option("ID", a->id, "One item, with what each answer would do");
   command->option("CHOICE", a->choice, "Answer it: a word that the item offers");
   command->option("--kind", a->kind, "List items of this kind only")
-      ->oneOf({"proposal", "question", "approval", "conflict", "operation", "incident", "form"});
+      ->oneOf({"proposal", "question", "approval", "conflict", "operation", "incident", "form", "refusal"});
   command->option("--limit", a->limit, "List so many items; default 100")->check(wholeNumber(1, 1'000));
   command->option("--after", a->after, "List items behind this place: the last page names it");
   command->option("--by", a->by, "Who answers");

@@ -452,14 +452,16 @@ export interface CallRow {
 }
 
 export interface ClaimRequest {
-  /** Name of the person */
+  /** Name of the person, who may answer it */
   by: string;
   /** Id of the item */
   item: string;
-  /** How long, at most 3600; 0 releases it; default: 120 */
+  /** How long, at most 120; 0 releases it; default: 120 */
   seconds?: number;
-  /** true: also what another person has claimed */
+  /** true: also what is claimed from elsewhere */
   takeOver?: boolean;
+  /** Any text that tells two windows of one person apart */
+  window?: string;
 }
 
 export interface Claimed {
@@ -951,6 +953,8 @@ export interface InboxChoice {
 }
 
 export interface InboxItem {
+  /** A person's answer to it that waits in this device's outbox */
+  answer?: Record<string, Json>;
   /** Since when it waits */
   at?: string;
   /** Answers; none: there is nothing to answer here */
@@ -962,7 +966,7 @@ export interface InboxItem {
   /** KIND:KEY; the same as long as it waits */
   id: string;
   /** Why a person is asked */
-  kind: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident" | "form";
+  kind: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident" | "form" | "refusal";
   /** Entity, agent or device concerned */
   subject: string;
   /** What is asked, in one line */
@@ -2089,6 +2093,16 @@ export interface SagaRequest {
 export interface Sagas {
   /** Those that wait for a person, those under way, those that ended */
   sagas: Array<SagaLine>;
+}
+
+export interface Seen {
+  /** Id of the item, which is gone */
+  item: string;
+}
+
+export interface SeenRequest {
+  /** Id of the item, of the kind refusal */
+  item: string;
 }
 
 export interface SeizeRequest {

@@ -3,7 +3,7 @@ import { access, ApiError, follow, get, post, type Schemas } from './api/client.
 import { isRow, type Row } from './lib/live.ts';
 import { parseJson } from './lib/json.ts';
 import type { PersonKey } from './lib/person.ts';
-import { parseRoute, type Route } from './lib/route.ts';
+import { linkTo, parseRoute, type Route } from './lib/route.ts';
 import { plain } from './lib/text.ts';
 
 export type Role = 'observer' | 'operator' | 'counselor' | 'admin';
@@ -19,9 +19,10 @@ class Session {
   token = $state('');
   role = $state<Role>('observer');
   expires = $state('');
-  ended = $state(false); // it was there, and counts no longer
+  ended = $state(false); // it was there, and counts no longer; what is open stays as it was
+  problem = $state(''); // of the last try to sign in
   may(role: Role): boolean {
-    return this.token !== '' && (this.role === role || this.role === 'admin' || role === 'observer');
+    return (this.token !== '' || this.ended) && (this.role === role || this.role === 'admin' || role === 'observer');
   }
 }
 export const session = new Session();
@@ -47,6 +48,7 @@ function take(held: Held): void {
   session.role = held.role;
   session.expires = held.expires;
   session.ended = false;
+  session.problem = '';
   sessionStorage.setItem(kKept, JSON.stringify(held));
   void learn();
   live.start();
@@ -56,7 +58,10 @@ tabs.onmessage = ({ data }: MessageEvent<{ ask?: boolean; held?: unknown; out?: 
   if (data.ask && session.token !== '')
     tabs.postMessage({ held: { token: session.token, role: session.role, expires: session.expires } });
   if (isHeld(data.held) && session.token === '') take(data.held);
-  if (data.out) forget();
+  if (data.out) {
+    session.ended = false;
+    forget();
+  }
 };
 
 // A role that a later node may have counts as the least.
@@ -76,42 +81,61 @@ access.onSignedOut = () => {
   forget();
 };
 
-// Errors: ApiError.
-export async function signIn(token: string): Promise<void> {
-  const before = access.token;
-  access.token = token;
+// What goes wrong stands in session.problem.
+async function trySignIn(work: () => Promise<Held>): Promise<void> {
+  session.problem = '';
   try {
-    const who = await get('/v1/console/session');
-    take({ token, role: roleOf(who.role), expires: who.expires ?? '' });
+    const held = await work();
+    take(held);
+    tabs.postMessage({ held }); // those whose session has ended go on, too
   } catch (error) {
-    access.token = before;
-    throw error;
+    session.problem = messageOf(error).message;
   }
 }
 
-export async function signInByCode(code: string): Promise<void> {
-  const made = await post('/v1/console/session', { code });
-  take({ token: made.token, role: roleOf(made.role), expires: made.expires });
-}
+export const signIn = (token: string): Promise<void> =>
+  trySignIn(async () => {
+    if (/[^\x21-\x7e]/.test(token)) throw new Error('this is no token: it has characters that no token has');
+    const before = access.token;
+    access.token = token;
+    try {
+      const who = await get('/v1/console/session');
+      return { token, role: roleOf(who.role), expires: who.expires ?? '' };
+    } catch (error) {
+      access.token = before;
+      throw error;
+    }
+  });
+
+const signInByCode = (code: string): Promise<void> =>
+  trySignIn(async () => {
+    const made = await post('/v1/console/session', { code });
+    return { token: made.token, role: roleOf(made.role), expires: made.expires };
+  });
 
 export async function signOut(): Promise<void> {
   try {
     await post('/v1/console/end', {});
   } finally {
     tabs.postMessage({ out: true });
+    session.ended = false;
     forget();
   }
 }
 
-// From this tab's last page, from another tab, or from the code in a one-time link, which leaves the address at once.
+// The code of a one-time link leaves the address before anything else happens; the view that was open stays.
+const kCode = /^#code=([\w-]{1,100})$/;
+let address = kCode.test(location.hash) ? linkTo('inbox') : location.hash;
+function takeCode(): string {
+  const code = kCode.exec(location.hash)?.[1] ?? '';
+  if (code !== '') history.replaceState(null, '', location.pathname + address);
+  return code;
+}
+
+// From the code in a one-time link, from this tab's last page, or from another tab.
 export async function resume(): Promise<void> {
-  const code = /^#code=([\w-]{1,100})$/.exec(location.hash);
-  if (code) {
-    history.replaceState(null, '', location.pathname + '#/inbox');
-    goTo();
-    await signInByCode(code[1]!);
-    return;
-  }
+  const code = takeCode();
+  if (code !== '') return signInByCode(code);
   try {
     const held: unknown = JSON.parse(sessionStorage.getItem(kKept) ?? 'null');
     if (isHeld(held)) return take(held);
@@ -122,13 +146,24 @@ export async function resume(): Promise<void> {
 }
 
 class View {
-  route = $state.raw<Route>(parseRoute(location.hash));
+  wanted = $state.raw<Route>(parseRoute(address)); // what the address names
+  route = $state.raw<Route>(parseRoute(address)); // of the page that is open: it follows when the page has come
 }
 export const view = new View();
-export function goTo(): void {
-  view.route = parseRoute(location.hash);
+addEventListener('hashchange', () => {
+  const code = takeCode();
+  if (code !== '') return void signInByCode(code);
+  address = location.hash;
+  view.wanted = parseRoute(address);
+});
+
+// The address says what was chosen on a page, without a step back. A page that is being left changes nothing.
+export function readdress(page: string, query: Record<string, string>): void {
+  if (view.wanted.page !== page || view.route.page !== page) return;
+  address = linkTo(page, view.route.parts, query);
+  history.replaceState(null, '', address);
+  view.wanted = view.route = parseRoute(address);
 }
-addEventListener('hashchange', goTo);
 
 // What the node says of itself and its cluster: names for ids.
 class Node {
@@ -230,14 +265,15 @@ class Live {
     this.state = 'off';
   }
 
-  // The stream opened or broke, here or in the tab that has it.
+  // The stream opened or broke, here or in the tab that has it. Before it opened, rows went by: also those between a
+  // page's first reading and the first opening, and those of a session that ended.
   private heard(state: 'open' | 'lost'): void {
     if (state === 'lost' && this.state !== 'lost') this.since = Date.now();
-    const missed = state === 'open' && this.state === 'lost';
+    const before = this.state;
     this.state = state;
     if (this.leads) this.channel.postMessage({ state } satisfies Told);
-    if (!missed) return;
-    void learn();
+    if (state !== 'open' || before === 'open') return;
+    if (before === 'lost') void learn();
     for (const one of this.again) one();
   }
 
@@ -317,6 +353,8 @@ export const theme = new Theme();
 theme.show();
 
 export function messageOf(error: unknown): { message: string; hint: string } {
+  if (error instanceof ApiError && error.status === 401)
+    return { message: 'the node knows no such session or token', hint: 'sign in, by a link of witan console or a token of the node' };
   if (error instanceof ApiError) return { message: error.message, hint: error.hint };
   return { message: error instanceof Error ? error.message : String(error), hint: '' };
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Schemas } from '../src/api/client.ts';
 import { witnessOf, witnessedOnlyBy, whenRevoked, whenSeized } from '../src/lib/cluster.ts';
 import { draw, fold, nodeState } from '../src/lib/graph.ts';
-import { firstFree, othersClaim, roleFor, wordsOf, type Item } from '../src/lib/inbox.ts';
+import { firstFree, kWindow, mayAnswer, othersClaim, roleFor, wordsOf, type Item } from '../src/lib/inbox.ts';
 import type { Json } from '../src/lib/json.ts';
 import { actsOn, callWords, contractOf, isConserved, moneyOf } from '../src/lib/market.ts';
 import type { State } from '../src/lib/fields.ts';
@@ -12,10 +12,11 @@ import escrow from './escrow.json';
 
 describe('the inbox', () => {
   const now = Date.parse('2026-03-23T08:00:00Z');
-  const item = (id: string, by?: string, until = '2026-03-23T08:01:00Z') => ({ id, choices: [{}], ...(by ? { claim: { by, until } } : {}) }) as unknown as Item;
+  const item = (id: string, by?: string, until = '2026-03-23T08:01:00Z', window = 'w') => ({ id, choices: [{}], ...(by ? { claim: { by, until, window } } : {}) }) as unknown as Item;
   it('shows claims of others until they end', () => {
     expect(othersClaim(item('a', 'ann'), 'bob', now)).toBe('ann');
-    expect(othersClaim(item('a', 'ann'), 'ann', now)).toBe('');
+    expect(othersClaim(item('a', 'ann', undefined, kWindow), 'ann', now)).toBe('');
+    expect(othersClaim(item('a', 'ann'), 'ann', now)).toContain('ann, in another window');
     expect(othersClaim(item('a', 'ann', '2026-03-23T07:59:59Z'), 'bob', now)).toBe('');
   });
   it('begins with what nobody else is at', () => {
@@ -23,6 +24,14 @@ describe('the inbox', () => {
     expect(firstFree([item('a', 'ann')], 'bob', now)!.id).toBe('a');
     expect([wordsOf('proposal').one, wordsOf('of a later node').one]).toEqual(['Decision', 'of a later node']);
     expect(firstFree([], 'bob', now)).toBeUndefined();
+  });
+  it('leaves alone what somebody has answered already', () => {
+    expect(firstFree([{ ...item('a'), answer: { by: 'ann' } } as unknown as Item, item('b')], 'bob', now)!.id).toBe('b');
+  });
+  it('knows who may answer', () => {
+    expect(mayAnswer({ kind: 'proposal', detail: { counselors: ['dr.supervising'] } } as unknown as Item)).toEqual(['dr.supervising']);
+    expect(mayAnswer({ kind: 'question', detail: { who: ['ann'] } } as unknown as Item)).toEqual(['ann']);
+    expect(mayAnswer({ kind: 'approval', detail: {} } as unknown as Item)).toEqual([]);
   });
   it('knows which role an answer needs', () => {
     expect(roleFor('/v1/queue/decide')).toBe('counselor');

@@ -1,8 +1,8 @@
 // The pure parts of the console: texts, JSON, fields, streams, routes, histories.
 import { describe, expect, it } from 'vitest';
 import golden from './golden.json';
-import { applied, changesOf, componentType, isChanged, parseType, valueOf } from '../src/lib/fields.ts';
-import { decisionOn, restsOn, stateBefore } from '../src/lib/history.ts';
+import { applied, changesOf, componentType, isChanged, isSigned, parseType, valueOf } from '../src/lib/fields.ts';
+import { beginsWith, decisionOn, restsOn, stateBefore } from '../src/lib/history.ts';
 import { brief, canonical, parseJson, pretty } from '../src/lib/json.ts';
 import { isRow, keyOf, merged, takes, type Row } from '../src/lib/live.ts';
 import { linkTo, parseRoute } from '../src/lib/route.ts';
@@ -17,6 +17,11 @@ describe('texts of strangers', () => {
     expect(plain('a\u202Eb\u2066c\u0000d\u200Be\nf\uFEFF')).toBe('a<U+202E>b<U+2066>c<U+0000>d<U+200B>e<U+000A>f<U+FEFF>');
     expect(plain('tag \u{E0041}, lone \uD800, private \uE000')).toBe('tag <U+E0041>, lone <U+D800>, private <U+E000>');
     expect(plain('Grüße, 漢字 עברית 😀 <b>&amp;')).toBe('Grüße, 漢字 עברית 😀 <b>&amp;');
+  });
+  it('show letters that pass for others, and blanks that are all there is', () => {
+    expect(plain('Dav\u0456d')).toBe('Dav<U+0456>d');
+    expect(plain('Владимир, Δόξα, David')).toBe('Владимир, Δόξα, David');
+    expect(plain(' ')).toBe('<U+0020>');
   });
   it('are cut, and say by how much', () => {
     const { list, left } = pieces('x'.repeat(65536), 300);
@@ -33,7 +38,9 @@ describe('JSON', () => {
   it('sorts names, and has one text for a value', () => {
     expect(canonical({ b: 1, a: [null, true, 'x"'] })).toBe('{"a":[null,true,"x\\""],"b":1}');
     expect(pretty({ b: [], a: { c: 1 } })).toBe('{\n  "a": {\n    "c": 1\n  },\n  "b": []\n}');
-    expect(brief({ type: 'X', n: [1, 2] })).toBe('type=X n=1, 2');
+    expect(brief({ type: 'X', n: [1, 2] })).toBe('type=X n=[1, 2]');
+    expect(brief({ order: 'S1 outcome=NEGATIVE', outcome: 'POSITIVE' })).toBe('order="S1 outcome=NEGATIVE" outcome=POSITIVE');
+    expect(brief({ F1: 'ok O9=POSITIVE', 'X 9': { a: ['say "no"', null] } })).toBe('F1="ok O9=POSITIVE" "X 9"={a=["say \\"no\\"", null]}');
   });
 });
 
@@ -59,6 +66,13 @@ describe('types of fields', () => {
     expect(componentType('plan', undefined)).toEqual({ kind: 'text' });
     expect(componentType('n', 3)).toEqual({ kind: 'integer' });
   });
+  it('begin with the person and the time where counselors alone write', () => {
+    const by = (role: string | null) => [{ role, writes: ['relapse.response'] }];
+    expect(isSigned('relapse.response', ['counselor', 'time', 'plan'], by(null))).toBe(true);
+    expect(isSigned('relapse.response', ['by', 'at'], by(null))).toBe(true);
+    expect(isSigned('relapse.response', ['counselor', 'time', 'plan'], by('Clinical'))).toBe(false);
+    expect(isSigned('relapse.response', ['plan'], by(null))).toBe(false);
+  });
   it('apply as the ledger format says', () => {
     const state = { a: { x: 1, y: 2 }, n: 1 };
     const writes = { a: { x: null, z: 3 }, n: 1, b: { k: 'v' } };
@@ -76,6 +90,11 @@ describe('the history of an entity', () => {
     delete state['clock'];
     delete shown['clock'];
     expect(state).toEqual(shown);
+  });
+  it('names what of the first state a rule still looks at', () => {
+    const first = beginsWith(rows, 99, ['baselinePositiveOn', 'order.kind']);
+    expect(Object.keys(first)).toEqual(['baselinePositiveOn']);
+    expect(beginsWith(rows, 99, ['order.kind'])).toEqual({});
   });
   it('names what a verdict rested on, and who decided', () => {
     const found = restsOn(rows, 10, ['order.kind', 'result.on', 'baselinePositiveOn']);

@@ -4,6 +4,7 @@ import golden from './golden.json';
 import { fromBase64, fromHex, toBase64, toHex } from '../src/lib/bytes.ts';
 import { decodeEntry } from '../src/lib/entry.ts';
 import type { Json } from '../src/lib/json.ts';
+import type { Row } from '../src/lib/live.ts';
 import { isPrefix, leafHash, rootOf } from '../src/lib/merkle.ts';
 import { parseCheckpoint, parseNote, parseVerifier } from '../src/lib/note.ts';
 import { verify, type ProofAnswer, type Seen, type Signer } from '../src/lib/proof.ts';
@@ -47,6 +48,22 @@ describe('a proof', () => {
       expect(verdict.steps.find((step) => step.state === 'bad')?.what).toBe(`the bytes have another ${name}`);
       expect(verdict.seen).toBeNull();
     }
+  });
+  it('covers the first state and what earlier entries wrote', async () => {
+    const rows = golden.rows as unknown as Row[];
+    const of = (i: number) => rows.slice(0, i + 1).filter((row) => row.entry!['entity'] === rows[i]!.entry!['entity']);
+    for (const [i, proof] of proofs.entries()) expect(bad(await verify(proof, shown(i), leaf(i), signer, null, null, of(i))), `entry ${i + 1}`).toEqual([]);
+    const step = ['The states before and after are of the ledger'];
+    const last = proofs.length - 1;
+    const forged = (change: (rows: Row[]) => void) => {
+      const all = structuredClone(of(last));
+      change(all);
+      return verify(proofs[last]!, shown(last), leaf(last), signer, null, null, all);
+    };
+    expect(bad(await forged((all) => ((all[0]!.entry!['genesis'] as Shown)['at'] = '2020-01-01T00:00:00Z')))).toEqual(step);
+    expect(bad(await forged((all) => (all[0]!.entry!['writes'] = {})))).toEqual(step);
+    expect(bad(await forged((all) => all.splice(1, 1)))).toEqual(step);
+    expect(bad(await forged((all) => all.shift()))).toEqual(step);
   });
   it('fails for any changed bit of the bytes', async () => {
     const bytes = fromBase64(proofs[9]!.bytes);

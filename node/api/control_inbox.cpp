@@ -9,6 +9,7 @@
 #include "node/api/control_routes.h"
 #include "node/api/counselor_queue.h"
 #include "node/inbox/inbox_index.h"
+#include "node/inbox/refused_answers.h"
 #include "node/operations/agent_records.h"
 #include "node/operations/journal.h"
 #include "node/operations/sync.h"
@@ -42,18 +43,25 @@ WITAN_STRUCT(
     (json::value, detail,
      "Row of the list that has it: queue, questions of runs, approvals, journal, sagas or incidents; of a form: "
      "its tool, words and schema"),
-    (Omittable<InboxClaim>, claim, "Who has claimed it at this node; absent: nobody has"))
+    (Omittable<InboxClaim>, claim, "Who has claimed it at this node; absent: nobody has"),
+    (Omittable<AnswerUnderWay>, answer, "A person's answer to it that waits in this device's outbox"))
 
 WITAN_STRUCT(Inbox, (std::vector<InboxItem>, items, "Items, oldest first; those without a time last"),
              (std::uint64_t, waiting, "Number of all items of the kind, also of those beyond the limit"),
              (Omittable<std::string>, next, "Place of the last item, if others follow it"))
 
-WITAN_STRUCT(ClaimRequest, (std::string, item, "Id of the item", 1), (std::string, by, "Name of the person", 1),
-             (Omittable<std::uint64_t>, seconds, "How long, at most 3600; 0 releases it; default: 120"),
-             (Omittable<bool>, takeOver, "true: also what another person has claimed"))
+WITAN_STRUCT(ClaimRequest, (std::string, item, "Id of the item", 1),
+             (std::string, by, "Name of the person, who may answer it", 1),
+             (Omittable<std::string>, window, "Any text that tells two windows of one person apart"),
+             (Omittable<std::uint64_t>, seconds, "How long, at most 120; 0 releases it; default: 120"),
+             (Omittable<bool>, takeOver, "true: also what is claimed from elsewhere"))
 
 WITAN_STRUCT(Claimed, (std::string, item, "Id of the item"),
              (Omittable<InboxClaim>, claim, "The claim that is in force; absent: it was released"))
+
+WITAN_STRUCT(SeenRequest, (std::string, item, "Id of the item, of the kind refusal", 1))
+
+WITAN_STRUCT(Seen, (std::string, item, "Id of the item, which is gone"))
 
 WITAN_STRUCT(FormRequest, (std::string, form, "Which: the id of the item, behind its kind", 1),
              (std::string, digest, "Of what was asked, as the item has it", 1),
@@ -250,6 +258,17 @@ Result<std::optional<InboxItem>> incidentItem(operations::OperationContext& cont
   return std::optional<InboxItem>();
 }
 
+InboxItem refusalItem(const std::string& id, const RefusedAnswer& refused) {
+  const AnswerUnderWay& answer = refused.answer;
+  return {{},
+          InboxKind::refusal,
+          refused.at,
+          answer.entity,
+          concat("the owner refused the answer of ", answer.by, " (", answer.choice, "): ", refused.said),
+          {{"seen", "this notice goes", false, "/v1/inbox/seen", json::value{{"item", id}}, "", ""}},
+          detailOf(refused)};
+}
+
 Result<std::optional<InboxItem>> itemOf(operations::OperationContext& context, const std::string& scope,
                                         const std::string& id) {
   const auto parts = InboxIndex::partsOf(id);
@@ -270,6 +289,11 @@ Result<std::optional<InboxItem>> itemOf(operations::OperationContext& context, c
       return std::optional(operationItem(line));
     }
     case InboxKind::incident: return incidentItem(context, key);
+    case InboxKind::refusal: {
+      WITAN_TRY(refused, RefusedAnswers::in(context.replica.database(replication::DatabaseName::agents)));
+      const auto at = refused.find(key);
+      return at == refused.end() ? std::nullopt : std::optional(refusalItem(id, at->second));
+    }
     case InboxKind::proposal:
     case InboxKind::question:
     case InboxKind::form: break;
@@ -311,7 +335,7 @@ Status choosePlaces(Listing& listing, const InboxIndex& index) {
   const std::uint64_t limit = std::min(listing.request.limit.value_or(100), kMostItems);
   std::vector<InboxPlace> all;
   for (const InboxKind kind : {InboxKind::proposal, InboxKind::question, InboxKind::approval, InboxKind::conflict,
-                               InboxKind::operation, InboxKind::incident, InboxKind::form}) {
+                               InboxKind::operation, InboxKind::incident, InboxKind::form, InboxKind::refusal}) {
     if (listing.request.kind && *listing.request.kind != kind) continue;
     const std::set<InboxPlace>& places = kind == InboxKind::proposal   ? listing.proposals
                                          : kind == InboxKind::question ? listing.asked
@@ -329,9 +353,24 @@ Status choosePlaces(Listing& listing, const InboxIndex& index) {
   return okStatus();
 }
 
+// What this device's people have answered, and no owner has heard: by what it is about.
+std::map<std::string, AnswerUnderWay> underWay(const Replica& replica) {
+  std::map<std::string, AnswerUnderWay> answers;
+  for (const auto& [operation, waiting] : replica.outbox().all())
+    if (auto answer = RefusedAnswers::of(waiting.request, replica)) answers[answer->about] = *std::move(answer);
+  return answers;
+}
+
+std::string_view aboutOf(const InboxItem& item) {
+  const char* name = item.kind == InboxKind::proposal ? "digest" : item.kind == InboxKind::question ? "span" : "";
+  const json::value* found = item.detail.is_object() ? item.detail.get_object().if_contains(name) : nullptr;
+  return found != nullptr && found->is_string() ? std::string_view(found->get_string()) : std::string_view();
+}
+
 Result<Inbox> shown(Daemon& daemon, Listing& listing, const InboxClaims& claims) {
   operations::OperationContext context = operationContext(daemon);
   Inbox inbox{{}, listing.waiting, {}};
+  const std::map<std::string, AnswerUnderWay> answers = underWay(std::as_const(daemon.replica()));
   for (const InboxPlace& place : listing.places) {
     std::optional<InboxItem> item;
     if (const auto at = listing.found.find(place.id); at != listing.found.end() && !at->second.id.empty()) {
@@ -346,6 +385,7 @@ Result<Inbox> shown(Daemon& daemon, Listing& listing, const InboxClaims& claims)
     if (!item) continue;  // it was answered meanwhile
     item->id = place.id;
     if (auto claim = claims.find(place.id, daemon.now().wall)) item->claim = *std::move(claim);
+    if (const auto at = answers.find(std::string(aboutOf(*item))); at != answers.end()) item->answer = at->second;
     inbox.items.push_back(*std::move(item));
   }
   if (listing.more && !listing.places.empty()) inbox.next = placeText(listing.places.back());
@@ -371,9 +411,10 @@ void showProposals(Daemon& daemon, const InboxClaims& claims, const std::shared_
       });
 }
 
-// A device without ledgers has no proposals. O(pending proposals + what has changed + items given).
-void inbox(const ApiContext& context, const InboxRequest& request, Later<Inbox> later) {
-  Daemon& daemon = context.daemon;
+using Chosen = std::function<void(const Result<std::shared_ptr<Listing>>&)>;
+
+// The places that a request is of. A device without ledgers has no proposals. O(pending proposals + what has changed).
+void look(Daemon& daemon, const InboxRequest& request, Chosen chosen) {
   const auto listing = std::make_shared<Listing>();
   listing->request = request;
   std::set<std::string> partitions;
@@ -384,8 +425,8 @@ void inbox(const ApiContext& context, const InboxRequest& request, Later<Inbox> 
         for (const kernel::PendingView& one : host.partition().queue())
           listing->proposals.insert({one.at.micros / 1000, InboxIndex::proposalId(host.id(), one.seq)});
       },
-      [listing, later, &daemon, &claims = context.console.claims](const Status& read) {
-        if (!read.ok()) return later.refuse(read.error());
+      [listing, chosen, &daemon](const Status& read) {
+        if (!read.ok()) return chosen(read.error());
         listing->questions = questionsAt(daemon);
         for (const auto& [id, question] : listing->questions) listing->asked.insert({0, id});
         if (const ToolBroker* tools = daemon.tools())
@@ -395,10 +436,18 @@ void inbox(const ApiContext& context, const InboxRequest& request, Later<Inbox> 
             listing->formsAsked.insert({0, id});
           }
         auto index = daemon.inbox();
-        if (!index.ok()) return later.refuse(index.error());
-        if (const Status chosen = choosePlaces(*listing, **index); !chosen.ok()) return later.refuse(chosen.error());
-        showProposals(daemon, claims, listing, later);
+        if (!index.ok()) return chosen(index.error());
+        if (const Status places = choosePlaces(*listing, **index); !places.ok()) return chosen(places.error());
+        chosen(listing);
       });
+}
+
+void inbox(const ApiContext& context, const InboxRequest& request, Later<Inbox> later) {
+  Daemon& daemon = context.daemon;
+  look(daemon, request, [&daemon, &claims = context.console.claims, later](const auto& listing) {
+    if (!listing.ok()) return later.refuse(listing.error());
+    showProposals(daemon, claims, *listing, later);
+  });
 }
 
 Result<FormAnswered> answerForm(const ApiContext& context, const FormRequest& request) {
@@ -413,33 +462,68 @@ Result<FormAnswered> answerForm(const ApiContext& context, const FormRequest& re
   return FormAnswered{request.form, content.has_value()};
 }
 
-// Of any item: one that is not there is a claim without effect.
-Result<Claimed> claim(const ApiContext& context, const ClaimRequest& asked) {
-  InboxClaims& claims = context.console.claims;
-  Claimed answer{asked.item, {}};
+// Who may answer an item. Empty: anybody with the role.
+std::vector<std::string> whoMayAnswer(Daemon& daemon, const Listing& listing, const std::string& item) {
+  if (const auto asked = listing.questions.find(item); asked != listing.questions.end())
+    return asked->second.second.who;
+  if (!item.starts_with("proposal:")) return {};
+  const PartitionHost* host = daemon.replica().host(item.substr(9, item.rfind('/') - 9));
+  return host == nullptr ? std::vector<std::string>() : host->module().signature().counselors;
+}
+
+Status mayClaim(Daemon& daemon, const Listing& listing, const ClaimRequest& asked) {
+  if (std::ranges::none_of(listing.places, [&](const InboxPlace& one) { return one.id == asked.item; }))
+    return notFound("nothing waits under " + inQuotes(asked.item), "see: witan inbox");
+  const std::vector<std::string> who = whoMayAnswer(daemon, listing, asked.item);
+  if (who.empty() || std::ranges::find(who, asked.by) != who.end()) return okStatus();
+  std::string names;
+  for (const std::string& one : who) names += (names.empty() ? "" : ", ") + one;
+  return invalid("by: " + inQuotes(asked.by) + " may not answer this", "who may: " + names);
+}
+
+void claim(const ApiContext& context, const ClaimRequest& asked, Later<Claimed> later) {
   constexpr std::size_t kMostText = 400;
-  if (asked.item.size() > kMostText || asked.by.size() > kMostText)
-    return invalid(concat("item and by have at most ", kMostText, " bytes"));
+  const InboxClaim wanted{asked.by, asked.window.value_or(""), {}};
+  if (std::max({asked.item.size(), wanted.by.size(), wanted.window.size()}) > kMostText)
+    return later.refuse(invalid(concat("item, by and window have at most ", kMostText, " bytes")));
+  InboxClaims& claims = context.console.claims;
   if (asked.seconds && *asked.seconds == 0) {
-    claims.release(asked.item, asked.by);
-    return answer;
+    claims.release(asked.item, wanted);
+    return later.answer(Claimed{asked.item, {}});
   }
-  WITAN_TRY(made, claims.claim(asked.item, asked.by, asked.seconds.value_or(120), asked.takeOver.value_or(false),
-                               context.daemon.now().wall));
-  answer.claim = made;
-  return answer;
+  InboxRequest one;
+  one.item = asked.item;
+  look(context.daemon, one, [&daemon = context.daemon, &claims, asked, wanted, later](const auto& listing) {
+    if (!listing.ok()) return later.refuse(listing.error());
+    if (const Status may = mayClaim(daemon, **listing, asked); !may.ok()) return later.refuse(may.error());
+    auto made = claims.claim(asked.item, wanted, asked.seconds.value_or(kMaxClaimSeconds),
+                             asked.takeOver.value_or(false), daemon.now().wall);
+    if (!made.ok()) return later.refuse(made.error());
+    later.answer(Claimed{asked.item, *std::move(made)});
+  });
+}
+
+Result<Seen> seen(const ApiContext& context, const SeenRequest& asked) {
+  const auto parts = InboxIndex::partsOf(asked.item);
+  if (!parts || parts->first != InboxKind::refusal)
+    return invalid("item: only a refused answer goes when it was seen", "answer it: witan inbox " + asked.item);
+  WITAN_DO(context.daemon.refusedAnswers().seen(parts->second));
+  context.daemon.scheduleTick();
+  return Seen{asked.item};
 }
 
 }  // namespace
 
 std::vector<ControlRoute> inboxRoutes() {
-  return {
-      get("/v1/inbox", "readInbox", "queue", ControlRole::observer,
-          "Everything on this device that waits for a person, with the answers it takes", inbox, {500}),
-      post("/v1/inbox/claim", "claimInboxItem", "queue", ControlRole::counselor,
-           "Says to others at this node who looks at an item, for a while; keeps nobody from answering", claim, {409}),
-      post("/v1/inbox/form", "answerForm", "queue", ControlRole::counselor,
-           "Answers what a tool asks a person amid a call", answerForm, {404})};
+  return {get("/v1/inbox", "readInbox", "queue", ControlRole::observer,
+              "Everything on this device that waits for a person, with the answers it takes", inbox, {500}),
+          post("/v1/inbox/claim", "claimInboxItem", "queue", ControlRole::counselor,
+               "Says to others at this node who looks at an item, for a while; keeps nobody from answering", claim,
+               {404, 409, 500}),
+          post("/v1/inbox/seen", "seeRefusal", "queue", ControlRole::counselor,
+               "Takes the notice of a refused answer out of the inbox", seen, {404, 500}),
+          post("/v1/inbox/form", "answerForm", "queue", ControlRole::counselor,
+               "Answers what a tool asks a person amid a call", answerForm, {404})};
 }
 
 }  // namespace witan::node::api

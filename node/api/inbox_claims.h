@@ -16,17 +16,19 @@
 namespace witan::node {
 
 inline constexpr std::size_t kMaxInboxClaims = 1'024;
-inline constexpr std::uint64_t kMaxClaimSeconds = 3'600;
+inline constexpr std::uint64_t kMaxClaimSeconds = 120;
 
-WITAN_STRUCT(InboxClaim, (std::string, by, "Name of the person who looks at it"), (Time, until, "When the claim ends"))
+WITAN_STRUCT(InboxClaim, (std::string, by, "Name of the person who looks at it"),
+             (std::string, window, "Where: as that window named itself; one person may have two"),
+             (Time, until, "When the claim ends"))
 
 class InboxClaims {
  public:
-  // Begins or renews. Errors: conflict, another person has it and `takeOver` is false.
-  Result<InboxClaim> claim(const std::string& item, const std::string& by, std::uint64_t seconds, bool takeOver,
-                           Time now);
-  // What another person has is left alone.
-  void release(const std::string& item, const std::string& by);
+  // Begins or renews, of `by` in `window`; `until` is ignored. Errors: conflict, it is claimed from elsewhere and
+  // `takeOver` is false.
+  Result<InboxClaim> claim(const std::string& item, InboxClaim wanted, std::uint64_t seconds, bool takeOver, Time now);
+  // What is claimed from elsewhere is left alone.
+  void release(const std::string& item, const InboxClaim& held);
   std::optional<InboxClaim> find(const std::string& item, Time now) const;
 
  private:

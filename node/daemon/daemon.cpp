@@ -183,6 +183,8 @@ Status Daemon::openDir() {
   readers_ = std::make_unique<LedgerReaders>(loop_, replica(), dir_->ledgers(), config_.pendingTtlSeconds * 1'000'000);
   published_ = std::make_unique<PublishedFiles>(replica().data(), config_.scope, path_, rosters_.admin());
   inbox_ = std::make_unique<InboxIndex>(replica().data(), config_.scope);
+  refused_ = std::make_unique<RefusedAnswers>(replica());
+  for (const auto& [id, waiting] : std::as_const(replica()).outbox().all()) refused_->left(waiting.request);
   sliceServer_ = std::make_unique<SliceServer>(replica());
   sliceStore_ = std::make_unique<SliceStore>(dir_->ledgers());
   applyRights();
@@ -583,6 +585,8 @@ Status Daemon::ask(Request request, std::int64_t waitMs, Done done) {
     const std::string operation = at->first;
     waiting_.erase(at);
     replica().retainAcrossFreeze(operation);
+    const auto kept = replica().outbox().all().find(operation);
+    if (kept != replica().outbox().all().end()) refused_->left(kept->second.request);
     const bool cut = etcd_ && !etcd_->state().connected;
     late(Error{
         ErrorCode::unavailable,
@@ -608,6 +612,13 @@ void Daemon::give(const node::Answered& answered) {
     at = waiting_.erase(at);
   }
   for (const Done& done : told) done(answered.answer);
+  if (!told.empty()) return;
+  const auto refused = refused_->answered(answered.answer, now().wall);
+  if (!refused.ok()) return fail(refused.error());
+  if (!*refused) return;
+  log_.warn("inbox", "the owner refused an answer that waited here",
+            {{"operation", answered.answer.operationId}, {"why", answered.answer.message}});
+  scheduleTick();
 }
 
 std::uint64_t Daemon::follow(LedgerFeed::Visit visit) {

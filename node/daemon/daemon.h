@@ -31,6 +31,7 @@
 #include "node/etcd/etcd_gateway.h"
 #include "node/inbox/inbox_hooks.h"
 #include "node/inbox/inbox_index.h"
+#include "node/inbox/refused_answers.h"
 #include "node/ledgers/ledger_readers.h"
 #include "node/peers/peer_manager.h"
 #include "node/slices/slices.h"
@@ -112,6 +113,7 @@ class Daemon {
   LedgerReaders& readers() { return *readers_; }
   // What waits for people in this device's records. Errors: of reading.
   Result<const InboxIndex*> inbox();
+  RefusedAnswers& refusedAnswers() { return *refused_; }
   // This device in the roster. Null: it was taken out.
   const RosterDevice* me() const { return rosters_.current().find(device_); }
   Log& log() { return log_; }
@@ -196,6 +198,7 @@ class Daemon {
   std::unique_ptr<SliceServer> sliceServer_;
   std::unique_ptr<SliceStore> sliceStore_;
   std::unique_ptr<InboxIndex> inbox_;
+  std::unique_ptr<RefusedAnswers> refused_;
   agents::SecureStore hookSecrets_;
   std::unique_ptr<InboxHooks> hooks_;    // null: nobody is told
   std::set<std::string> changedGraphs_;  // since the hooks were told what their runs ask

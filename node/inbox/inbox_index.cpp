@@ -7,6 +7,7 @@
 #include "agents/wake/host_choice.h"
 #include "base/bytes.h"
 #include "base/sha256.h"
+#include "node/inbox/refused_answers.h"
 #include "replication/records/record_views.h"
 #include "saga/saga_rows.h"
 
@@ -65,7 +66,8 @@ Status InboxIndex::look(const agents::AgentHost* agents) {
   WITAN_DO(lookAtApprovals());
   WITAN_DO(lookAtConflicts());
   WITAN_DO(lookAtOperations(agents));
-  return lookAtIncidents();
+  WITAN_DO(lookAtIncidents());
+  return lookAtRefusals();
 }
 
 Status InboxIndex::lookAtApprovals() {
@@ -143,6 +145,14 @@ Status InboxIndex::lookAtIncidents() {
   std::map<std::string, std::int64_t> all;
   for (const Incident& incident : incidents) all.emplace(incidentKey(incident), 0);
   replace(InboxKind::incident, all);
+  return okStatus();
+}
+
+Status InboxIndex::lookAtRefusals() {
+  WITAN_TRY(refused, RefusedAnswers::in(replica_.database(DatabaseName::agents)));
+  std::map<std::string, std::int64_t> all;
+  for (const auto& [operation, one] : refused) all.emplace(operation, one.at.micros / 1000);
+  replace(InboxKind::refusal, all);
   return okStatus();
 }
 

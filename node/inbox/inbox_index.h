@@ -1,5 +1,5 @@
 // InboxIndex: which records of this device wait for a person, oldest first, kept by what changes instead of by a scan:
-// approvals, entries in conflict, operations that stopped, incidents. Proposals and the
+// approvals, entries in conflict, operations that stopped, incidents, refused answers. Proposals and the
 // questions of graphs stand in their partitions, the forms of tools at their broker.
 //
 // An entry that only agents wrote settles itself (agents/wake/agent_conflict.h): it is listed only where no device
@@ -73,13 +73,14 @@ class InboxIndex {
   Result<bool> settlesItself(const std::string& agentId, const std::string& id, const replication::Space& journal);
   Status lookAtOperations(const agents::AgentHost* agents);
   Status lookAtIncidents();
+  Status lookAtRefusals();
 
   replication::LocalReplica& replica_;
   const std::string scope_;
   replication::Arrivals approvals_{replication::Kind::approval}, edits_{replication::Kind::journal};
   std::set<std::string> settling_;  // entries in conflict whose agents are at it
   std::optional<std::uint64_t> heldChanges_;
-  std::set<InboxPlace> places_[7];
+  std::set<InboxPlace> places_[enumNames<InboxKind>().size()];
   std::map<std::string, std::int64_t, std::less<>> byId_;
   std::vector<InboxPlace> new_;
   std::vector<std::string> gone_;

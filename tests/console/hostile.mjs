@@ -21,5 +21,6 @@ export const rawTexts = (page) =>
     const found = [];
     const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (walk.nextNode()) if (/[\u202E\u0007]/.test(walk.currentNode.data)) found.push(walk.currentNode.data.slice(0, 60));
+    if (/[\u202E\u0007]/.test(document.title)) found.push(document.title);
     return found;
   });

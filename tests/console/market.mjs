@@ -34,13 +34,12 @@ export async function playMarket(program, folder, { open, checked, pictured, fit
   await clinic.call.getByText('of another patient').waitFor();
   await notary.go('#/inbox');
   await notary.page.getByText('1 thing waits for a person').waitFor();
-  await notary.page.getByLabel('You are').fill('human.arbiter');
-  await notary.page.getByLabel('You are').press('Tab');
+  await notary.page.getByLabel('You are').selectOption('human.arbiter');
   await notary.page.getByLabel('Value').fill('40');
   await notary.page.getByLabel('Reason').fill('half of it is usable');
   await notary.page.getByText('Preview: every rule passes.').waitFor();
   await notary.page.getByRole('button', { name: 'Accept with your answer' }).click();
-  await notary.page.getByText(/^Committed, entry \d+\.$/).waitFor();
+  await notary.page.getByText(/^Committed, entry \d+ of escrow/).waitFor();
   for (const { page } of [clinic, reader]) {
     await page.getByText('held for calls: 0 EUR.cent').waitFor();
     await page.getByText('due to lab: 140 EUR.cent').waitFor();

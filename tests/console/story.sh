@@ -9,7 +9,7 @@ witan=$(realpath "$1") work=$2
 chromium=$(command -v chromium) || skip "chromium is not installed"
 export CHROMIUM=$chromium
 installPackages "$work"
-cp "$here"/{story,market,prefix,hostile}.mjs "$work/console"
+cp "$here"/{story,market,prefix,hostile,trial}.mjs "$work/console"
 
 export WITAN_DIR=$work/node
 freeFrom() { local port=$1; while (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$((port + 1)); done; echo "$port"; }

@@ -122,22 +122,25 @@ TEST(ConsoleSessions, HaveLimitsAndTheOldestGivesWay) {
 TEST(InboxClaims, EndByThemselvesAndAreTakenOverOnlyInWords) {
   InboxClaims claims;
   const Time now{1'000'000}, later{now.micros + 60'000'000};
-  ASSERT_TRUE(claims.claim("a", "ann", 60, false, now).ok());
+  const InboxClaim ann{"ann", "1", {}}, bob{"bob", "2", {}}, annElsewhere{"ann", "3", {}};
+  ASSERT_TRUE(claims.claim("a", ann, 60, false, now).ok());
   EXPECT_EQ(claims.find("a", now)->by, "ann");
-  EXPECT_EQ(claims.claim("a", "bob", 60, false, now).error().code, ErrorCode::conflict);
-  EXPECT_TRUE(claims.claim("a", "ann", 90, false, now).ok()) << "renewed";
+  EXPECT_EQ(claims.claim("a", bob, 60, false, now).error().code, ErrorCode::conflict);
+  EXPECT_EQ(claims.claim("a", annElsewhere, 60, false, now).error().code, ErrorCode::conflict);
+  EXPECT_TRUE(claims.claim("a", ann, 90, false, now).ok()) << "renewed";
   EXPECT_TRUE(claims.find("a", later));
   EXPECT_FALSE(claims.find("a", Time{now.micros + 90'000'000}));
-  EXPECT_TRUE(claims.claim("a", "bob", 60, true, now).ok());
-  claims.release("a", "ann");
+  EXPECT_TRUE(claims.claim("a", bob, 60, true, now).ok());
+  claims.release("a", ann);
+  claims.release("a", {"bob", "1", {}});
   EXPECT_EQ(claims.find("a", now)->by, "bob");
-  claims.release("a", "bob");
+  claims.release("a", bob);
   EXPECT_FALSE(claims.find("a", now));
-  ASSERT_TRUE(claims.claim("first", "ann", 1, false, now).ok());
+  ASSERT_TRUE(claims.claim("first", ann, 1, false, now).ok());
   for (std::size_t i = 0; i < kMaxInboxClaims; ++i)
-    ASSERT_TRUE(claims.claim(std::to_string(i), "ann", kMaxClaimSeconds * 2, false, now).ok());
+    ASSERT_TRUE(claims.claim(std::to_string(i), ann, kMaxClaimSeconds * 2, false, now).ok());
   EXPECT_FALSE(claims.find("first", now)) << "the one that would end first makes room";
-  EXPECT_FALSE(claims.find("0", Time{now.micros + 3'600'000'000})) << "an hour at most";
+  EXPECT_FALSE(claims.find("0", Time{now.micros + 120'000'000})) << "two minutes at most";
 }
 
 net::HttpResponse callAt(const std::string& address, const net::HttpRequest& request) {
@@ -238,14 +241,25 @@ TEST_F(ConsoleOfANode, TwoPeopleSeeEachOthersClaim) {
   ASSERT_EQ(items(counselor).size(), 1u);
   const std::string id(items(counselor)[0].at("id").as_string());
   EXPECT_FALSE(items(counselor)[0].as_object().contains("claim"));
-  EXPECT_EQ(ask("/v1/inbox/claim", {{"item", id}, {"by", "eve"}}, observer).status, 403);
-  EXPECT_EQ(ask("/v1/inbox/claim", {{"item", id}, {"by", "ann"}}, counselor).status, 200);
-  EXPECT_EQ(items(observer)[0].at("claim").at("by"), "ann");
-  EXPECT_EQ(ask("/v1/inbox/claim", {{"item", id}, {"by", "bob"}}, counselor).status, 409);
-  EXPECT_EQ(ask("/v1/inbox/claim", {{"item", id}, {"by", "bob"}, {"takeOver", true}}, counselor).status, 200);
-  EXPECT_EQ(ask("/v1/inbox/claim", {{"item", id}, {"by", "bob"}, {"seconds", 0}}, counselor).status, 200);
+  const auto claim = [&](json::object body, const std::string& token) {
+    body.emplace("item", id);
+    body.emplace("by", "human.lead");
+    body.emplace("window", "1");
+    return ask("/v1/inbox/claim", body, token).status;
+  };
+  EXPECT_EQ(claim({}, observer), 403);
+  EXPECT_EQ(claim({{"by", "ann"}}, counselor), 400) << "she may not answer it";
+  EXPECT_EQ(claim({{"item", "proposal:moderation/0/99"}}, counselor), 404);
+  EXPECT_EQ(claim({{"by", std::string(500, 'x')}}, counselor), 400);
   EXPECT_FALSE(items(observer)[0].as_object().contains("claim"));
-  EXPECT_EQ(ask("/v1/inbox/claim", {{"item", id}, {"by", std::string(500, 'x')}}, counselor).status, 400);
+  EXPECT_EQ(claim({}, counselor), 200);
+  EXPECT_EQ(items(observer)[0].at("claim").at("by"), "human.lead");
+  EXPECT_EQ(claim({{"window", "2"}}, counselor), 409) << "another window of the same person";
+  EXPECT_EQ(claim({{"window", "2"}, {"takeOver", true}}, counselor), 200);
+  EXPECT_EQ(claim({{"seconds", 0}}, counselor), 200);
+  EXPECT_TRUE(items(observer)[0].as_object().contains("claim")) << "the other window has it";
+  EXPECT_EQ(claim({{"window", "2"}, {"seconds", 0}}, counselor), 200);
+  EXPECT_FALSE(items(observer)[0].as_object().contains("claim"));
 }
 
 TEST_F(ConsoleOfANode, TriesRuleFilesAndScenarios) {

@@ -456,14 +456,16 @@ class CallRow(TypedDict):
 
 
 class ClaimRequest(TypedDict):
-    # Name of the person
+    # Name of the person, who may answer it
     by: str
     # Id of the item
     item: str
-    # How long, at most 3600; 0 releases it; default: 120
+    # How long, at most 120; 0 releases it; default: 120
     seconds: NotRequired[int]
-    # true: also what another person has claimed
+    # true: also what is claimed from elsewhere
     takeOver: NotRequired[bool]
+    # Any text that tells two windows of one person apart
+    window: NotRequired[str]
 
 
 class Claimed(TypedDict):
@@ -955,6 +957,8 @@ class InboxChoice(TypedDict):
 
 
 class InboxItem(TypedDict):
+    # A person's answer to it that waits in this device's outbox
+    answer: NotRequired[dict[str, Json]]
     # Since when it waits
     at: NotRequired[str]
     # Answers; none: there is nothing to answer here
@@ -966,7 +970,7 @@ class InboxItem(TypedDict):
     # KIND:KEY; the same as long as it waits
     id: str
     # Why a person is asked
-    kind: Literal["proposal", "question", "approval", "conflict", "operation", "incident", "form"]
+    kind: Literal["proposal", "question", "approval", "conflict", "operation", "incident", "form", "refusal"]
     # Entity, agent or device concerned
     subject: str
     # What is asked, in one line
@@ -2081,6 +2085,16 @@ class SagaRequest(TypedDict):
 class Sagas(TypedDict):
     # Those that wait for a person, those under way, those that ended
     sagas: list[SagaLine]
+
+
+class Seen(TypedDict):
+    # Id of the item, which is gone
+    item: str
+
+
+class SeenRequest(TypedDict):
+    # Id of the item, of the kind refusal
+    item: str
 
 
 class SeizeRequest(TypedDict):

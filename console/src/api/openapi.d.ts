@@ -923,6 +923,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/inbox/seen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Takes the notice of a refused answer out of the inbox */
+        post: operations["seeRefusal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/incidents": {
         parameters: {
             query?: never;
@@ -2407,14 +2424,16 @@ export interface components {
             step: string;
         };
         ClaimRequest: {
-            /** @description Name of the person */
+            /** @description Name of the person, who may answer it */
             by: string;
             /** @description Id of the item */
             item: string;
-            /** @description How long, at most 3600; 0 releases it; default: 120 */
+            /** @description How long, at most 120; 0 releases it; default: 120 */
             seconds?: number;
-            /** @description true: also what another person has claimed */
+            /** @description true: also what is claimed from elsewhere */
             takeOver?: boolean;
+            /** @description Any text that tells two windows of one person apart */
+            window?: string;
         };
         Claimed: {
             /** @description The claim that is in force; absent: it was released */
@@ -2426,6 +2445,8 @@ export interface components {
                  * @description When the claim ends
                  */
                 until: string;
+                /** @description Where: as that window named itself; one person may have two */
+                window: string;
             };
             /** @description Id of the item */
             item: string;
@@ -2951,6 +2972,23 @@ export interface components {
             unsafe: boolean;
         };
         InboxItem: {
+            /** @description A person's answer to it that waits in this device's outbox */
+            answer?: {
+                /** @description Digest of the proposal, or span of the question */
+                about: string;
+                /** @description Name of the person who answered */
+                by: string;
+                /** @description commit or reject; of a graph's question: approve or deny */
+                choice: string;
+                /** @description Name of the domain */
+                domain: string;
+                /** @description Id of the entity */
+                entity: string;
+                /** @description Id of the device that decides */
+                owner: string;
+                /** @description Reason of the answer */
+                reason: string;
+            };
             /**
              * Format: date-time
              * @description Since when it waits
@@ -2967,6 +3005,8 @@ export interface components {
                  * @description When the claim ends
                  */
                 until: string;
+                /** @description Where: as that window named itself; one person may have two */
+                window: string;
             };
             /** @description Row of the list that has it: queue, questions of runs, approvals, journal, sagas or incidents; of a form: its tool, words and schema */
             detail: unknown;
@@ -2976,7 +3016,7 @@ export interface components {
              * @description Why a person is asked
              * @enum {string}
              */
-            kind: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident" | "form";
+            kind: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident" | "form" | "refusal";
             /** @description Entity, agent or device concerned */
             subject: string;
             /** @description What is asked, in one line */
@@ -4208,6 +4248,14 @@ export interface components {
         Sagas: {
             /** @description Those that wait for a person, those under way, those that ended */
             sagas: components["schemas"]["SagaLine"][];
+        };
+        Seen: {
+            /** @description Id of the item, which is gone */
+            item: string;
+        };
+        SeenRequest: {
+            /** @description Id of the item, of the kind refusal */
+            item: string;
         };
         SeizeRequest: {
             /** @description DOMAIN/NUMBER */
@@ -7316,7 +7364,7 @@ export interface operations {
                  * @description Items of this kind only
                  * @example proposal
                  */
-                kind?: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident" | "form";
+                kind?: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident" | "form" | "refusal";
                 /** @description Most items to give, at most 1000; default: 100 */
                 limit?: number;
                 /** @description Items behind this place only: `next` of an answer */
@@ -7391,9 +7439,10 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "by": "ann",
+                 *       "by": "human.lead",
                  *       "item": "proposal:moderation/0/4",
-                 *       "seconds": 120
+                 *       "seconds": 120,
+                 *       "window": "6b1d"
                  *     }
                  */
                 "application/json": components["schemas"]["ClaimRequest"];
@@ -7409,8 +7458,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "claim": {
-                     *         "by": "ann",
-                     *         "until": "2026-03-23T08:02:00Z"
+                     *         "by": "human.lead",
+                     *         "until": "2026-03-23T08:02:00Z",
+                     *         "window": "6b1d"
                      *       },
                      *       "item": "proposal:moderation/0/4"
                      *     }
@@ -7421,11 +7471,13 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NoToken"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             421: components["responses"]["OtherHost"];
             431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -7475,6 +7527,50 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             421: components["responses"]["OtherHost"];
             431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    seeRefusal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "item": "refusal:queue:5f0c"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SeenRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "item": "refusal:queue:5f0c"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Seen"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
         };
     };

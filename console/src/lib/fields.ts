@@ -41,6 +41,12 @@ export function componentType(name: string, sample: Json | undefined): FieldType
   return { kind: 'text' };
 }
 
+// Whether the values of a field begin with who decided and when: what counselors alone write does.
+export function isSigned(field: string, names: string[], processes: { role: string | null; writes: string[] }[]): boolean {
+  const writers = processes.filter((one) => one.writes.includes(field));
+  return /^(counselor|by)$/.test(names[0] ?? '') && /^(time|at)$/.test(names[1] ?? '') && writers.length > 0 && writers.every((one) => one.role === null);
+}
+
 // The value of what a person typed. Throws with what is wrong, in words.
 export function valueOf(type: FieldType, typed: string): Json {
   switch (type.kind) {

@@ -12,6 +12,7 @@ export const kKinds: Record<Item['kind'], { one: string; many: string }> = {
   operation: { one: 'Stopped operation', many: 'Stopped operations' },
   incident: { one: 'Incident', many: 'Incidents' },
   form: { one: 'Question of a tool', many: 'Questions of tools' },
+  refusal: { one: 'Refused answer', many: 'Refused answers' },
 };
 
 // A later node may have other kinds.
@@ -21,13 +22,23 @@ export function roleFor(path: string): 'counselor' | 'operator' {
   return /^\/v1\/(queue|approval|graphs\/answer|inbox\/form)/.test(path) ? 'counselor' : 'operator';
 }
 
-// Claimed by another person.
+// This page, among those of one person.
+export const kWindow = crypto.randomUUID();
+
+// Claimed from elsewhere: by another person, or by the same one in another window.
 export function othersClaim(item: Item, me: string, nowMs: number): string {
   const claim = item.claim;
-  return claim !== undefined && claim.by !== me && Date.parse(claim.until) > nowMs ? claim.by : '';
+  if (claim === undefined || claim.window === kWindow || Date.parse(claim.until) <= nowMs) return '';
+  return claim.by === me ? `${claim.by}, in another window,` : claim.by;
 }
 
-// The first that nobody else is at.
+// Who may answer it. Empty: anybody with the role.
+export function mayAnswer(item: Item): string[] {
+  if (item.kind === 'proposal') return (item.detail as Schemas['QueueRow']).counselors;
+  return (item.detail as { who?: string[] } | null)?.who ?? [];
+}
+
+// The first that nobody else is at, and that nobody has answered.
 export function firstFree(items: Item[], me: string, nowMs: number): Item | undefined {
-  return items.find((item) => item.choices.length > 0 && othersClaim(item, me, nowMs) === '') ?? items[0];
+  return items.find((item) => item.choices.length > 0 && !item.answer && othersClaim(item, me, nowMs) === '') ?? items[0];
 }

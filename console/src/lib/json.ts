@@ -48,12 +48,13 @@ export function pretty(value: Json, indent = ''): string {
   return canonical(value);
 }
 
-// One line without quotes around names: for tables.
-export function brief(value: Json): string {
-  if (Array.isArray(value)) return value.map(brief).join(', ');
-  if (isObject(value))
-    return Object.keys(value)
-      .map((name) => `${name}=${brief(value[name]!)}`)
-      .join(' ');
-  return typeof value === 'string' ? value : canonical(value);
+// One line, for tables. Where a text stands beside others it has quotes, unless it is one plain word: its end is seen.
+export const brief = (value: Json): string => (typeof value === 'string' ? value : briefPart(value));
+export function briefPart(value: Json): string {
+  if (typeof value === 'string') return /^[\p{L}\p{N}_.:+/@-]+$/u.test(value) ? value : `"${value.replace(/["\\]/g, '\\$&')}"`;
+  if (Array.isArray(value)) return `[${value.map(briefPart).join(', ')}]`;
+  if (!isObject(value)) return canonical(value);
+  return Object.entries(value)
+    .map(([name, one]) => `${briefPart(name)}=${isObject(one) ? `{${briefPart(one)}}` : briefPart(one)}`)
+    .join(' ');
 }

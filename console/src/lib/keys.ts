@@ -8,5 +8,5 @@ export const wantKeys = (wanted: boolean): void => localStorage.setItem(kOff, wa
 export function isShortcut(event: KeyboardEvent): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || !keysWanted()) return false;
   const at = event.target as HTMLElement | null;
-  return !at?.closest('input, select, textarea, dialog, [contenteditable]');
+  return !at?.closest('input:not([type=radio], [type=checkbox]), select, textarea, dialog, [contenteditable]');
 }

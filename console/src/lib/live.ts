@@ -76,18 +76,18 @@ export interface Filter {
   operation?: string;
 }
 
-// What the node filters, the page filters too: events of the stream are of the whole ledger.
+// What the node filters, the page filters too: events of the stream are of the whole ledger. Domain, partition and entity
+// are meant exactly, as at the node; of the others a part is enough, in either case.
 export function takes(filter: Filter, row: Row): boolean {
   const has = (wanted: string | undefined, value: string) => !wanted || wanted === value;
+  const holds = (wanted: string | undefined, value: string) => !wanted || value.toLowerCase().includes(wanted.toLowerCase());
   return (
     has(filter.domain, row.partition.split('/')[0] ?? '') &&
     has(filter.partition, row.partition) &&
     has(filter.entity, member(row, 'entity')) &&
     has(filter.tag, member(row, 'tag')) &&
-    has(filter.invariant, member(row, 'invariant')) &&
-    has(filter.agent, member(row, 'agent')) &&
-    (!filter.operation ||
-      filter.operation === member(row, 'operationId') ||
-      filter.operation === String(actionOf(row)['type'] ?? ''))
+    holds(filter.invariant, member(row, 'invariant')) &&
+    holds(filter.agent, member(row, 'agent')) &&
+    (holds(filter.operation, member(row, 'operationId')) || holds(filter.operation, String(actionOf(row)['type'] ?? '')))
   );
 }

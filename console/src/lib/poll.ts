@@ -1,8 +1,11 @@
-// Reads again every `ms` while the page is seen, and at once when it is seen again. Returns what ends it.
+import { session } from '../state.svelte.ts';
+
+// Reads again every `ms` while the page is seen and somebody is signed in, and at once when it is seen again. Returns
+// what ends it.
 export function poll(work: () => Promise<void>, ms: number): () => void {
   let running = false;
   const once = async () => {
-    if (running || document.hidden) return;
+    if (running || document.hidden || session.token === '') return;
     running = true;
     try {
       await work();

@@ -5,7 +5,9 @@
 import { fromBase64, fromHex, same, toHex, type Bytes } from './bytes.ts';
 import { openHead, type Head, type Member } from './head.ts';
 import { decodeEntry, jsonMember, type DecodedEntry } from './entry.ts';
+import { chainTo } from './history.ts';
 import { canonical, type Json } from './json.ts';
+import type { Row } from './live.ts';
 import { isPrefix, leafHash, rootOf } from './merkle.ts';
 import { holds, isSignedBy, NoEd25519, parseCheckpoint, parseNote, parseVerifier } from './note.ts';
 import { answerText } from './person.ts';
@@ -97,7 +99,8 @@ function must(good: boolean, problem: string): void {
   if (!good) throw new Error(problem);
 }
 
-// `before`: what was seen of this copy earlier.
+// `before`: what was seen of this copy earlier. `rows`: all entries of the entity up to this one, oldest first; null: they
+// are not shown.
 export async function verify(
   proof: ProofAnswer,
   shown: { [name: string]: Json } | null,
@@ -105,6 +108,7 @@ export async function verify(
   signer: Signer,
   before: Seen | null,
   covering: HeadAnswer | null = null,
+  rows: Row[] | null = null,
 ): Promise<Verdict> {
   const steps: Step[] = [];
   let entry: DecodedEntry | null = null;
@@ -153,6 +157,12 @@ export async function verify(
       return 'every member agrees';
     });
   const answer = entry as DecodedEntry | null;
+  if (rows !== null)
+    await step(steps, 'The states before and after are of the ledger', async () => {
+      must(answer !== null, 'there are no bytes');
+      must((await chainTo(rows, Number(answer!.seq))) === toHex(answer!.stateDigest), 'the first state or an earlier entry, as the node shows it, is not what this entry rests on');
+      return `the first state and all that was written since hash to ${toHex(answer!.stateDigest)}, which stands in the bytes`;
+    });
   if (answer !== null && answer.signature.length > 0)
     await step(steps, 'The counselor signed this answer', async () => {
       const key = answer.signature.slice(0, 32);

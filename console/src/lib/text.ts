@@ -9,6 +9,14 @@ function codePoint(text: string): string {
   return (text.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
 }
 
+// Letters that pass for others: Greek and Cyrillic ones in a word with Latin ones.
+function mixed(text: string): { 0: string; index: number }[] {
+  if (!/[\u0370-\u052f]/.test(text)) return [];
+  return [...text.matchAll(/[\p{L}\p{M}]+/gu)]
+    .filter(([word]) => /\p{Script=Latin}/u.test(word))
+    .flatMap((word) => [...word[0].matchAll(/[\p{Script=Greek}\p{Script=Cyrillic}]/gu)].map((one) => ({ 0: one[0], index: word.index + one.index })));
+}
+
 export interface Piece {
   text: string;
   hidden: boolean; // a code point in words, instead of itself
@@ -19,10 +27,11 @@ export function pieces(text: string, most = 4096): { list: Piece[]; left: number
   const kept = text.length > most ? text.slice(0, most) : text;
   const list: Piece[] = [];
   let end = 0;
-  for (const found of kept.matchAll(hidden)) {
-    if (found.index > end) list.push({ text: kept.slice(end, found.index), hidden: false });
-    list.push({ text: `U+${codePoint(found[0])}`, hidden: true });
-    end = found.index + found[0].length;
+  const found = kept.trim() === '' ? [...kept.matchAll(/./gsu)] : [...kept.matchAll(hidden), ...mixed(kept)].sort((a, b) => a.index - b.index);
+  for (const one of found) {
+    if (one.index > end) list.push({ text: kept.slice(end, one.index), hidden: false });
+    list.push({ text: `U+${codePoint(one[0])}`, hidden: true });
+    end = one.index + one[0].length;
   }
   if (end < kept.length) list.push({ text: kept.slice(end), hidden: false });
   return { list, left: text.length - kept.length };

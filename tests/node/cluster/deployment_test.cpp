@@ -93,6 +93,59 @@ TEST(Deployment, AProposalMadeWhileCutOffWaitsAndIsDecidedOnce) {
   EXPECT_THAT(entriesOf(first), HasSubstr("ok 2 "));
 }
 
+// Who answered was told that it waits, and is not there any more.
+TEST(Deployment, AnAnswerThatTheOwnerRefusesLaterComesBackAsANotice) {
+  const Scratch scratch;
+  Node first(scratch, "first"), second(scratch, "second");
+  ASSERT_TRUE(begin(first)) << first.log();
+  ASSERT_TRUE(enrol(first, second)) << second.log();
+  ASSERT_EQ(first.run({"begin", "moderation", "L"}).exitCode, 0);
+  for (const auto& [role, action] :
+       {std::pair("SignalTriage",
+                  R"({"type":"ApplyLabel","entityType":"Post","entity":"p1","label":"scam_link","reason":"r"})"),
+        std::pair("UserNotice",
+                  R"({"type":"DraftNotice","n":"N1","action":"A1","facts":"f","clause":"c","redress":"r"})"),
+        std::pair("Enforcement",
+                  R"({"type":"TakeAction","a":"A1","kind":"BAN","policy":"csam","item":"i","evidence":["L1"]})")})
+    ASSERT_EQ(first.run({"propose", "moderation", "L", role, action}).exitCode, 0);
+  const auto items = [&] {
+    const json::value inbox = second.runJson({"inbox"});
+    return inbox.as_object().contains("items") ? inbox.at("items").as_array() : json::array();
+  };
+  ASSERT_TRUE(until([&] { return items().size() == 1; })) << second.log();
+  const json::value item = items()[0];
+  EXPECT_FALSE(item.as_object().contains("answer"));
+  ASSERT_EQ(first.run({"peers", "cut", "second"}).exitCode, 0);
+  json::object answer = item.at("choices").at(1).at("request").as_object();
+  answer["counselor"] = "human.lead";
+  answer["reason"] = "no evidence";
+  answer["waitMs"] = 50;
+  const auto waits = second.post("/v1/queue/decide", answer);
+  ASSERT_TRUE(waits.ok()) << waits.error().message;
+  ASSERT_EQ(waits->at("outcome"), "waiting");
+  second.kill();
+  ASSERT_TRUE(second.up()) << second.log();
+  const json::value waiting = items()[0];
+  ASSERT_TRUE(waiting.as_object().contains("answer")) << canonicalJson(waiting);
+  EXPECT_EQ(waiting.at("answer").at("by"), "human.lead");
+  EXPECT_EQ(waiting.at("answer").at("choice"), "reject");
+  // Meanwhile the owner's own counselor decides.
+  ASSERT_EQ(first.run({"queue", "reject", "L", "--counselor", "human.lead", "--operation-id", "desk"}).exitCode, 0);
+  ASSERT_EQ(first.run({"peers", "heal", "second"}).exitCode, 0);
+  ASSERT_TRUE(until([&] { return items().size() == 1 && items()[0].at("kind") == "refusal"; })) << second.log();
+  const json::value notice = items()[0];
+  EXPECT_THAT(std::string(notice.at("what").as_string()), HasSubstr("the owner refused the answer of human.lead"));
+  EXPECT_EQ(notice.at("detail").at("answer").at("reason"), "no evidence");
+  second.kill();
+  ASSERT_TRUE(second.up()) << second.log();
+  const std::string id(items()[0].at("id").as_string());
+  EXPECT_EQ(id, std::string(notice.at("id").as_string()));
+  EXPECT_EQ(second.run({"inbox", id, "seen"}).exitCode, 0);
+  EXPECT_EQ(items().size(), 0u);
+  EXPECT_FALSE(second.post("/v1/inbox/seen", {{"item", id}}).ok());
+  EXPECT_FALSE(second.post("/v1/inbox/seen", {{"item", item.at("id")}}).ok());
+}
+
 TEST(Deployment, ARevokedDeviceIsCutOffAtOnceAndStaysOut) {
   const Scratch scratch;
   Node first(scratch, "first"), second(scratch, "second"), third(scratch, "third");

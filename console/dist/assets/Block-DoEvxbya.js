@@ -1,3 +1,0 @@
-import{At as e,B as t,Bt as n,Dt as r,Ht as i,Lt as a,Nt as o,Tt as s,ft as c,gt as l,ht as u,jt as d,lt as f,n as p,ut as m,vt as h,xt as g,zt as _}from"./Page-D4Aq5eqr.js";var v=h(`<!> `,1),y=h(`<pre tabindex="0"><!><!></pre>`);function b(h,b){n(b,!0);let x=a(()=>t(b.value).split(`
-`));var S=y(),C=e(S);f(C,17,()=>s(x).slice(0,2e3),m,(e,t)=>{var n=v(),r=d(n);p(r,{get text(){return s(t)},most:2e3});var i=o(r,1,!0);i.nodeValue=`
-`,l(e,n)});var w=o(C),T=e=>{var t=g();r(()=>u(t,`… ${s(x).length-2e3} more lines: export the view`)),l(e,t)};c(w,e=>{s(x).length>2e3&&e(T)}),i(S),l(h,S),_()}export{b as t};
