@@ -454,11 +454,11 @@ Status GraphRuntime::takeTriggers(const PartitionHost& host, Hosted& hosted, std
 
 Status GraphRuntime::work(PartitionHost& host, Hosted& hosted, Now now) {
   const std::int64_t atMs = clock(host, now);
+  WITAN_DO(startHeld(hosted, atMs, now));  // before others end: what those spent is known when it is entered
   WITAN_DO(releaseDue(host, hosted, now));
   takeResults(hosted, atMs);
   WITAN_DO(pollAgents(hosted, atMs));
   pollNested(hosted, atMs);
-  WITAN_DO(startHeld(hosted, atMs, now));
   for (const auto& [span, activity] : hosted.activities)
     if (activity.frozen) hosted.runtime->extend(span, atMs);
   hosted.runtime->expire(atMs);

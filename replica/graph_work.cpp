@@ -317,6 +317,7 @@ Status GraphRuntime::pollAgent(Hosted& hosted, const Activity& activity, std::in
   WITAN_TRY(acted, mayHaveActed(activity));
   const bool market = work.document->node(work.node)->kind == NodeKind::market;
   drop(hosted, work.span);
+  again_ = again_ || !hosted.held.empty();
   if (!market && end.ok()) hosted.usages[work.span] = usageOf(*work.document->node(work.node), end->body);
   if (!completed) {
     const std::string& cause = view.run->body.cause;

@@ -12,6 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 
 constexpr std::int64_t kFan = 24;  // of each split: 576 messages arrive
 
@@ -104,7 +105,20 @@ INSTANTIATE_TEST_SUITE_P(
                       R"("monitor":{"boundary":"journal","operation":"put"},"sink":{"tool":"journal.put"},
                          "capabilities":[{"resource":"journal.put"}],"concurrency":64)"));
 
-// Two bodies of 400 KB are one of 800 when they are gathered; one of 600 KB is more as what an agent is woken with.
+// What the ledger says of failures.
+std::string failuresIn(Device& device) {
+  std::string all;
+  PartitionHost& host = *device.replica().host("graph/0");
+  for (std::uint64_t seq = 1; seq <= host.partition().size(); ++seq) {
+    const auto entry = kernel::readEntry(*host.ledger().entryBytes(seq));
+    const json::value action = parseJson(entry->action, {.bytes = kernel::kRecordMax, .depth = 64}).value();
+    if (action.at("type") == "Fail")
+      all += concat(action.at("why").as_string().c_str(), ": ", action.at("cause").as_string().c_str(), "\n");
+  }
+  return all;
+}
+
+// Two bodies of 400 KB are one of 800 when they are gathered, and an agent is woken with at most 256.
 TEST(GraphLimits, LargeMessagesAmidARunStopTheSpanAndNothingElse) {
   const std::string text = R"({"type":"object","required":["k"],"properties":{"k":{"type":"string"}}})";
   const Emitter echo("echo", {"journal.read"}, [](const json::object& body) { return agents::Emission{"T", body}; });
@@ -117,9 +131,10 @@ TEST(GraphLimits, LargeMessagesAmidARunStopTheSpanAndNothingElse) {
           "capabilities":[{"resource":"journal.read"}]},
         {"id":"again","kind":"function","function":"identity","in":["T"],"out":["T"]},
         {"id":"both","kind":"function","function":"collect","args":{"count":2,"field":"all"},"in":["T"],"out":["All"]},
+        {"id":"plain","kind":"egress","in":["T"],"monitor":{"boundary":"journal","operation":"put"}},
         {"id":"out","kind":"egress","in":["All"],"monitor":{"boundary":"journal","operation":"put"}}],
-       "edge":[{"from":"in","to":"echo","type":"T"},{"from":"echo","to":"both","type":"T"},
-        {"from":"echo","to":"again","type":"T"},{"from":"again","to":"both","type":"T"},
+       "edge":[{"from":"in","to":"echo","type":"T"},{"from":"echo","to":"plain","type":"T"},
+        {"from":"in","to":"both","type":"T"},{"from":"in","to":"again","type":"T"},{"from":"again","to":"both","type":"T"},
         {"from":"both","to":"out","type":"All"}])")),
       {setupOf({&echo}, policyOf({"large"}))}, {});
   Device& desk = stage.cluster.a();
@@ -135,7 +150,9 @@ TEST(GraphLimits, LargeMessagesAmidARunStopTheSpanAndNothingElse) {
   for (const domains::graph::Run& run : domains::graph::runsIn(stage.state(desk)))
     for (const domains::graph::Letter& letter : domains::graph::lettersIn(stage.state(desk), run.id))
       reasons.push_back(letter.message.node + " " + letter.reason);
-  EXPECT_THAT(reasons, ElementsAre("both too_large", "both too_large"));
+  EXPECT_THAT(reasons, UnorderedElementsAre("both too_large", "both too_large", "echo attempts_exhausted",
+                                            "echo attempts_exhausted"))
+      << failuresIn(desk);
 }
 
 // --- what a node may
@@ -165,7 +182,7 @@ class Scribe final : public agents::Agent {
     if (input.kind == agents::InputKind::wake) {
       const json::value body = input.content.at("graph").at("body");
       const std::string id(body.at("k").as_string());
-      const json::object arguments{{"id", id}, {"type", "note"}, {"payload", json::object{}}};
+      const json::object arguments{{"id", id}, {"type", "note"}, {"payload", json::object{{"k", 1}}}};
       return {body, {}, agents::Actions{agents::action("journal.put", arguments, {id})}};
     }
     for (const json::value& one : input.content.as_array()) finish.failed |= one.at("outcome") != "applied";
@@ -179,7 +196,7 @@ class Scribe final : public agents::Agent {
 
 agents::Policy policyWith(const std::string& agent) {
   agents::Policy policy = policyOf({"work"});
-  policy.boundary[1].operation[0].allow = {"k", "id", "type"};
+  policy.boundary[1].operation[0].allow = {"k", "id", "type", "payload.k"};
   policy.boundary[1].operation.push_back({"read", {"id"}});
   policy.grant.push_back({agent, "test", {"device"}, {"journal.put", "journal.read"}, {"journal"}});
   return policy;
@@ -211,7 +228,7 @@ TEST(GraphLimits, AnAgentTouchesWhatBothItselfAndItsNodeMay) {
   EXPECT_THAT(written({"journal.put", 10, {}, {"elsewhere"}}, here), IsEmpty());
 }
 
-// Looks once, which costs 60 tokens.
+// Looks once, which is a step.
 class Looker final : public agents::Agent {
  public:
   const agents::AgentSpec& spec() const override {
@@ -227,7 +244,7 @@ class Looker final : public agents::Agent {
   agents::Turn step(const json::value&, const agents::Input& input) const override {
     agents::Finish finish;
     if (input.kind == agents::InputKind::wake)
-      return {input.content.at("graph").at("body"), {}, agents::Looks{{"journal.read", {{"id", "x"}}, 60}}};
+      return {input.content.at("graph").at("body"), {}, agents::Looks{{"journal.read", {{"id", "x"}}, 0}}};
     finish.failed = !input.content.is_array() || input.content.at(0).as_object().contains("denied");
     if (!finish.failed) finish.emits = {{"T", json::object{{"k", "seen"}}}};
     return {nullptr, {}, std::move(finish)};
@@ -238,7 +255,7 @@ class Looker final : public agents::Agent {
 TEST(GraphLimits, ABudgetIsOfTheRunAndNotOfEachSpan) {
   const Looker looker;
   json::object document =
-      withAgent("looker", R"({"resource":"journal.read"})", R"(,"budget":{"steps":100,"tokens":100,"seconds":600})");
+      withAgent("looker", R"({"resource":"journal.read"})", R"(,"budget":{"steps":1,"tokens":100,"seconds":600})");
   json::object other = document.at("node").at(1).as_object();
   other["id"] = "other";
   document.at("node").as_array().push_back(other);
@@ -249,20 +266,24 @@ TEST(GraphLimits, ABudgetIsOfTheRunAndNotOfEachSpan) {
   stage.deploy();
   for (const char* id : {"x", "y"}) {
     stage.send(desk, "in", id, {{"k", id}});
-    ASSERT_TRUE(stage.rounds([&] { return stage.statusOf(desk, id) == "degraded"; })) << stage.words(desk);
+    ASSERT_TRUE(stage.rounds([&] { return stage.statusOf(desk, id) == "degraded"; }))
+        << stage.statusOf(desk, id) << failuresIn(desk);
     desk.losePower();
     ASSERT_TRUE(stage.rounds([&] { return desk.replica().graphs()->runtime("work") != nullptr; }));
   }
-  std::map<std::string, std::int64_t> tokens, granted;
+  std::map<std::string, std::int64_t> steps;
   PartitionHost& host = *desk.replica().host("graph/0");
   for (std::uint64_t seq = 1; seq <= host.partition().size(); ++seq) {
     const auto entry = kernel::readEntry(*host.ledger().entryBytes(seq));
     const json::value action = parseJson(entry->action, {.bytes = kernel::kRecordMax, .depth = 64}).value();
-    if (const json::value* spent = action.as_object().if_contains("tokens"))
-      tokens[std::string(action.at("run").as_string())] += spent->as_int64();
+    if (const json::value* spent = action.as_object().if_contains("steps"))
+      steps[std::string(action.at("run").as_string())] += spent->as_int64();
   }
-  ASSERT_THAT(tokens, SizeIs(2));
-  for (const auto& [run, spent] : tokens) EXPECT_EQ(spent, 60) << run;
+  ASSERT_THAT(steps, SizeIs(2));
+  for (const auto& [run, spent] : steps) EXPECT_EQ(spent, 1) << run;
+  EXPECT_EQ(failuresIn(desk),
+            "terminal_failure: the run has spent its budget of steps\nterminal_failure: the run has spent its budget "
+            "of steps\n");
 }
 
 // --- runs within runs
@@ -302,14 +323,7 @@ TEST(GraphLimits, ANestedRunIsOfTheVersionThatTheGraphNames) {
   EXPECT_THAT(stage.journal(desk, "inner/"), IsEmpty());
   EXPECT_THAT(domains::graph::runsIn(desk.replica().host("graph/0")->partition().state("inner")), SizeIs(1));
   // Why it died stands in its entry.
-  std::string causes;
-  PartitionHost& host = *desk.replica().host("graph/0");
-  for (std::uint64_t seq = 1; seq <= host.partition().size(); ++seq) {
-    const auto entry = kernel::readEntry(*host.ledger().entryBytes(seq));
-    const json::value action = parseJson(entry->action, {.bytes = kernel::kRecordMax, .depth = 64}).value();
-    if (action.at("type") == "Fail") causes += action.at("cause").as_string();
-  }
-  EXPECT_EQ(causes, "inner is deployed in version 2, and outer names version 1");
+  EXPECT_EQ(failuresIn(desk), "terminal_failure: inner is deployed in version 2, and outer names version 1\n");
 }
 
 }  // namespace

@@ -100,7 +100,8 @@ TEST_F(GraphAnswer, ARunIsNamedByItsIdBeforeAnyExternalId) {
   EXPECT_EQ(answer(id, {"--digest", digestOf("r-1")}).out, "entered\n");
   EXPECT_EQ(endOf("r-1"), "completed");
   std::map<std::string, std::string> statuses;
-  for (const json::value& run : node.runJson({"graph", "list", "--runs"}).at("runs").as_array())
+  const json::value listed = node.runJson({"graph", "list", "--runs"});
+  for (const json::value& run : listed.at("runs").as_array())
     statuses[std::string(run.at("external").as_string())] = run.at("status").as_string();
   EXPECT_EQ(statuses[id], "running");
 }
