@@ -263,6 +263,7 @@ Status GraphRuntime::fold(const PartitionHost& host, Hosted& hosted, const Step&
     return okStatus();
   }
   hosted.runtime->apply(*lines);
+  countSpent(hosted, step);
   if (std::holds_alternative<domains::graph::Deploy>(step)) hosted.triggers.deployed(*hosted.runtime->deployed(), atMs);
   if (const auto* answer = std::get_if<domains::graph::Answer>(&step)) hosted.answers.emplace(answer->span, *answer);
   if (const auto* cancel = std::get_if<domains::graph::Cancel>(&step)) hosted.cancelled.insert(cancel->run);
@@ -270,9 +271,11 @@ Status GraphRuntime::fold(const PartitionHost& host, Hosted& hosted, const Step&
     hosted.cancelled.erase(end->run);
     hosted.ended.emplace_back(atMs, end->run);
   }
-  if (const auto* forget = std::get_if<domains::graph::Forget>(&step)) {
+  const auto* forget = std::get_if<domains::graph::Forget>(&step);
+  if (forget != nullptr && !domains::graph::runIn(host.partition().state(hosted.id), forget->run)) {
     std::erase_if(hosted.ended, [&](const auto& ended) { return ended.second == forget->run; });
     hosted.runtime->forgetRun(forget->run);
+    hosted.spent.erase(forget->run);
   }
   if (const auto* finish = std::get_if<domains::graph::Finish>(&step)) hosted.answers.erase(finish->span);
   if (const auto* failed = std::get_if<domains::graph::Fail>(&step)) hosted.answers.erase(failed->span);
@@ -371,9 +374,16 @@ Status GraphRuntime::enter(PartitionHost& host, Hosted& hosted, Now now) {
     std::move(made.begin(), made.end(), std::back_inserter(steps));
   }
   for (Step& step : steps) {
-    auto* finish = std::get_if<domains::graph::Finish>(&step);
-    const auto used = finish == nullptr ? hosted.usages.end() : hosted.usages.find(finish->span);
-    if (used != hosted.usages.end()) finish->model = used->second.model, finish->tokens = used->second.tokens;
+    const auto fill = [&](auto& ended) {
+      const auto used = hosted.usages.find(ended.span);
+      if (used == hosted.usages.end()) return;
+      Amounts& spent = used->second.spent;
+      ended.tokens = spent["tokens"], ended.steps = spent["steps"], ended.seconds = spent["seconds"];
+      if constexpr (requires { ended.model; }) ended.model = used->second.model;
+    };
+    if (auto* finish = std::get_if<domains::graph::Finish>(&step)) fill(*finish);
+    if (auto* fail = std::get_if<domains::graph::Fail>(&step)) fill(*fail);
+    countSpent(hosted, step);
   }
   hosted.usages.clear();
   WITAN_DO(bodies_.keep(bodies));
@@ -444,6 +454,7 @@ Status GraphRuntime::takeTriggers(const PartitionHost& host, Hosted& hosted, std
 
 Status GraphRuntime::work(PartitionHost& host, Hosted& hosted, Now now) {
   const std::int64_t atMs = clock(host, now);
+  WITAN_DO(startHeld(hosted, atMs, now));  // before others end: what those spent is known when it is entered
   WITAN_DO(releaseDue(host, hosted, now));
   takeResults(hosted, atMs);
   WITAN_DO(pollAgents(hosted, atMs));
@@ -474,12 +485,17 @@ Status GraphRuntime::forget(PartitionHost& host, Hosted& hosted, Now now) {
   while (!hosted.ended.empty() && atMs - hosted.ended.front().first > hosted.runtime->horizonMs()) {
     const std::string run = hosted.ended.front().second;
     hosted.ended.pop_front();
-    Request request = requestOf(host, hosted.id, domains::graph::Forget{run});
-    replica_.sign({&request, 1});
-    hosted.mine.insert(request.operationId);
-    hosted.unconfirmed.emplace(request.operationId, ++hosted.entered);
-    if (host.decideAs(request, request, timeOf(host, now), "").outcome == kernel::Outcome::approved)
-      hosted.runtime->forgetRun(run);
+    bool some = true;
+    while (some && domains::graph::runIn(host.partition().state(hosted.id), run)) {
+      Request request = requestOf(host, hosted.id, domains::graph::Forget{run});
+      replica_.sign({&request, 1});
+      hosted.mine.insert(request.operationId);
+      hosted.unconfirmed.emplace(request.operationId, ++hosted.entered);
+      some = host.decideAs(request, request, timeOf(host, now), "").outcome == kernel::Outcome::approved;
+    }
+    if (!some) continue;
+    hosted.runtime->forgetRun(run);
+    hosted.spent.erase(run);
   }
   return okStatus();
 }

@@ -78,6 +78,7 @@ class GraphRuntime {
   const GraphMeter& meter() const { return meter_; }
 
  private:
+  using Amounts = std::map<std::string, std::int64_t>;  // of steps, tokens, seconds
   struct Activity {
     graph::Work work;
     std::int64_t sinceMs = 0;  // wall
@@ -85,10 +86,11 @@ class GraphRuntime {
     std::string inner;  // the graph of a nested run
     std::string innerRun;
     bool frozen = false;  // the entity that it proposes to
+    Amounts granted;      // of the budget of the run
   };
   struct Usage {
     std::string model;  // AGENT@VERSION/DIGEST of the transcript
-    std::int64_t tokens = 0;
+    Amounts spent;
   };
   struct Release {
     std::uint64_t after = 0;  // steps
@@ -113,7 +115,9 @@ class GraphRuntime {
     std::deque<Release> releases;
     std::vector<std::string> takenBack;                      // keys of activations
     std::map<std::string, Activity> activities;              // by span
-    std::map<std::string, Usage> usages;                     // of spans that finish in this round
+    std::map<std::string, Usage> usages;                     // of spans that end in this round
+    std::map<std::string, Amounts> spent;                    // by run: what its ended spans have spent
+    std::deque<graph::Work> held;                            // until other spans give back some of their budget
     std::deque<std::pair<std::int64_t, std::string>> ended;  // wall ms, run
   };
   struct Shard {
@@ -148,6 +152,9 @@ class GraphRuntime {
   // --- the work of one span (graph_work.cpp)
   Status start(Hosted& hosted, graph::Work work, std::int64_t atMs, Now now);
   Status startAgent(Activity& activity);
+  static Amounts shareOf(const Hosted& hosted, const graph::Work& work, bool& waits);
+  Status startHeld(Hosted& hosted, std::int64_t atMs, Now now);
+  static void countSpent(Hosted& hosted, const domains::graph::Step& step);
   Status startDomain(const graph::Work& work, Now now);
   Status startEffect(const Hosted& hosted, const graph::Work& work, Now now);
   Status startNested(Activity& activity, Now now);

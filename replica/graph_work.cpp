@@ -23,8 +23,15 @@ using replication::OperationOutcome;
 
 namespace {
 
+constexpr std::array kAmounts{"steps", "tokens", "seconds"};
+
+std::int64_t amountIn(const std::map<std::string, std::int64_t>& amounts, const char* member, std::int64_t otherwise) {
+  const auto at = amounts.find(member);
+  return at == amounts.end() ? otherwise : at->second;
+}
+
 // What the node grants to its agent, of what the agent declares itself.
-json::object grantOf(const graph::Document& document, const graph::Node& node) {
+json::object grantOf(const graph::Document& document, const graph::Node& node, const json::value& budget) {
   json::array capabilities, locale;
   for (const std::string& tag : node.locales.value_or(document.locales)) locale.emplace_back(tag);
   for (const graph::NodeCapability& one : node.capabilities) {
@@ -35,16 +42,7 @@ json::object grantOf(const graph::Document& document, const graph::Node& node) {
                             {"targets", json::array(one.targets.begin(), one.targets.end())},
                             {"locales", std::move(own)}});
   }
-  json::object budget;
-  for (const char* member : {"steps", "tokens", "seconds"}) {
-    std::int64_t most = std::numeric_limits<std::int64_t>::max();
-    if (const auto at = node.budget.find(member); at != node.budget.end())
-      most = at->second;
-    else if (document.budget && document.budget->contains(member))
-      most = document.budget->at(member);
-    budget[member] = most;
-  }
-  return {{"capabilities", std::move(capabilities)}, {"locale", std::move(locale)}, {"budget", std::move(budget)}};
+  return {{"capabilities", std::move(capabilities)}, {"locale", std::move(locale)}, {"budget", budget}};
 }
 
 std::string textAt(const json::value& body, std::string_view member) {
@@ -92,8 +90,20 @@ Status GraphRuntime::start(Hosted& hosted, graph::Work work, std::int64_t atMs, 
   const graph::Node& node = *work.document->node(work.node);
   const std::string span = work.span;
   const std::int64_t attempt = work.attempt;
+  Amounts share;
+  if (node.kind == NodeKind::agent) {
+    bool waits = false;
+    share = shareOf(hosted, work, waits);
+    if (waits) return hosted.held.push_back(std::move(work)), okStatus();
+    const auto none = std::ranges::find(share, 0, &Amounts::value_type::second);
+    if (none != share.end()) {
+      again_ = true;
+      hosted.runtime->fail(span, attempt, "the run has spent its budget of " + none->first, true, atMs);
+      return okStatus();
+    }
+  }
   Activity& activity = hosted.activities[span];
-  activity = {std::move(work), atMs, std::nullopt, "", "", false};
+  activity = {std::move(work), atMs, std::nullopt, "", "", false, std::move(share)};
   Status begun = okStatus();
   switch (node.kind) {
     case NodeKind::agent:
@@ -116,6 +126,48 @@ Status GraphRuntime::start(Hosted& hosted, graph::Work work, std::int64_t atMs, 
   return okStatus();
 }
 
+// A fork of the run's budget for one span (Law 4): what its node asks for, else all that is left. `waits`: others that
+// run now hold what it needs. The run is never granted more than its budget, whatever runs at once.
+GraphRuntime::Amounts GraphRuntime::shareOf(const Hosted& hosted, const graph::Work& work, bool& waits) {
+  constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
+  const graph::Node& node = *work.document->node(work.node);
+  const auto spent = hosted.spent.find(work.run);
+  Amounts share;
+  for (const char* member : kAmounts) {
+    const std::int64_t whole = work.document->budget ? amountIn(*work.document->budget, member, kAny) : kAny;
+    const std::int64_t asked = amountIn(node.budget, member, kAny);
+    std::int64_t left = whole, held = 0;
+    if (whole != kAny) {
+      left -= std::min(whole, spent == hosted.spent.end() ? 0 : amountIn(spent->second, member, 0));
+      for (const auto& [span, other] : hosted.activities)
+        if (other.work.run == work.run && span != work.span)
+          held += std::min(left - held, amountIn(other.granted, member, 0));
+    }
+    share[member] = std::min(asked, left - held);
+    waits = waits || (held > 0 && share[member] < std::min(asked == kAny ? 1 : asked, left));
+  }
+  return share;
+}
+
+// Those that waited, in their order, if they run still.
+Status GraphRuntime::startHeld(Hosted& hosted, std::int64_t atMs, Now now) {
+  for (graph::Work& work : std::exchange(hosted.held, {})) {
+    hosted.runtime->extend(work.span, atMs);
+    WITAN_DO(start(hosted, std::move(work), atMs, now));
+  }
+  return okStatus();
+}
+
+void GraphRuntime::countSpent(Hosted& hosted, const domains::graph::Step& step) {
+  const auto add = [&](const auto& ended) {
+    if (ended.steps + ended.tokens + ended.seconds == 0) return;
+    Amounts& spent = hosted.spent[ended.run];
+    spent["steps"] += ended.steps, spent["tokens"] += ended.tokens, spent["seconds"] += ended.seconds;
+  };
+  if (const auto* finish = std::get_if<domains::graph::Finish>(&step)) add(*finish);
+  if (const auto* fail = std::get_if<domains::graph::Fail>(&step)) add(*fail);
+}
+
 // A market node waits like one of an agent, whose part the node's desk plays (node/market/market_nodes.h).
 Status GraphRuntime::startAgent(Activity& activity) {
   const graph::Work& work = activity.work;
@@ -133,7 +185,7 @@ Status GraphRuntime::startAgent(Activity& activity) {
                        {"span", work.span},
                        {"type", work.type},
                        {"body", *work.body},
-                       {"grant", grantOf(*work.document, node)}}}};
+                       {"grant", grantOf(*work.document, node, json::value_from(activity.granted))}}}};
   if (market) input["market"] = json::object{{"terms", node.args}, {"out", node.out[0]}};
   const replication::ActivationBody body{agent, work.document->id, work.span, static_cast<std::uint64_t>(work.attempt),
                                          canonicalJson(input)};
@@ -265,24 +317,29 @@ Status GraphRuntime::pollAgent(Hosted& hosted, const Activity& activity, std::in
   WITAN_TRY(acted, mayHaveActed(activity));
   const bool market = work.document->node(work.node)->kind == NodeKind::market;
   drop(hosted, work.span);
+  again_ = again_ || !hosted.held.empty();
+  if (!market && end.ok()) hosted.usages[work.span] = usageOf(*work.document->node(work.node), end->body);
   if (!completed) {
-    hosted.runtime->fail(work.span, work.attempt, market ? view.run->body.cause : "failed", market || acted, atMs);
+    const std::string& cause = view.run->body.cause;
+    hosted.runtime->fail(work.span, work.attempt,
+                         market || cause.empty() ? (market ? cause : "failed") : concat("failed: ", cause),
+                         market || acted, atMs);
     return okStatus();
   }
   std::vector<graph::Output> outputs;
   if (const json::value* emits = end->body.if_contains("emits"); emits != nullptr && emits->is_array())
     for (const json::value& one : emits->get_array())
       outputs.push_back({std::string(one.at("type").as_string()), one.at("body")});
-  if (!market) hosted.usages[work.span] = usageOf(*work.document->node(work.node), end->body);
   hosted.runtime->finish(work.span, work.attempt, std::move(outputs), atMs);
   return okStatus();
 }
 
 GraphRuntime::Usage GraphRuntime::usageOf(const graph::Node& node, const json::object& end) {
-  Usage usage{graphModelOf(node, end), 0};
+  Usage usage{graphModelOf(node, end), {}};
   if (const json::value* spent = end.if_contains("spent"); spent != nullptr && spent->is_object())
-    if (const json::value* tokens = spent->get_object().if_contains("tokens"); tokens != nullptr && tokens->is_int64())
-      usage.tokens = tokens->get_int64();
+    for (const char* member : kAmounts)
+      if (const json::value* amount = spent->get_object().if_contains(member); amount != nullptr && amount->is_int64())
+        usage.spent[member] = amount->get_int64();
   return usage;
 }
 

@@ -150,8 +150,9 @@ tellStory() {
   waitFor "the question about Ruth's plan" '"node":"doctor"' w clinic graph list --runs --json
   w clinic graph list --runs | sed 's/^/    /'
   answerRelapse Ruth R1
-  note "witan graph answer R1 doctor approve --by dr.supervising"
-  w clinic graph answer R1 doctor approve --by dr.supervising >/dev/null
+  note "witan graph answer R1 doctor approve --by dr.supervising --digest (what was shown)"
+  asked=$(w clinic graph show R1 --json | sed -n 's/.*"questions":\[{[^]]*"digest":"\([0-9a-f]*\)".*/\1/p')
+  w clinic graph answer R1 doctor approve --by dr.supervising --digest "$asked" >/dev/null
   waitFor "the end of Ruth's run" '"status":"completed"' w front-desk graph list --runs --json
   waitFor "Ruth's plan in the journal" 'examples.clinic/plans/' w lab journal list
   w front-desk graph show R1 | sed 's/^/    /'

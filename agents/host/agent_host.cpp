@@ -44,6 +44,40 @@ void remember(AgentState& state, const Ending& ending, std::string_view writer,
   if (state.lifecycle == Lifecycle::created) state.lifecycle = Lifecycle::active;
 }
 
+// What both allow; none: nothing.
+std::optional<Capability> common(const Capability& a, const Capability& b) {
+  const bool isNarrower = episode::coversResource(b.resource, a.resource);
+  if (!isNarrower && !episode::coversResource(a.resource, b.resource)) return std::nullopt;
+  // Of prefixes the longer one of each pair that fits; of tags those that both have.
+  const auto both = [](const std::vector<std::string>& one, const std::vector<std::string>& other, bool prefixes) {
+    if (one.empty() || other.empty()) return one.empty() ? other : one;
+    std::vector<std::string> all;
+    for (const std::string& x : one)
+      for (const std::string& y : other) {
+        if (x == y || (prefixes && x.starts_with(y))) all.push_back(x);
+        if (x != y && prefixes && y.starts_with(x)) all.push_back(y);
+      }
+    return all;
+  };
+  Capability made{isNarrower ? a.resource : b.resource, std::min(a.uses, b.uses), both(a.targets, b.targets, true),
+                  both(a.locales, b.locales, false)};
+  const bool none = (made.targets.empty() && !(a.targets.empty() && b.targets.empty())) ||
+                    (made.locales.empty() && !(a.locales.empty() && b.locales.empty())) || made.uses == 0;
+  return none ? std::nullopt : std::optional(std::move(made));
+}
+
+// Each held capability is used at most as often as it may be, whatever the node repeats.
+std::vector<Capability> commonOf(std::vector<Capability> granted, std::vector<Capability> held) {
+  std::vector<Capability> all;
+  for (Capability& one : granted)
+    for (Capability& of : held)
+      if (auto made = common(one, of); made && all.size() < episode::kMaxCapabilities) {
+        one.uses -= made->uses, of.uses -= made->uses;
+        all.push_back(*std::move(made));
+      }
+  return all;
+}
+
 // What the node of the graph grants, of what the agent declares (Law 4).
 Status narrowToGraph(episode::Beginning& beginning) {
   if (mutated("graphWiden")) return okStatus();
@@ -54,6 +88,7 @@ Status narrowToGraph(episode::Beginning& beginning) {
   episode::Grant wish;
   WITAN_DO(readJson(*grant, wish, "grant"));
   const episode::Grant& held = beginning.grant;
+  wish.capabilities = commonOf(std::move(wish.capabilities), held.capabilities);
   std::erase_if(wish.locale, [&](const std::string& tag) { return !std::ranges::binary_search(held.locale, tag); });
   wish.budget = {std::min(wish.budget.steps, held.budget.steps), std::min(wish.budget.tokens, held.budget.tokens),
                  std::min(wish.budget.seconds, held.budget.seconds)};

@@ -9,13 +9,22 @@
 
 namespace witan::node {
 
-Result<std::string> signAnswer(const ControlClient& client, const api::DecideRequest& answer,
-                               const std::string& keyFile) {
-  WITAN_TRY(persons, client.get("/v1/persons"));
+namespace {
+
+// Asks for the passphrase of the key file.
+Result<std::string> signText(const std::string& keyFile, const std::string& text) {
   WITAN_TRY(pem, readSmallFile(keyFile, kMaxSealedKey));
   if (!pem) return notFound("no file " + keyFile, "witan person add makes one");
   WITAN_TRY(passphrase, readPassphrase(keyFile, false));
   WITAN_TRY(key, openSealedKey(*pem, passphrase));
+  return toHex(key.publicKey()) + toHex(key.sign(text));
+}
+
+}  // namespace
+
+Result<std::string> signAnswer(const ControlClient& client, const api::DecideRequest& answer,
+                               const std::string& keyFile) {
+  WITAN_TRY(persons, client.get("/v1/persons"));
   const bool commit = answer.decision == api::CounselorDecision::commit;
   const std::string cluster = shown(persons, "cluster"), reason = answer.reason.value_or("");
   const auto base = answer.base.value_or(kernel::CommitBase::candidate);
@@ -25,7 +34,19 @@ Result<std::string> signAnswer(const ControlClient& client, const api::DecideReq
   kernel::Statement statement{cluster, answer.domain, commit ? "commit" : "reject", answer.entity};
   statement.counselor = answer.counselor, statement.decision = decision, statement.reason = reason;
   statement.shown = digest;
-  return toHex(key.publicKey()) + toHex(key.sign(kernel::answerText(statement)));
+  return signText(keyFile, kernel::answerText(statement));
+}
+
+Result<std::string> signGraphAnswer(const ControlClient& client, json::object answer, const std::string& keyFile) {
+  WITAN_TRY(persons, client.get("/v1/persons"));
+  const std::string cluster = shown(persons, "cluster");
+  const std::string graph(answer.at("graph").as_string());
+  answer.erase("graph");
+  answer["type"] = "Answer";
+  const std::string action = canonicalJson(answer);
+  kernel::Statement statement{cluster, "graph", "propose", graph};
+  statement.role = "Person", statement.action = action;
+  return signText(keyFile, kernel::personsWord(statement, {})->text);
 }
 
 }  // namespace witan::node

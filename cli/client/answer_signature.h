@@ -12,5 +12,7 @@ namespace witan::node {
 // says which cluster it is of. Errors: no key there; another passphrase.
 Result<std::string> signAnswer(const ControlClient& client, const api::DecideRequest& answer,
                                const std::string& keyFile);
+// The same of an answer to a question of a graph, as AnswerRequest has its members.
+Result<std::string> signGraphAnswer(const ControlClient& client, json::object answer, const std::string& keyFile);
 
 }  // namespace witan::node

@@ -65,6 +65,9 @@ bool isTrue(const json::value& object, const char* member);
 const json::array& rowsOf(const json::value& object, const char* member);
 // The answer itself with --json, else `words` of it.
 int print(const json::value& answer, bool asJson, const std::function<std::string(const json::value&)>& words);
+// With --exit-code, and where the answer of a person waits: no answer yet, the request is in the outbox.
+inline constexpr int kExitWaiting = 7;
+
 // Columns, each as wide as its widest cell.
 std::string columns(const std::vector<std::vector<std::string>>& rows);
 

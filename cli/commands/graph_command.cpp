@@ -6,7 +6,9 @@
 #include <thread>
 
 #include "base/bytes.h"
+#include "base/quote.h"
 #include "base/seams.h"
+#include "cli/client/answer_signature.h"
 #include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "cli/format/graph_drawing.h"
@@ -26,6 +28,7 @@ namespace {
 
 constexpr TableForm kGraphTable{"graph", false};
 constexpr std::size_t kMostEnvironmentBytes = std::size_t{16} << 20;
+constexpr std::size_t kLeastDigest = 16;  // digits that name what was shown
 constexpr std::size_t kMostReportBytes = std::size_t{64} << 20;
 
 struct GraphArguments {
@@ -49,7 +52,7 @@ std::string findingWords(const std::vector<Finding>& findings) {
 }
 
 // Without a file: the domains of this build with their roles, and nothing else.
-Result<Environment> environmentOf(const std::string& file) {
+Result<graph::Environment> environmentOf(const std::string& file) {
   if (!file.empty()) {
     WITAN_TRY(text, readInput(file, kMostEnvironmentBytes));
     auto environment = parseEnvironment(text);
@@ -57,7 +60,7 @@ Result<Environment> environmentOf(const std::string& file) {
       return invalid(inputName(file) + ": " + environment.error().message, environment.error().hint);
     return environment;
   }
-  Environment environment;
+  graph::Environment environment;
   for (const std::string_view name : domains::domainNames()) {
     WITAN_TRY(module, domains::makeDomain(name));
     RegisteredDomain& domain = environment.domains[std::string(name)];
@@ -80,7 +83,10 @@ Result<int> lint(const GraphArguments& a) {
     return exitCode;
   }
   putWords(findingWords(checked.errors) + findingWords(checked.warnings));
-  if (checked.bound) putWords("a run makes at most " + std::to_string(*checked.bound) + " deliveries\n");
+  if (checked.bound == std::numeric_limits<std::int64_t>::max())
+    putWords("the most deliveries of a run are beyond what can be counted\n");
+  else if (checked.bound)
+    putWords("a run makes at most " + std::to_string(*checked.bound) + " deliveries\n");
   putWords(checked.errors.empty() ? "the graph may be deployed\n" : "the graph may not be deployed\n");
   return exitCode;
 }
@@ -128,8 +134,8 @@ Result<int> run(const GraphArguments& a) {
 // ---- graphs of a running node
 
 struct HostedArguments : LiveArguments {
-  std::string file, input, run, span, message, by, answer, why, format = "mermaid";
-  std::string kind = "graph", version, digest, suite, report, result = "pass";
+  std::string file, input, run, span, message, by, answer, why, digest, sign, format = "mermaid";
+  std::string kind = "graph", version, suite, report, result = "pass";
   bool runs = false, artefacts = false;
   std::int64_t waitSeconds = 60;
 };
@@ -150,13 +156,17 @@ Result<int> deploy(const ControlClient& node, const HostedArguments& a) {
   return print(made, a.json, deployedWords);
 }
 
+// What the answer has to name, then what is asked.
+std::string questionWords(const json::value& one) {
+  return concat("  digest ", shown(one, "digest"), "\n  ", oneLine(shown(one, "node")), " asks ", shown(one, "who"),
+                " about ", shown(one, "body"), ": span ", shown(one, "span").substr(0, 16), "\n");
+}
+
 std::string runWords(const json::value& run) {
   std::string words = shown(run, "graph") + "  " + shown(run, "external") + "  " + shown(run, "status") + "  " +
                       shown(run, "deliveries") + " deliveries, " + shown(run, "dead") + " dead letters  " +
                       shown(run, "run").substr(0, 16) + "\n";
-  for (const json::value& one : rowsOf(run, "questions"))
-    words += "  " + shown(one, "node") + " asks " + shown(one, "who") + " about " + shown(one, "body") + ": span " +
-             shown(one, "span").substr(0, 16) + "\n";
+  for (const json::value& one : rowsOf(run, "questions")) words += questionWords(one);
   return words;
 }
 
@@ -169,10 +179,14 @@ struct Sent {
   std::string outcome, message;
 };
 
-// Each line {"ingress","id","body"}; one that is refused stays with the producer.
-Result<std::vector<Sent>> feed(const ControlClient& node, const std::string& graph, const std::string& file) {
+struct InputMessage {
+  std::string place;
+  json::object request;
+};
+// Each line {"ingress","id","body"}. All of them are read before the first one enters.
+Result<std::vector<InputMessage>> readMessages(const std::string& graph, const std::string& file) {
   WITAN_TRY(text, readInput(file, std::size_t{64} << 20));
-  std::vector<Sent> all;
+  std::vector<InputMessage> all;
   std::size_t number = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -184,32 +198,48 @@ Result<std::vector<Sent>> feed(const ControlClient& node, const std::string& gra
     const auto value = parseJson(line, {.bytes = 1 << 20, .depth = 64});
     if (!value.ok()) return invalid(place + value.error().message);
     if (!value->is_object()) return invalid(place + "no object {\"ingress\",\"id\",\"body\"}");
-    json::object request = value->get_object();
-    request["graph"] = graph;
-    auto sent = node.post("/v1/graphs/send", request);
+    all.push_back({place, value->get_object()});
+    all.back().request["graph"] = graph;
+  }
+  return all;
+}
+
+// One that is refused stays with the producer.
+Result<std::vector<Sent>> feed(const ControlClient& node, const std::vector<InputMessage>& messages) {
+  std::vector<Sent> all;
+  for (const InputMessage& one : messages) {
+    auto sent = node.post("/v1/graphs/send", one.request);
     // A graph runs a moment after it was deployed, and again a moment after its owner has changed.
     for (int tries = 0; tries < 250 && sent.ok() && shown(*sent, "message").starts_with("unavailable: "); ++tries) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      sent = node.post("/v1/graphs/send", request);
+      sent = node.post("/v1/graphs/send", one.request);
     }
-    if (!sent.ok()) return Error{sent.error().code, place + sent.error().message, sent.error().hint};
-    all.push_back({shown(*value, "id"), shown(*sent, "outcome"), shown(*sent, "message")});
+    if (!sent.ok()) return Error{sent.error().code, one.place + sent.error().message, sent.error().hint};
+    all.push_back({shown(json::value(one.request), "id"), shown(*sent, "outcome"), shown(*sent, "message")});
   }
   return all;
+}
+
+std::string refusedWords(const Sent& one) {
+  const bool later = one.message == "backpressure" || one.message.starts_with("unavailable");
+  return concat("witan: ", one.id, " did not enter (", one.message, ")",
+                later ? ": send it again\n" : ": it never will as it is\n");
 }
 
 // Deploys if it is new, feeds, waits for the ends.
 Result<int> runHosted(const ControlClient& node, const HostedArguments& a) {
   WITAN_TRY(made, deployOn(node, a.file));
-  WITAN_TRY(sent, feed(node, shown(made, "graph"), a.input));
+  WITAN_TRY(messages, readMessages(shown(made, "graph"), a.input));
+  WITAN_TRY(sent, feed(node, messages));
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(a.waitSeconds);
   bool clean = true;
   for (const Sent& one : sent) {
     if (one.outcome == "refused") {
-      putErr("witan: " + one.id + " did not enter (" + one.message + "): send it again\n");
+      putErr(refusedWords(one));
       clean = false;
       continue;
     }
+    if (one.outcome == "duplicate") putErr("witan: " + one.id + " entered before: this is its run\n");
     WITAN_TRY(run, runNamed(node, one.id));
     while (shown(run.at("run"), "status") == "running" && std::chrono::steady_clock::now() < until) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -283,6 +313,12 @@ Result<int> list(const ControlClient& node, const HostedArguments& a) {
   });
 }
 
+std::string letterWords(const json::value& one) {
+  return concat("dead   ", shown(one, "message"), " at ", oneLine(shown(one, "node")), ", key ",
+                oneLine(shown(one, "key")), ": ", oneLine(shown(one, "reason")),
+                isTrue(one, "again") ? "\n" : " (it was not kept, and cannot be sent again)\n");
+}
+
 // How far the guards of a run were used, and its budget; nothing of a document that is not here.
 std::string limitsWords(const ControlClient& node, const json::value& run) {
   const auto kept = node.get("/v1/graphs/body" + queryOf({{"digest", shown(run, "digest")}}));
@@ -310,8 +346,7 @@ Result<int> show(const ControlClient& node, const HostedArguments& a) {
                         shown(all, "bound") + " deliveries\n" + limitsWords(node, all);
     for (const json::value& one : rowsOf(all, "outputs"))
       words += "output " + shown(one, "node") + ": " + shown(one, "body") + "\n";
-    for (const json::value& one : rowsOf(all, "letters"))
-      words += "dead   " + shown(one, "message") + " at " + shown(one, "node") + ": " + shown(one, "reason") + "\n";
+    for (const json::value& one : rowsOf(all, "letters")) words += letterWords(one);
     return words + spanTree(rowsOf(all, "steps"));
   });
 }
@@ -358,43 +393,77 @@ Result<int> replay(const ControlClient& node, const HostedArguments& a) {
   return isTrue(made, "ok") ? kExitOk : kExitFailed;
 }
 
-Result<int> propose(const ControlClient& node, const HostedArguments& a, const std::string& graph, const char* role,
-                    const json::object& action) {
-  WITAN_TRY(made,
-            node.post("/v1/propose", {{"domain", "graph"}, {"entity", graph}, {"role", role}, {"action", action}}));
-  if (shown(made, "outcome") != "approved")
+// What became of an act on a run. Without its owner it waits in the outbox, and counts later.
+Result<int> entered(const json::value& made, const HostedArguments& a) {
+  const std::string outcome = shown(made, "outcome");
+  if (outcome != "approved" && outcome != "waiting")
     return conflict("it was not taken: " + shown(made, "message"), "see: witan graph show " + a.run);
-  return print(made, a.json, [](const json::value&) { return std::string("entered\n"); });
+  print(made, a.json, [&](const json::value&) {
+    return outcome == "waiting" ? "waiting in the outbox: " + shown(made, "message") + "\n" : std::string("entered\n");
+  });
+  return outcome == "waiting" ? kExitWaiting : kExitOk;
+}
+
+Result<int> operate(const ControlClient& node, const json::value& run, const json::object& action,
+                    const HostedArguments& a) {
+  WITAN_TRY(made, node.post("/v1/propose", {{"domain", "graph"},
+                                            {"entity", run.at("run").at("graph")},
+                                            {"role", "Operator"},
+                                            {"action", action}}));
+  return entered(made, a);
 }
 
 Result<int> cancel(const ControlClient& node, const HostedArguments& a) {
   WITAN_TRY(run, runNamed(node, a.run));
-  return propose(node, a, shown(run.at("run"), "graph"), "Operator",
-                 {{"type", "Cancel"}, {"run", run.at("run").at("run")}, {"why", a.why}});
+  return operate(node, run, {{"type", "Cancel"}, {"run", run.at("run").at("run")}, {"why", a.why}}, a);
+}
+
+// The one row that is named without doubt: by its node, or by the beginning of its id. `words`: of a row, for who has
+// to choose.
+Result<json::value> rowNamed(const json::array& rows, const char* id, const std::string& named, const std::string& what,
+                             const std::string& run, std::string (*words)(const json::value&)) {
+  std::vector<json::value> all;
+  for (const json::value& one : rows)
+    if (!named.empty() && (shown(one, "node") == named || shown(one, id).starts_with(named))) all.push_back(one);
+  if (all.size() == 1) return all.front();
+  if (all.empty())
+    return notFound(concat("the run has no ", what, " ", inQuotes(named)), "see: witan graph show " + run);
+  for (const json::value& one : all) putErr(words(one));
+  return conflict(concat(inQuotes(named), " names ", all.size(), " ", what, "s"),
+                  concat("name one by the beginning of its ", id));
 }
 
 Result<int> redrive(const ControlClient& node, const HostedArguments& a) {
   WITAN_TRY(run, runNamed(node, a.run));
-  for (const json::value& one : rowsOf(run, "letters"))
-    if (shown(one, "node") == a.message || shown(one, "message").starts_with(a.message))
-      return propose(node, a, shown(run.at("run"), "graph"), "Operator",
-                     {{"type", "Redrive"}, {"run", run.at("run").at("run")}, {"message", one.at("message")}});
-  return notFound("the run has no dead letter " + a.message, "see: witan graph show " + a.run);
+  WITAN_TRY(one, rowNamed(rowsOf(run, "letters"), "message", a.message, "dead letter", a.run, letterWords));
+  if (!isTrue(one, "again"))
+    return conflict(concat("the message was not kept: ", shown(one, "reason")),
+                    "send the run's first message again, under another id");
+  return operate(node, run, {{"type", "Redrive"}, {"run", run.at("run").at("run")}, {"message", one.at("message")}}, a);
 }
 
+// An answer is bound to what was shown: the digest of it has to come back.
 Result<int> answer(const ControlClient& node, const HostedArguments& a) {
   WITAN_TRY(run, runNamed(node, a.run));
-  for (const json::value& one : rowsOf(run.at("run"), "questions"))
-    if (shown(one, "node") == a.span || shown(one, "span").starts_with(a.span))
-      return propose(node, a, shown(run.at("run"), "graph"), "Person",
-                     {{"type", "Answer"},
+  WITAN_TRY(one, rowNamed(rowsOf(run.at("run"), "questions"), "span", a.span, "open question", a.run, questionWords));
+  const std::string digest = shown(one, "digest");
+  if (a.digest.empty()) {
+    putErr(questionWords(one));
+    return invalid("the answer does not say what it answers", "if it is to this message: --digest " + digest);
+  }
+  if (a.digest.size() < kLeastDigest || !digest.starts_with(a.digest))
+    return conflict(concat("what is asked now has the digest ", digest, ", and the answer is to ", inQuotes(a.digest)),
+                    "look at it again: witan graph show " + a.run);
+  json::object answer{{"graph", run.at("run").at("graph")},
                       {"run", run.at("run").at("run")},
                       {"node", one.at("node")},
                       {"span", one.at("span")},
-                      {"digest", one.at("digest")},
+                      {"digest", digest},
                       {"by", a.by},
-                      {"approve", a.answer == "approve"}});
-  return notFound("the run asks nothing at span " + a.span, "see: witan graph list --runs");
+                      {"approve", a.answer == "approve"}};
+  if (!a.sign.empty()) WITAN_SET(answer["signature"], signGraphAnswer(node, answer, a.sign));
+  WITAN_TRY(made, node.post("/v1/graphs/answer", answer));
+  return entered(made, a);
 }
 
 template <class Act>
@@ -480,10 +549,12 @@ void addHosted(Command& noun) {
   }
   {
     const auto [command, a] = one("answer", "Answer what a run asks a person",
-                                  "witan graph answer r-3 doctor approve --by dr.supervising", answer);
+                                  "witan graph answer r-3 doctor approve --by dr.supervising --digest 9f...", answer);
     command->option("SPAN", a->span, "The node that asks, or the beginning of its span")->required();
     command->option("ANSWER", a->answer, "approve or deny")->oneOf({"approve", "deny"})->required();
     command->option("--by", a->by, "Who answers")->required();
+    command->option("--digest", a->digest, "Of the message that was shown; without it the question is printed");
+    command->option("--sign", a->sign, "Key file of the person (`witan person add`); asks for its passphrase");
   }
   {
     const auto [command, a] = one("redrive", "Send a dead message again", "witan graph redrive r-3 doctor", redrive);

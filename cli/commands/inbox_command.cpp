@@ -77,11 +77,14 @@ Result<json::object> requestOf(const json::value& choice, const InboxArguments& 
 
 Status signChoice(const ControlClient& client, const std::string& keyFile, const json::value& choice,
                   json::object& request) {
+  if (shown(choice, "path") == "/v1/graphs/answer") {
+    WITAN_SET(request["signature"], signGraphAnswer(client, request, keyFile));
+    return okStatus();
+  }
   if (shown(choice, "path") != "/v1/queue/decide") return invalid("this answer takes no signature", "leave --sign out");
   api::DecideRequest answer;
   WITAN_DO(readJson(request, answer, "the answer"));
-  WITAN_TRY(signature, signAnswer(client, answer, keyFile));
-  request["signature"] = signature;
+  WITAN_SET(request["signature"], signAnswer(client, answer, keyFile));
   return okStatus();
 }
 

@@ -77,7 +77,8 @@ void addPersonCommand(Command& app) {
       *noun, "add", "Make a person's key and let its answers count, on the device with the admin's key",
       "witan person add dr.supervising --role udt.counselor", personAdd);
   adding->option("NAME", a->name, "Name of the counselor, as the domain has it")->required();
-  adding->option("--role", a->roles, "DOMAIN.counselor; several are possible")->required();
+  adding->option("--role", a->roles, "DOMAIN.counselor, or graph.Person for questions of graphs; several are possible")
+      ->required();
   adding->option("--out", a->out, "File for the key; default: NAME.person.pem");
   adding->option("--public", a->publicKey, "Public key in hex, of a key that the person has made: no file is written");
   addLiveVerb<PersonArguments>(*noun, "list", "All persons, with the keys in force", "witan person list", personList);

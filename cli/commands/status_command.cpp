@@ -53,6 +53,10 @@ std::string statusWords(const json::value& s) {
       rows.push_back({"", "last " + shown(last, "at") + " " + shown(last, "agent") + ": " + shown(last, "cause") +
                               " (witan wake list --failed)"});
   }
+  for (const json::value& graph : rowsOf(s, "graphs"))
+    rows.push_back({"graph", concat(shown(graph, "graph"), " version ", shown(graph, "version"), ": ",
+                                    shown(graph, "runs"), " runs open, ", shown(graph, "running"), " spans at work, ",
+                                    shown(graph, "asking"), " questions, ", shown(graph, "queued"), " messages wait")});
   for (const json::value& check : rowsOf(s, "checks"))
     if (!isTrue(check, "ok") || shown(check, "todo") != "-" || shown(check, "name") == "owners" ||
         shown(check, "name") == "witnesses" || shown(check, "name") == "disk")
@@ -239,7 +243,7 @@ std::string outcomeWords(const json::value& answer) {
 
 // Of propose and begin with --exit-code, beyond those of all commands (program/error_report.h).
 constexpr std::uint64_t kMostWaitMs = 120'000;  // as the node has it
-constexpr int kExitRejected = 5, kExitEscalated = 6, kExitWaiting = 7;
+constexpr int kExitRejected = 5, kExitEscalated = 6;
 
 // With --exit-code. Asked again, an operation has the outcome that was recorded.
 int exitCodeOf(const std::string& outcome) {

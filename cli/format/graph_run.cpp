@@ -19,6 +19,9 @@ std::string textIn(const json::object& object, std::string_view member) {
   return value->is_string() ? std::string(value->get_string()) : canonicalJson(*value);
 }
 
+// What people chose does not make lines of its own.
+std::string lineIn(const json::object& object, std::string_view member) { return oneLine(textIn(object, member)); }
+
 std::int64_t millisOf(const std::string& time) {
   const auto parsed = parseTime(time);
   return parsed.ok() ? parsed->micros / 1000 : 0;
@@ -51,13 +54,14 @@ class Tree {
     if (type == "Ask") line->words.push_back("asks (" + textIn(action, "why") + ")");
     if (type == "Answer")
       line->words.push_back((textIn(action, "approve") == "true" ? "approved by " : "denied by ") +
-                            textIn(action, "by"));
+                            lineIn(action, "by"));
     if (type == "Effect")
       line->words.push_back(textIn(action, "tool") + " " + textIn(action, "operation").substr(0, 8) +
                             (textIn(action, "found") == "true" ? " (found)" : ""));
     if (type == "Fail") {
-      const std::string why = textIn(action, "why");
-      line->words.push_back(why == "failed" ? "the agent gave up" : "failed: " + why);
+      const std::string why = lineIn(action, "why"), cause = lineIn(action, "cause");
+      line->words.push_back((why.starts_with("failed") ? "the agent gave up" + why.substr(6) : "failed: " + why) +
+                            (cause.empty() ? "" : " (" + cause + ")"));
     }
     if (type == "Finish") finish(*line, action);
   }
@@ -109,8 +113,9 @@ class Tree {
   }
   static std::string lineWords(const SpanLine& line) {
     const std::string attempts = line.attempts > 1 ? std::to_string(line.attempts) + " attempts, " : "";
-    return line.node + "  " + line.key + "  " + attempts + joined(line.words) + "  " + std::to_string(line.ms) +
-           " ms  [span " + line.id.substr(0, 8) + ", entries " + line.first + " to " + line.last + "]\n";
+    return line.node + "  " + oneLine(line.key) + "  " + attempts + joined(line.words) + "  " +
+           std::to_string(line.ms) + " ms  [span " + line.id.substr(0, 8) + ", entries " + line.first + " to " +
+           line.last + "]\n";
   }
 
   std::vector<std::string> roots_;
@@ -119,6 +124,12 @@ class Tree {
 };
 
 }  // namespace
+
+std::string oneLine(std::string_view text) {
+  std::string line;
+  for (const char c : text) line += c == '\n' ? "\\n" : c == '\t' ? "\\t" : c == '\r' ? "\\r" : std::string(1, c);
+  return line;
+}
 
 std::string spanTree(const json::array& steps) {
   Tree tree;

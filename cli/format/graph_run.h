@@ -1,13 +1,17 @@
 // A run of a graph for people: the tree of its spans, from its entries (`witan graph show`).
 //
-// A pure function.
+// Pure functions.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/json.h"
 
 namespace witan::node {
+
+// Ends of lines and tabs written out: a key that somebody chose draws no line of its own.
+std::string oneLine(std::string_view text);
 
 // `steps`: {"seq", "time", "action"}, in order. A line a span: what caused it stands above it, less far in.
 std::string spanTree(const json::array& steps);

@@ -28,7 +28,7 @@ export interface AddPersonRequest {
   key: string;
   /** Name of the person */
   name: string;
-  /** Roles of the person: DOMAIN.counselor */
+  /** Roles of the person: DOMAIN.counselor, graph.Person */
   roles: Array<string>;
 }
 
@@ -276,6 +276,8 @@ export interface AnswerRequest {
   operationId?: string;
   /** Id of the run */
   run: string;
+  /** The person's key and signature of this answer, in hex (docs/ledger-format.md, section 10) */
+  signature?: string;
   /** Which question */
   span: string;
   /** Milliseconds to wait for the decision, at most 120000; default: 10000 */
@@ -880,6 +882,15 @@ export interface FormRequest {
   form: string;
 }
 
+export interface GraphCount {
+  /** How often */
+  count: number;
+  /** begun, delivered, finished, failed, dead, refused, verdict, effect, ... */
+  step: string;
+  /** Reason of a death or refusal, verdict, or how a run ended; else empty */
+  why: string;
+}
+
 export interface GraphDeployed {
   /** The most deliveries of a run; null: not known before it begins */
   bound: number | null;
@@ -918,10 +929,29 @@ export interface GraphRows {
 }
 
 export interface GraphSent {
-  /** Why not: backpressure, schema, unknown_ingress, external_id, duplicate; or empty */
+  /** Why not: backpressure, schema, unknown_ingress, external_id, too_large, key, duplicate; or empty */
   message: string;
   /** Whether a run began */
   outcome: "begun" | "duplicate" | "refused";
+}
+
+export interface GraphStatus {
+  /** Questions that are open */
+  asking: number;
+  /** Spans that wait for another attempt */
+  backoff: number;
+  /** Since the start of the node; by node: witan_graph_steps_total of /metrics */
+  counts: Array<GraphCount>;
+  /** Id of the graph */
+  graph: string;
+  /** Messages that wait */
+  queued: number;
+  /** Spans at work */
+  running: number;
+  /** Runs that go on */
+  runs: number;
+  /** That new runs keep */
+  version: number;
 }
 
 export interface Inbox {
@@ -1273,6 +1303,8 @@ export interface LedgerVerdict {
 }
 
 export interface LetterRow {
+  /** Whether it was kept and can be sent again; what a guard held back was not */
+  again: boolean;
   /** Of its body */
   digest: string;
   /** Its key */
@@ -1373,6 +1405,8 @@ export interface NodeStatus {
   entries: number;
   /** Fingerprint of this device's key */
   fingerprint: string;
+  /** Graphs that run on this device */
+  graphs: Array<GraphStatus>;
   /** Number of incidents */
   incidents: number;
   /** Name of this device */
@@ -1604,7 +1638,7 @@ export interface PersonRow {
   name: string;
   /** Reason of a revocation */
   reason: string;
-  /** Roles of the person: DOMAIN.counselor */
+  /** Roles of the person: DOMAIN.counselor, graph.Person */
   roles: Array<string>;
   /** When the person was added */
   since: string;

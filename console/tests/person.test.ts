@@ -2,10 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import golden from './person.json';
 import type { Schemas } from '../src/api/client.ts';
-import { fromBase64, toBase64, toHex } from '../src/lib/bytes.ts';
+import { fromBase64, sha256, toBase64, toHex } from '../src/lib/bytes.ts';
 import { decodeEntry } from '../src/lib/entry.ts';
 import type { Json } from '../src/lib/json.ts';
-import { decisionText, differsFrom, openPersonKey, signAnswer, type Answer } from '../src/lib/person.ts';
+import { answerText, decisionText, differsFrom, openPersonKey, signAnswer, signGraphAnswer, type Answer } from '../src/lib/person.ts';
 import { verify } from '../src/lib/proof.ts';
 
 const { row, proof, invariants } = golden;
@@ -34,6 +34,22 @@ describe('the file of a key', () => {
     expect((await openPersonKey(wrapped(der), golden.passphrase)).publicKey).toHaveLength(64);
     for (const bad of ['', 'x'.repeat(10_000), golden.pem.replace('ENCRYPTED ', ''), wrapped(der.slice(0, -1)), wrapped(der.with(4, 0x31))])
       await expect(openPersonKey(bad, golden.passphrase)).rejects.toThrow('no key of a person');
+  });
+});
+
+// The same text as `GraphPersons.TheTextThatIsSigned` of the program has.
+describe('an answer to a question of a graph', () => {
+  const body = { k: 'tea' };
+  const request = { graph: 'gate', run: 'cd'.repeat(32), node: 'doctor', span: 'ef'.repeat(32), digest: '597527fa17140c17c5d5c275e3b4633470af3326d7217470f80f7a3407e3cbc5', by: 'dr', approve: true };
+  it('is signed as a whole, and only if the digest is of what is shown', async () => {
+    const key = await openPersonKey(golden.pem, golden.passphrase);
+    const decision = '{"approve":true,"by":"dr","digest":"' + 'ab'.repeat(32) + '","node":"doctor","run":"' + 'cd'.repeat(32) + '","span":"' + 'ef'.repeat(32) + '","type":"Answer"}';
+    const text = await answerText({ cluster: 'test', domain: 'graph', entity: 'gate', counselor: 'dr', kind: 'answer', shown: 'ab'.repeat(32), decision, reason: '' });
+    expect(toHex(await sha256(text))).toBe('2f02ca6a8bbaacf0c6bc878d745e4e81e7fb181f3245bcaf1dcb3fa523946a0a');
+    const one = await signGraphAnswer(key, 'test', request, body);
+    expect(one).toHaveLength(192);
+    expect(await signGraphAnswer(key, 'test', { ...request, approve: false }, body)).not.toBe(one);
+    await expect(signGraphAnswer(key, 'test', request, { k: 'coffee' })).rejects.toThrow('nothing was signed');
   });
 });
 

@@ -81,7 +81,8 @@ struct Finish {
   std::int64_t tokens = 0;
   std::vector<Send> sends;
   std::vector<Lost> dead;
-  WITAN_MEMBERS(Finish, run, node, span, model, output, tokens, sends, dead)
+  std::int64_t steps = 0, seconds = 0;  // that its episode spent, as the tokens
+  WITAN_MEMBERS(Finish, run, node, span, model, output, tokens, sends, dead, steps, seconds)
 };
 // Without retryAtMs the message is dead, and what else is in `dead`. Attempt 0: it was never delivered.
 struct Fail {
@@ -91,7 +92,9 @@ struct Fail {
   std::string why;
   std::optional<std::int64_t> retryAtMs;
   std::vector<Lost> dead;
-  WITAN_MEMBERS(Fail, run, node, span, attempt, why, retryAtMs, dead)
+  std::string cause;                                // of a terminal failure, in words
+  std::int64_t tokens = 0, steps = 0, seconds = 0;  // that its episode spent
+  WITAN_MEMBERS(Fail, run, node, span, attempt, why, retryAtMs, dead, cause, tokens, steps, seconds)
 };
 struct Effect {
   WITAN_GRAPH_ACTION(Effect, 6)
@@ -117,7 +120,7 @@ struct End {
   std::vector<Lost> dead;
   WITAN_MEMBERS(End, run, status, deliveries, lost, dead)
 };
-// The row of a run that ended a horizon ago.
+// The row of a run that ended a horizon ago. Of one that has left much, some of that: it takes several.
 struct Forget {
   WITAN_GRAPH_ACTION(Forget, 1)
   std::string run;
@@ -128,7 +131,8 @@ struct Answer {
   WITAN_GRAPH_ACTION(Answer, 6)
   std::string run, node, span, digest, by;
   bool approve = false;
-  WITAN_MEMBERS(Answer, run, node, span, digest, by, approve)
+  std::string signature;  // key and signature of the person, in hex (kernel/record/statement.h); empty: none
+  WITAN_MEMBERS(Answer, run, node, span, digest, by, approve, signature)
 };
 
 struct OperatorRole : Role<"Operator", Deploy, Cancel, Redrive> {};

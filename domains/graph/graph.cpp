@@ -1,5 +1,6 @@
 // Graph: the laws as invariants. A step that breaks one says which, and the invariant of that law rejects it.
 #include <algorithm>
+#include <map>
 
 #include "base/identity.h"
 #include "domains/graph/actions.h"
@@ -16,6 +17,9 @@ constexpr std::string_view kVersionLaw = "GRAPH_VERSION", kOrder = "GRAPH_ORDER"
 
 // Whoever may deploy cannot use up the numbers.
 constexpr std::int64_t kMostVersionsAhead = 1'000'000;
+
+// Rows: the entry of a step is bounded.
+constexpr std::size_t kForgottenAtOnce = 2'000;
 
 using M = Mutator<Fields>;
 using RunHandle = M::Row<kRuns>;
@@ -78,6 +82,7 @@ auto freeRow(M& m) {
   } else {
     rows.free.clear();
   }
+  ++rows.taken;
   m.set<RowsField>(std::move(rows));
   return row;
 }
@@ -111,16 +116,37 @@ void removeMessage(M& m, RunHandle run, MessageHandle row) {
   run.set<RunAt>(std::move(at));
 }
 
+void count(RunHandle run, std::int64_t Run::*member, std::int64_t by) {
+  Run at = *run.get<RunAt>();
+  at.*member += by;
+  run.set<RunAt>(std::move(at));
+}
+
+// A new row of what a run leaves. The caller sets what it is.
+M::Row<kKept> keep(M& m, const std::string& run) {
+  auto row = freeRow<kKept, graph::KeptRows, KeptNext>(m);
+  row.set<KeptAt>({run, m.get<graph::KeptRows>().taken});
+  return row;
+}
+void forgetKept(M& m, M::Row<kKept> row) {
+  row.erase<KeptAt>();
+  if (row.has<KeptOutput>()) row.erase<KeptOutput>();
+  if (row.has<KeptEffect>()) row.erase<KeptEffect>();
+  if (row.has<KeptLetter>()) row.erase<KeptLetter>();
+  giveBack<graph::KeptRows, KeptNext>(m, row);
+}
+
 // What has no row any more (it was collected, or a guard held it back) is counted and no more.
 void bury(M& m, RunHandle run, const std::vector<Lost>& dead) {
   for (const Lost& lost : dead) {
     if (const auto row = findMessage(m, lost.message)) {
       const Message message = *row->get<MessageAt>();
       if (message.run != run.get<RunAt>()->id) throw Fault{"message " + lost.message + " is of another run"};
-      std::vector<Letter> letters = run.get<RunLetters>().value_or(std::vector<Letter>());
-      if (std::int64_t(letters.size()) < m.policy().mostLetters) letters.push_back({message, lost.reason});
-      run.set<RunLetters>(std::move(letters));
       removeMessage(m, run, *row);
+      if (run.get<RunAt>()->letters < m.policy().mostLetters) {
+        keep(m, message.run).set<KeptLetter>({message, lost.reason});
+        count(run, &Run::letters, 1);
+      }
     }
     Run at = *run.get<RunAt>();
     ++at.dead;
@@ -137,6 +163,10 @@ const Gate* gateOf(const Version& version, const std::string& node) {
   const auto at =
       std::find_if(version.gates.begin(), version.gates.end(), [&](const Gate& g) { return g.node == node; });
   return at == version.gates.end() ? nullptr : &*at;
+}
+
+const std::string& askedOf(const Message& message, const Span& span) {
+  return span.asked.empty() ? message.digest : span.asked;
 }
 
 RunHandle runningRun(M& m, const std::string& id) {
@@ -230,16 +260,17 @@ void Cancel::apply(M& m, Time) const {
 void Redrive::apply(M& m, Time) const {
   judged(m, [&] {
     RunHandle row = runOf(m, run);
-    std::vector<Letter> letters = row.get<RunLetters>().value_or(std::vector<Letter>());
-    const auto found =
-        std::find_if(letters.begin(), letters.end(), [&](const Letter& l) { return l.message.id == message; });
-    if (found == letters.end()) throw Fault{"the run has no dead letter " + message};
-    Message again = found->message;
-    letters.erase(found);
-    row.set<RunLetters>(std::move(letters));
+    const auto kept = m.matching<kKept, KeptByRun>(run);
+    const auto found = std::ranges::find_if(kept, [&](const auto& one) {
+      return one.template has<KeptLetter>() && one.template get<KeptLetter>()->message.id == message;
+    });
+    if (found == kept.end()) throw Fault{"the run has no dead letter " + message};
+    Message again = found->get<KeptLetter>()->message;
+    forgetKept(m, *found);
     Run at = *row.get<RunAt>();
     again.id = redrivenId(message);
     at.status = "running";
+    --at.letters;
     row.set<RunAt>(std::move(at));
     addMessage(m, row, std::move(again), true);
   });
@@ -300,13 +331,9 @@ void Finish::apply(M& m, Time) const {
     demandPassage(m, *of.get<RunAt>(), node, *row.get<MessageSpan>());
     const Version version = versionOf(m, of.get<RunAt>()->version);
     removeMessage(m, of, row);
-    if (!output.empty()) {
-      std::vector<Output> outputs = of.get<RunOutputs>().value_or(std::vector<Output>());
-      // Each step writes the field again: a run that has more of them shows the first ones.
-      if (std::int64_t(outputs.size()) < m.policy().mostOutputs) {
-        outputs.push_back({node, output});
-        of.set<RunOutputs>(std::move(outputs));
-      }
+    if (!output.empty() && of.get<RunAt>()->outputs < m.policy().mostOutputs) {
+      keep(m, run).set<KeptOutput>({node, output});
+      count(of, &Run::outputs, 1);
     }
     for (const Send& send : sends) {
       demandFall(cause, send);
@@ -348,9 +375,7 @@ void Effect::apply(M& m, Time) const {
     demandPassage(m, *of.get<RunAt>(), node, at);
     at.effect = true;
     row.set<MessageSpan>(std::move(at));
-    std::vector<Applied> effects = of.get<RunEffects>().value_or(std::vector<Applied>());
-    effects.push_back({span, node, false});
-    of.set<RunEffects>(std::move(effects));
+    keep(m, run).set<KeptEffect>({span, node, false});
   });
 }
 
@@ -360,7 +385,7 @@ void Ask::apply(M& m, Time) const {
     checkId("the body's digest", digest);
     Span at = *row.get<MessageSpan>();
     at.state = SpanState::asking;
-    at.asked = digest;
+    at.asked = digest == row.get<MessageAt>()->digest ? std::string() : digest;
     row.set<MessageSpan>(std::move(at));
   });
 }
@@ -371,7 +396,7 @@ void Answer::apply(M& m, Time) const {
     MessageHandle row = spanOf(m, run, node, span);
     Span at = *row.get<MessageSpan>();
     if (at.state != SpanState::asking || !at.by.empty()) breaks(kAnswerLaw, "nothing is asked at " + node);
-    if (at.asked != digest) breaks(kAnswerLaw, "the answer is to another body");
+    if (askedOf(*row.get<MessageAt>(), at) != digest) breaks(kAnswerLaw, "the answer is to another body");
     if (by.empty()) breaks(kAnswerLaw, "an answer names who gives it");
     const Version version = versionOf(m, of.get<RunAt>()->version);
     const Gate* gate = gateOf(version, node);
@@ -385,12 +410,12 @@ void Answer::apply(M& m, Time) const {
 
 void Compensate::apply(M& m, Time) const {
   judged(m, [&] {
-    RunHandle of = runningRun(m, run);
-    std::vector<Applied> effects = of.get<RunEffects>().value_or(std::vector<Applied>());
-    const auto found = std::find_if(effects.begin(), effects.end(), [&](const Applied& e) { return e.span == span; });
-    if (found == effects.end() || found->undone) breaks(kOnce, "span " + span + " has no effect to undo");
-    found->undone = true;
-    of.set<RunEffects>(std::move(effects));
+    (void)runningRun(m, run);
+    const auto found = m.matching<kKept, KeptBySpan>(span);
+    if (found.empty() || found.front().get<KeptAt>()->run != run || found.front().get<KeptEffect>()->undone)
+      breaks(kOnce, "span " + span + " has no effect to undo");
+    M::Row<kKept> effect = found.front();
+    effect.set<KeptEffect>({span, effect.get<KeptEffect>()->node, true});
   });
 }
 
@@ -410,11 +435,12 @@ void Forget::apply(M& m, Time) const {
   judged(m, [&] {
     RunHandle row = runOf(m, run);
     if (row.get<RunAt>()->status == "running") breaks(kOnce, "run " + run + " has not ended");
+    const auto kept = m.matching<kKept, KeptByRun>(run);
+    const std::size_t some = std::min(kept.size(), kForgottenAtOnce);
+    for (std::size_t i = 0; i < some; ++i) forgetKept(m, kept[i]);
+    if (some < kept.size()) return;
     row.erase<RunAt>();
     if (row.has<RunPasses>()) row.erase<RunPasses>();
-    if (row.has<RunOutputs>()) row.erase<RunOutputs>();
-    if (row.has<RunEffects>()) row.erase<RunEffects>();
-    if (row.has<RunLetters>()) row.erase<RunLetters>();
     giveBack<graph::RunRows, RunNext>(m, row);
   });
 }
@@ -578,14 +604,30 @@ std::optional<Run> runIn(const EntityState* entity, const std::string& run) {
   return row == nullptr ? std::nullopt : row->at;
 }
 
+namespace {
+
+// Of a run, in the order in which they came.
+template <class T>
+std::vector<T> keptIn(const EntityState* entity, const std::string& run, Cell<T> KeptRow::*cell) {
+  std::map<std::int64_t, T> inOrder;
+  if (entity == nullptr) return {};
+  const auto& rows = TypedModule<Graph>::boxOf(*entity).state.kept;
+  for (const Slot slot : rows.index<KeptByRun>().candidates(run))
+    if (const KeptRow& row = rows.row(slot); KeptByRun::holds(row, run) && row.*cell)
+      inOrder.emplace(row.at->number, *(row.*cell));
+  std::vector<T> all;
+  for (auto& [number, one] : inOrder) all.push_back(std::move(one));
+  return all;
+}
+
+}  // namespace
+
 std::vector<Output> outputsIn(const EntityState* entity, const std::string& run) {
-  const RunRow* row = rowOf(entity, run);
-  return row == nullptr ? std::vector<Output>() : row->outputs.value_or(std::vector<Output>());
+  return keptIn(entity, run, &KeptRow::output);
 }
 
 std::vector<Letter> lettersIn(const EntityState* entity, const std::string& run) {
-  const RunRow* row = rowOf(entity, run);
-  return row == nullptr ? std::vector<Letter>() : row->letters.value_or(std::vector<Letter>());
+  return keptIn(entity, run, &KeptRow::letter);
 }
 
 std::vector<Run> runsIn(const EntityState* entity) {
@@ -615,7 +657,7 @@ std::vector<Question> questionsIn(const EntityState* entity) {
   for (Slot slot = 0; slot < state.messages.size(); ++slot) {
     const MessageRow& row = state.messages.row(slot);
     if (!row.span || row.span->state != SpanState::asking || !row.span->by.empty()) continue;
-    Question question{row.at->run, row.at->node, row.span->id, row.at->key, row.span->asked, {}};
+    Question question{row.at->run, row.at->node, row.span->id, row.at->key, askedOf(*row.at, *row.span), {}};
     if (const RunRow* run = rowOf(entity, row.at->run))
       if (const Slot version = state.versions.find(std::to_string(run->at->version)); version != kNoSlot)
         if (const auto& deployed = state.versions.row(version).at)

@@ -16,8 +16,8 @@ using namespace kernel;
 struct Policy {
   static constexpr std::size_t required = 0;
   std::int64_t mostKeyBytes = 4'096;
-  std::int64_t mostLetters = 1'000;  // of one run, that may be sent again
-  std::int64_t mostOutputs = 256;    // of one run, that are shown and given to an outer run
+  std::int64_t mostLetters = 1'000;   // of one run, that may be sent again
+  std::int64_t mostOutputs = 10'000;  // of one run, that are shown and given to an outer run
   WITAN_MEMBERS(Policy, mostKeyBytes, mostLetters, mostOutputs)
 };
 
@@ -88,7 +88,7 @@ struct Span {
   bool passed = false;   // a verdict lets it cross
   bool mustAsk = false;  // if a person approves
   bool effect = false;
-  std::string asked;  // digest of what a person is asked
+  std::string asked;  // digest of what a person is asked, if that is not the message
   std::string by;     // who answered
   bool approved = false;
   WITAN_MEMBERS(Span, id, attempt, state, passed, mustAsk, effect, asked, by, approved)
@@ -97,8 +97,15 @@ struct Span {
 struct Run {
   std::string id, node, external, status;
   std::int64_t version = 0, deliveries = 0, dead = 0, open = 0;  // open: messages
+  std::int64_t outputs = 0, letters = 0;                         // that are kept
   std::string cancelled;                                         // why; empty: it was not
-  WITAN_MEMBERS(Run, id, node, external, status, version, deliveries, dead, open, cancelled)
+  WITAN_MEMBERS(Run, id, node, external, status, version, deliveries, dead, open, outputs, letters, cancelled)
+};
+
+struct Kept {
+  std::string run;
+  std::int64_t number = 0;  // later ones have higher numbers
+  WITAN_MEMBERS(Kept, run, number)
 };
 
 struct VersionRow {
@@ -107,10 +114,15 @@ struct VersionRow {
 struct RunRow {
   Cell<Run> at;
   Cell<std::vector<Passes>> passes;
-  Cell<std::vector<Output>> outputs;
-  Cell<std::vector<Applied>> effects;
-  Cell<std::vector<Letter>> letters;
   Cell<std::string> next;  // the next free row
+};
+// One output, effect or letter of a run. Each has a row, so a run that makes many of them writes each once.
+struct KeptRow {
+  Cell<Kept> at;
+  Cell<Output> output;
+  Cell<Applied> effect;
+  Cell<Letter> letter;
+  Cell<std::string> next;
 };
 struct MessageRow {
   Cell<Message> at;
@@ -123,14 +135,16 @@ struct Breach {
   std::string law, why;
   WITAN_MEMBERS(Breach, law, why)
 };
-// Rows of a table so far, and the first free one.
+// Rows of a table so far, how often one was taken, and the first free one.
 struct Rows {
-  std::int64_t made = 0;
+  std::int64_t made = 0, taken = 0;
   std::string free;
-  WITAN_MEMBERS(Rows, made, free)
+  WITAN_MEMBERS(Rows, made, taken, free)
 };
 
 using RunById = HashIndex<Key<&RunRow::at, &Run::id>>;
+using KeptByRun = HashIndex<Key<&KeptRow::at, &Kept::run>>;
+using KeptBySpan = HashIndex<Key<&KeptRow::effect, &Applied::span>>;
 using MessageById = HashIndex<Key<&MessageRow::at, &Message::id>>;
 using MessageBySpan = HashIndex<Key<&MessageRow::span, &Span::id>>;
 using Lane = HashIndex<Key<&MessageRow::at, &Message::node>, Key<&MessageRow::at, &Message::key>>;
@@ -140,30 +154,35 @@ struct State {
   Table<VersionRow> versions;
   Table<RunRow, RunById> runs;
   Table<MessageRow, MessageById, MessageBySpan, Lane> messages;
+  Table<KeptRow, KeptByRun, KeptBySpan> kept;
   std::int64_t version = 0;
   std::int64_t sequence = 0;
-  Rows runRows, messageRows;
+  Rows runRows, messageRows, keptRows;
   Breach breach;
 };
 
 inline constexpr auto kVersions = &State::versions;
 inline constexpr auto kRuns = &State::runs;
 inline constexpr auto kMessages = &State::messages;
+inline constexpr auto kKept = &State::kept;
 
 struct VersionAt : Column<"version.at", kVersions, &VersionRow::at> {};
 struct RunAt : Column<"run.at", kRuns, &RunRow::at> {};
 struct RunPasses : Column<"run.passes", kRuns, &RunRow::passes> {};
-struct RunOutputs : Column<"run.outputs", kRuns, &RunRow::outputs> {};
-struct RunEffects : Column<"run.effects", kRuns, &RunRow::effects> {};
-struct RunLetters : Column<"run.letters", kRuns, &RunRow::letters> {};
 struct RunNext : Column<"run.next", kRuns, &RunRow::next> {};
 struct MessageAt : Column<"message.at", kMessages, &MessageRow::at> {};
 struct MessageSpan : Column<"message.span", kMessages, &MessageRow::span> {};
 struct MessageNext : Column<"message.next", kMessages, &MessageRow::next> {};
+struct KeptAt : Column<"kept.at", kKept, &KeptRow::at> {};
+struct KeptOutput : Column<"kept.output", kKept, &KeptRow::output> {};
+struct KeptEffect : Column<"kept.effect", kKept, &KeptRow::effect> {};
+struct KeptLetter : Column<"kept.letter", kKept, &KeptRow::letter> {};
+struct KeptNext : Column<"kept.next", kKept, &KeptRow::next> {};
 struct CurrentVersion : Scalar<"version", &State::version> {};
 struct Sequence : Scalar<"sequence", &State::sequence> {};
 struct RunRows : Scalar<"runRows", &State::runRows> {};
 struct MessageRows : Scalar<"messageRows", &State::messageRows> {};
+struct KeptRows : Scalar<"keptRows", &State::keptRows> {};
 struct BreachOf : Scalar<"breach", &State::breach> {};
 
 // Of an entity of this domain; nothing: it has no such run.
@@ -180,9 +199,11 @@ struct Question {
 };
 std::vector<Question> questionsIn(const EntityState* entity);
 
-using Fields = FieldList<VersionAt, RunAt, RunPasses, RunOutputs, RunEffects, RunLetters, RunNext, MessageAt,
-                         MessageSpan, MessageNext, CurrentVersion, Sequence, RunRows, MessageRows, BreachOf>;
-using All = Footprint<VersionAt, RunAt, RunPasses, RunOutputs, RunEffects, RunLetters, RunNext, MessageAt, MessageSpan,
-                      MessageNext, CurrentVersion, Sequence, RunRows, MessageRows, BreachOf>;
+using Fields =
+    FieldList<VersionAt, RunAt, RunPasses, RunNext, MessageAt, MessageSpan, MessageNext, KeptAt, KeptOutput, KeptEffect,
+              KeptLetter, KeptNext, CurrentVersion, Sequence, RunRows, MessageRows, KeptRows, BreachOf>;
+using All =
+    Footprint<VersionAt, RunAt, RunPasses, RunNext, MessageAt, MessageSpan, MessageNext, KeptAt, KeptOutput, KeptEffect,
+              KeptLetter, KeptNext, CurrentVersion, Sequence, RunRows, MessageRows, KeptRows, BreachOf>;
 
 }  // namespace witan::domains::graph

@@ -77,13 +77,13 @@ class StepWriter {
     if (!f.edge.empty())
       std::get<Finish>(steps_.back()).sends.push_back({f.edge, f.message, f.node, f.key, "", {}, {}, true});
   }
-  void on(const flow::Failed& f) { add(Fail{f.run, f.node, f.span, f.attempt, f.why, f.retryAtMs, {}}); }
+  void on(const flow::Failed& f) { add(Fail{f.run, f.node, f.span, f.attempt, f.why, f.retryAtMs, {}, f.cause}); }
   void on(const flow::Dead& f) {
     Lost lost{f.message, f.node, f.key, f.reason};
     Step* const last = steps_.empty() ? nullptr : &steps_.back();
     if (auto* finish = last ? std::get_if<Finish>(last) : nullptr) return finish->dead.push_back(std::move(lost));
     if (auto* fail = last ? std::get_if<Fail>(last) : nullptr) return fail->dead.push_back(std::move(lost));
-    if (f.reason == "run_bound") return add(Fail{f.run, f.node, "", 0, f.reason, std::nullopt, {std::move(lost)}});
+    if (f.reason == "run_bound") return add(Fail{f.run, f.node, "", 0, f.reason, std::nullopt, {std::move(lost)}, {}});
     dead_.push_back(std::move(lost));
   }
   void on(const flow::Compensated& f) { add(Compensate{f.run, f.node, f.span, f.operation, f.tool}); }
@@ -154,7 +154,7 @@ class LineReader {
     return okStatus();
   }
   Status on(const Fail& s) {
-    if (s.attempt > 0) add(flow::Failed{s.run, s.node, s.span, s.attempt, s.why, s.retryAtMs});
+    if (s.attempt > 0) add(flow::Failed{s.run, s.node, s.span, s.attempt, s.why, s.retryAtMs, s.cause});
     bool poisons = s.attempt > 0;  // the first of them is the span's own
     for (const Lost& lost : s.dead) addDead(s.run, lost, std::exchange(poisons, false));
     return okStatus();

@@ -191,7 +191,10 @@ class Check {
       const auto known =
           node.monitor ? environment_.boundaries.find(node.monitor->boundary) : environment_.boundaries.end();
       if (known == environment_.boundaries.end() || !holds(known->second, node.monitor->operation))
-        bad("GL09", node.id, "the policy knows no boundary and operation of this " + kind);
+        bad("GL09", node.id,
+            node.monitor ? concat("the policy knows no operation ", node.monitor->operation, " of a boundary ",
+                                  node.monitor->boundary)
+                         : "it has no monitor: each " + kind + " names a boundary and an operation of the policy");
       else if (!holds(document_->boundaries, node.monitor->boundary))
         bad("GL10", node.id, "the graph does not list the boundary " + node.monitor->boundary);
     } else if (node.monitor) {

@@ -95,6 +95,7 @@ struct Failed {
   std::int64_t attempt = 0;
   std::string why;
   std::optional<std::int64_t> retryAtMs;
+  std::string cause;  // of a terminal failure of its work, in words
 };
 struct Dead {
   static constexpr const char* kName = "dead";

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/identity.h"
+#include "base/utf8.h"
 
 namespace witan::graph {
 
@@ -214,7 +215,10 @@ void Runtime::fail(const std::string& spanId, std::int64_t attempt, const std::s
                    std::int64_t now) {
   now_ = now;
   if (!isRunning(spanId, attempt)) return;
-  failSpan(span(spanId), terminal ? "terminal_failure" : why, terminal);
+  if (terminal)
+    failSpan(span(spanId), "terminal_failure", true, clip(why, kMostCauseBytes));
+  else
+    failSpan(span(spanId), why, false);
   close();
 }
 

@@ -31,6 +31,7 @@ inline constexpr std::int64_t kNever = 1'000'000'000'000'000;
 // Of the canonical form of a message: what a node makes of it (an activation, a list) fits into a record, too.
 inline constexpr std::size_t kMostMessageBytes = 640 << 10;
 inline constexpr std::size_t kMostLaneKeyBytes = 4'096;
+inline constexpr std::size_t kMostCauseBytes = 512;
 
 struct Decision {
   std::string verdict = "deny";  // allow, deny, redact, require-human
@@ -328,7 +329,7 @@ class Runtime {
   static const std::vector<MessagePtr>& collectedWith(const Message& message);
   void send(const Message& cause, const std::string& span, const Edge& edge, const Sending& output, std::int64_t count,
             const Measures& measures);
-  void failSpan(Span& span, const std::string& why, bool terminal);
+  void failSpan(Span& span, const std::string& why, bool terminal, std::string_view cause = "");
   void bury(const Message& message, const std::string& reason, bool poisons);
   void stop(Run& run, const std::string& status);
   void end(Run& run, const std::string& status);

@@ -131,9 +131,9 @@ bool Runtime::passGate(Span& span) {
 
 // ---- ends of spans
 
-void Runtime::failSpan(Span& span, const std::string& why, bool terminal) {
+void Runtime::failSpan(Span& span, const std::string& why, bool terminal, std::string_view cause) {
   const MessagePtr message = span.message;
-  Failed failed{message->run->id, message->node->id, span.id, span.attempt, why, std::nullopt};
+  Failed failed{message->run->id, message->node->id, span.id, span.attempt, why, std::nullopt, std::string(cause)};
   if (!terminal && span.attempt < message->node->retry.maxAttempts) {
     const std::int64_t wait = message->node->backoffMs(span.attempt);
     failed.retryAtMs = wait > kNever - now_ ? kNever : now_ + wait;

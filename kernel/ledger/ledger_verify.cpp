@@ -146,11 +146,9 @@ class EntryChecker {
     const bool known = deviceOfKey(proof.key) == e.device || std::ranges::find(keys, proof.key) != keys.end();
     if (!known && !keys.empty()) return corrupt(concat("no key of its proposer ", e.device, " signed it"));
     if (known) ++proven_;
-    if (e.signature.empty()) return okStatus();
-    PublicKey person{};
-    std::copy_n(e.signature.begin(), person.size(), person.begin());
-    if (memo_.holds(person, answerText(statement), e.signature.subspan(person.size()))) return okStatus();
-    return corrupt(concat("the signature of the counselor ", e.counselor, " does not hold"));
+    const auto word = personsWord(statement, e.signature);
+    if (!word || word->signature.empty() || word->holds(memo_)) return okStatus();
+    return corrupt(concat("the signature of ", word->person, " does not hold"));
   }
 
   // One plan per run, one decision per operation id. An operation of two plans may have been turned away under the one

@@ -1,5 +1,6 @@
 #include "kernel/record/statement.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/bytes.h"
@@ -41,6 +42,44 @@ std::string answerText(const Statement& s) {
   const std::array<std::string_view, 8> parts{s.cluster, s.domain, s.entity, s.counselor,
                                               s.kind,    shown,    decision, reason};
   return statementText("witan-answer/1", parts);
+}
+
+PublicKey PersonsWord::key() const {
+  PublicKey key{};
+  std::copy_n(signature.begin(), std::min(signature.size(), key.size()), key.begin());
+  return key;
+}
+
+bool PersonsWord::holds(SignatureMemo& memo) const {
+  return signature.size() == kPersonSignature &&
+         memo.holds(key(), text, std::span(signature).subspan(sizeof(PublicKey)));
+}
+
+std::optional<PersonsWord> personsWord(const Statement& s, std::span<const std::uint8_t> signature) {
+  if (s.kind != "propose")
+    return PersonsWord{std::string(s.counselor), answerText(s), {signature.begin(), signature.end()}};
+  if (!isPersonal(s.domain, s.role)) return std::nullopt;
+  const auto action = parseJson(s.action, {.bytes = kRecordTextMax, .depth = 64});
+  if (!action.ok() || !action->is_object()) return std::nullopt;
+  json::object said = action->get_object();
+  const auto textOf = [&](const char* member) {
+    const json::value* value = said.if_contains(member);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+  };
+  PersonsWord word{textOf("by"), {}, {}};
+  const std::string given = textOf("signature");
+  if (const auto bytes = fromHex(given); bytes.ok())
+    word.signature.assign(bytes->begin(), bytes->end());
+  else
+    word.signature.assign(1, 0);  // there is one, and nobody made it
+  const auto shown = hashFromHex(textOf("digest"));
+  said.erase("signature");
+  const std::string decision = canonicalJson(said);
+  Statement answer{s.cluster, s.domain, "answer", s.entity};
+  answer.counselor = word.person, answer.decision = decision;
+  if (shown.ok()) answer.shown = *shown;
+  word.text = answerText(answer);
+  return word;
 }
 
 std::string decisionText(std::string_view base, const json::object& edit) {

@@ -6,9 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json.h"
 #include "kernel/record/entry.h"
@@ -20,7 +22,7 @@ inline constexpr std::string_view kSystemCounselor = "system";
 
 struct Statement {
   std::string_view cluster, domain;
-  std::string_view kind;  // propose, commit, reject
+  std::string_view kind;  // propose, commit, reject; of what a person signs also answer
   std::string_view entity, role, operationId, device, agent;
   std::string_view action;                           // propose: canonical JSON
   std::span<const std::uint8_t> runKey, planDigest;  // propose
@@ -32,8 +34,24 @@ struct Statement {
 Statement statementOf(std::string_view cluster, std::string_view domain, const EntryView& entry);
 // The leaf that its device signs.
 Hash requestLeaf(const Statement& statement);
-// What a person signs: commit and reject alone.
+// What a person signs: an answer to an escalation or, of the kind `answer`, to a question of a graph.
 std::string answerText(const Statement& statement);
+
+// Whether a proposal in this role is a person's own word: an answer to a question of a graph.
+inline bool isPersonal(std::string_view domain, std::string_view role) { return domain == "graph" && role == "Person"; }
+
+// What a person says by an entry or a request, and the key and signature by which the person says it.
+struct PersonsWord {
+  std::string person;
+  std::string text;                     // that is signed
+  std::vector<std::uint8_t> signature;  // behind the key; empty: it is not signed
+  PublicKey key() const;
+  bool holds(SignatureMemo& memo) const;  // whether that key signed the text
+};
+// `signature`: of a counselor's decision. A personal proposal has its own in its action (`signature`, hex), beside the
+// person (`by`) and the digest of what was shown; the action without it is what the person decides. None: a device says
+// it alone.
+std::optional<PersonsWord> personsWord(const Statement& statement, std::span<const std::uint8_t> signature);
 
 // What a commit's entry keeps of the counselor's decision.
 std::string decisionText(std::string_view base, const json::object& edit);

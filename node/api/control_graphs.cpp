@@ -31,7 +31,8 @@ WITAN_STRUCT(SendRequest, (std::string, graph, "Id of the graph", 1), (std::stri
              (json::object, body, "The message"))
 WITAN_ENUM(Admitted, begun, duplicate, refused)
 WITAN_STRUCT(GraphSent, (Admitted, outcome, "Whether a run began"),
-             (std::string, message, "Why not: backpressure, schema, unknown_ingress, external_id, duplicate; or empty"))
+             (std::string, message,
+              "Why not: backpressure, schema, unknown_ingress, external_id, too_large, key, duplicate; or empty"))
 
 WITAN_STRUCT(GraphRow, (std::string, graph, "Id of the graph"), (std::string, partition, "DOMAIN/NUMBER"),
              (std::int64_t, version, "The deployed version"), (std::string, digest, "Of its document"),
@@ -43,7 +44,8 @@ WITAN_STRUCT(QuestionRow, (std::string, node, "Where"), (std::string, span, "Wha
              (std::string, digest, "Of the body that is asked about"), (std::optional<json::value>, body, "That body"),
              (std::vector<std::string>, who, "Who may answer; empty: whoever has the role"))
 WITAN_STRUCT(LetterRow, (std::string, message, "Id of the message"), (std::string, node, "For this node"),
-             (std::string, key, "Its key"), (std::string, reason, "Why it died"), (std::string, digest, "Of its body"))
+             (std::string, key, "Its key"), (std::string, reason, "Why it died"), (std::string, digest, "Of its body"),
+             (bool, again, "Whether it was kept and can be sent again; what a guard held back was not"))
 WITAN_STRUCT(OutputRow, (std::string, node, "The egress"), (std::optional<json::value>, body, "What came out"))
 WITAN_STRUCT(RunRow, (std::string, graph, "Id of the graph"), (std::string, run, "Id of the run"),
              (std::string, external, "External id of the message that began it"),
@@ -162,9 +164,15 @@ void deploy(const ApiContext& context, const DeployRequest& asked, Later<GraphDe
     std::string all = wrong;
     for (const graph::Finding& one : checked.errors)
       all += (all.empty() ? "" : "; ") + one.id + " " + one.place + ": " + one.message;
-    return later.refuse(invalid("the graph may not be deployed: " + all, "see: witan graph lint"));
+    return later.refuse(invalid("the graph may not be deployed on this node: " + all,
+                                "the checks: docs/graphs.md; boundaries and operations: policy.toml of the data "
+                                "directory; witan graph lint knows this node's registry only with --env"));
   }
   GraphDeployed made{checked.document->id, checked.document->version, checked.document->digest, checked.bound, {}};
+  const auto now = [&daemon, graph = made.graph] {
+    const PartitionHost* host = daemon.replica().host(daemon.replica().partitionFor(kGraphDomain, graph));
+    return host == nullptr ? std::nullopt : domains::graph::deployedIn(host->partition().state(graph));
+  };
   for (const graph::Finding& one : checked.warnings)
     made.warnings.push_back(one.id + " " + one.place + ": " + one.message);
   if (const Status kept = bodiesOf(daemon).keep({std::make_shared<const json::value>(source)}); !kept.ok())
@@ -174,15 +182,21 @@ void deploy(const ApiContext& context, const DeployRequest& asked, Later<GraphDe
   if (!module.ok()) return later.refuse(module.error());
   json::object action = parseJson(toJson(domains::graph::deployStep(*checked.document))).value().get_object();
   action["type"] = "Deploy";
-  const std::string operation = "graph-deploy:" + made.digest.substr(0, 32);
+  // After another version the same document is another operation: what was decided of it before says nothing.
+  const std::string operation = concat("graph-deploy:", made.digest.substr(0, 32), ":", now() ? now()->number : 0);
   auto request = proposalRequest(**module, made.graph, "Operator", operation, action);
   if (!request.ok()) return later.refuse(request.error());
   constexpr std::int64_t kWaitMs = 10'000;
-  const auto answered = [later, made](const Result<Answer>& answer) {
+  const auto answered = [later, made, now](const Result<Answer>& answer) {
     if (!answer.ok()) return later.refuse(answer.error());
-    const kernel::Outcome outcome = answer->outcome == kernel::Outcome::duplicate ? answer->recorded : answer->outcome;
-    if (outcome == kernel::Outcome::approved) return later.answer(made);
-    later.refuse(conflict(answer->invariant + " " + answer->message, "give the changed document a higher version"));
+    const bool before = answer->outcome == kernel::Outcome::duplicate;
+    const auto higher = [&](const std::string& why) {
+      later.refuse(conflict(why, "give the changed document a higher version"));
+    };
+    if (before && now() && now()->number > made.version)
+      return higher(concat("version ", now()->number, " is deployed"));
+    if ((before ? answer->recorded : answer->outcome) == kernel::Outcome::approved) return later.answer(made);
+    higher(answer->invariant + " " + answer->message);
   };
   const auto enter = [&daemon, later, answered, request = *std::move(request)] {
     if (const Status taken = daemon.ask(request, kWaitMs, answered); !taken.ok()) later.refuse(taken.error());
@@ -328,6 +342,30 @@ Result<FoundRun> findRun(Daemon& daemon, const std::string& named) {
                   "name one by its id: witan graph list --runs");
 }
 
+template <class S>
+const std::vector<domains::graph::Lost>* deadIn(const domains::graph::Step& step) {
+  const S* is = std::get_if<S>(&step);
+  return is == nullptr ? nullptr : &is->dead;
+}
+
+// Those of its steps that no letter is kept of, unless they were sent again.
+void addLost(RunShown& shown) {
+  std::set<std::string> known;
+  for (const LetterRow& letter : shown.letters) known.insert(letter.message);
+  std::vector<domains::graph::Lost> lost;
+  for (const StepRow& row : shown.steps) {
+    const auto step = domains::graph::readStep(row.action.get_object());
+    if (!step.ok()) continue;
+    if (const auto* again = std::get_if<domains::graph::Redrive>(&*step)) known.insert(again->message);
+    for (const auto* dead : {deadIn<domains::graph::Finish>(*step), deadIn<domains::graph::Fail>(*step),
+                             deadIn<domains::graph::End>(*step)})
+      if (dead != nullptr) lost.insert(lost.end(), dead->begin(), dead->end());
+  }
+  for (const domains::graph::Lost& one : lost)
+    if (known.insert(one.message).second)
+      shown.letters.push_back({one.message, one.node, one.key, one.reason, "", false});
+}
+
 Result<RunShown> showRun(const ApiContext& context, const RunRequest& asked) {
   WITAN_DO(needsLedgers(context.daemon));
   GraphBodies bodies = bodiesOf(context.daemon);
@@ -340,10 +378,11 @@ Result<RunShown> showRun(const ApiContext& context, const RunRequest& asked) {
     shown.outputs.push_back({one.node, body ? std::optional(*body) : std::nullopt});
   }
   for (const domains::graph::Letter& one : domains::graph::lettersIn(state, run.id))
-    shown.letters.push_back({one.message.id, one.message.node, one.message.key, one.reason, one.message.digest});
+    shown.letters.push_back({one.message.id, one.message.node, one.message.key, one.reason, one.message.digest, true});
   WITAN_SET(shown.digest, documentOf(*host, id, run.version));
   if (const graph::Body document = bodies.find(shown.digest)) shown.bound = graph::checkGraph(*document, {}).bound;
   WITAN_SET(shown.steps, stepsOf(*host, id, run.id));
+  addLost(shown);
   return shown;
 }
 

@@ -10,7 +10,7 @@ namespace {
 WITAN_STRUCT(PersonRow, (std::string, name, "Name of the person, as domains list counselors"),
              (std::vector<std::string>, keys, "Public keys in hex; the last one is in force"),
              (DeviceState, state, "Whether the person may answer or was revoked"),
-             (std::vector<std::string>, roles, "Roles of the person: DOMAIN.counselor"),
+             (std::vector<std::string>, roles, "Roles of the person: DOMAIN.counselor, graph.Person"),
              (Time, since, "When the person was added"), (std::string, reason, "Reason of a revocation"))
 
 WITAN_STRUCT(Persons, (std::string, cluster, "Id of the cluster"), (std::uint64_t, version, "Version of the roster"),
@@ -18,7 +18,7 @@ WITAN_STRUCT(Persons, (std::string, cluster, "Id of the cluster"), (std::uint64_
 
 WITAN_STRUCT(AddPersonRequest, (std::string, name, "Name of the person", 1),
              (std::string, key, "Public Ed25519 key in hex", 1),
-             (std::vector<std::string>, roles, "Roles of the person: DOMAIN.counselor"))
+             (std::vector<std::string>, roles, "Roles of the person: DOMAIN.counselor, graph.Person"))
 
 WITAN_STRUCT(RevokePersonRequest, (std::string, name, "Name of the person", 1),
              (Omittable<std::string>, reason, "Reason, for the roster"))

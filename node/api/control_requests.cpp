@@ -6,6 +6,7 @@
 #include "kernel/domain_module.h"
 #include "kernel/preview.h"
 #include "kernel/record/entry.h"
+#include "kernel/record/statement.h"
 #include "node/api/control_routes.h"
 #include "node/api/counselor_queue.h"
 #include "node/daemon/agent_feed.h"
@@ -35,6 +36,8 @@ WITAN_STRUCT(AnswerRequest, (std::string, graph, "Id of the graph", 1), (std::st
              (std::string, node, "Where it is asked", 1), (std::string, span, "Which question", 1),
              (std::string, digest, "Of the body that is asked about", 1),
              (std::string, by, "Name of the person who answers", 1), (bool, approve, "The answer"),
+             (Omittable<std::string>, signature,
+              "The person's key and signature of this answer, in hex (docs/ledger-format.md, section 10)", 1),
              (Omittable<std::string>, operationId, "A repeated id is answered from the ledger; default: a new id", 1),
              (Omittable<std::uint64_t>, waitMs,
               "Milliseconds to wait for the decision, at most 120000; default: 10000"))
@@ -163,6 +166,9 @@ void ask(const ApiContext& context, Result<Request> request, const Omittable<std
 }
 
 Result<Request> requestOf(const ApiContext& context, const ProposeRequest& asked) {
+  if (kernel::isPersonal(asked.domain, asked.role))
+    return Error{ErrorCode::unauthorised, "only people answer what a graph asks",
+                 "POST /v1/graphs/answer, with a counselor's token: witan graph answer"};
   WITAN_TRY(module, moduleNamed(context.daemon, asked.domain));
   return proposalRequest(*module, asked.entity, asked.role, operationIdOf(context, asked), asked.action);
 }
@@ -176,7 +182,8 @@ Result<Request> requestOf(const ApiContext& context, const AnswerRequest& asked)
                                       {"span", asked.span},
                                       {"digest", asked.digest},
                                       {"by", asked.by},
-                                      {"approve", asked.approve}});
+                                      {"approve", asked.approve},
+                                      {"signature", asked.signature.value_or("")}});
 }
 
 Result<Request> requestOf(const ApiContext& context, const BeginRequest& asked) {

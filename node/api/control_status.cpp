@@ -7,6 +7,8 @@
 #include "node/operations/sync.h"
 #include "node/witness/witness_rounds.h"
 #include "replica/core/entry_evidence.h"
+#include "replica/core/partition_host.h"
+#include "replica/graph_runtime.h"
 #include "replica/head_exchange.h"
 #include "replication/writer.h"
 
@@ -27,31 +29,39 @@ WITAN_STRUCT(AgentRuns, (std::uint64_t, started, "Runs that started or resumed")
              (std::uint64_t, completed, "Runs that completed"), (std::uint64_t, failed, "Runs that failed"),
              (std::optional<AgentFailure>, lastFailure, "The last failed run; null: none"))
 
+WITAN_STRUCT(GraphCount, (std::string, step, "begun, delivered, finished, failed, dead, refused, verdict, effect, ..."),
+             (std::string, why, "Reason of a death or refusal, verdict, or how a run ended; else empty"),
+             (std::uint64_t, count, "How often"))
+WITAN_STRUCT(GraphStatus, (std::string, graph, "Id of the graph"), (std::int64_t, version, "That new runs keep"),
+             (std::int64_t, runs, "Runs that go on"), (std::int64_t, queued, "Messages that wait"),
+             (std::int64_t, running, "Spans at work"), (std::int64_t, asking, "Questions that are open"),
+             (std::int64_t, backoff, "Spans that wait for another attempt"),
+             (std::vector<GraphCount>, counts,
+              "Since the start of the node; by node: witan_graph_steps_total of /metrics"))
+
 WITAN_STRUCT(PeerCount, (std::uint64_t, known, "Other active members"),
              (std::uint64_t, connected, "Members with a link to this device"))
 
 WITAN_STRUCT(PartitionCount, (std::uint64_t, kept, "Partitions with a copy on this device"),
              (std::uint64_t, owned, "Partitions for which this device decides"))
 
-WITAN_STRUCT(NodeStatus, (std::string, version, "Version of the running program"),
-             (std::string, device, "Id of this device"), (std::string, name, "Name of this device"),
-             (std::string, fingerprint, "Fingerprint of this device's key"),
-             (std::string, cluster, "Id of the cluster"),
-             (std::uint64_t, rosterVersion, "Version of the newest roster"),
-             (std::string, writer, "Id under which this device writes replicated data"),
-             (std::vector<std::string>, roles, "Roles of this device"),
-             (bool, admin, "Whether this device holds the cluster's admin key"),
-             (std::vector<std::string>, addresses, "Addresses on which this device listens for peers"),
-             (std::int64_t, uptimeSeconds, "Seconds since the start"), (PeerCount, peers, "Other members"),
-             (PartitionCount, partitions, "Partitions of all domains"),
-             (std::uint64_t, entries, "Ledger entries on this device"),
-             (std::uint64_t, entities, "Entities on this device"),
-             (std::uint64_t, waitingForCounselor, "Proposals that wait for a counselor"),
-             (std::uint64_t, outbox, "Requests of this device without an answer"),
-             (bool, agents, "Whether agents work on this device"),
-             (std::optional<AgentRuns>, agentRuns, "Runs of agents since the start; null: no agents work here"),
-             (bool, quiet, "Whether no work is due"), (std::uint64_t, incidents, "Number of incidents"),
-             (std::vector<NodeCheck>, checks, "Checks of readiness"))
+WITAN_STRUCT(
+    NodeStatus, (std::string, version, "Version of the running program"), (std::string, device, "Id of this device"),
+    (std::string, name, "Name of this device"), (std::string, fingerprint, "Fingerprint of this device's key"),
+    (std::string, cluster, "Id of the cluster"), (std::uint64_t, rosterVersion, "Version of the newest roster"),
+    (std::string, writer, "Id under which this device writes replicated data"),
+    (std::vector<std::string>, roles, "Roles of this device"),
+    (bool, admin, "Whether this device holds the cluster's admin key"),
+    (std::vector<std::string>, addresses, "Addresses on which this device listens for peers"),
+    (std::int64_t, uptimeSeconds, "Seconds since the start"), (PeerCount, peers, "Other members"),
+    (PartitionCount, partitions, "Partitions of all domains"),
+    (std::uint64_t, entries, "Ledger entries on this device"), (std::uint64_t, entities, "Entities on this device"),
+    (std::uint64_t, waitingForCounselor, "Proposals that wait for a counselor"),
+    (std::uint64_t, outbox, "Requests of this device without an answer"),
+    (bool, agents, "Whether agents work on this device"),
+    (std::optional<AgentRuns>, agentRuns, "Runs of agents since the start; null: no agents work here"),
+    (std::vector<GraphStatus>, graphs, "Graphs that run on this device"), (bool, quiet, "Whether no work is due"),
+    (std::uint64_t, incidents, "Number of incidents"), (std::vector<NodeCheck>, checks, "Checks of readiness"))
 
 WITAN_STRUCT(Incidents, (std::vector<operations::IncidentRow>, incidents, "Incidents on record, oldest first"))
 
@@ -177,7 +187,7 @@ Check policyCheck(const Daemon& daemon) {
   const std::string words = epoch.empty() ? "no agents work here" : "agents work under: " + epoch;
   if (daemon.policyProblem().empty()) return {"policy", true, words};
   return {"policy", true, words + "; the file was not taken: " + daemon.policyProblem(),
-          "correct it (witan policy check) and send SIGHUP again"};
+          epoch.empty() ? "restart the node" : "correct it (witan policy check) and send SIGHUP again"};
 }
 
 // It counts; but a start would find an older one, with those that were revoked since.
@@ -208,6 +218,27 @@ std::vector<Check> checksOf(Daemon& daemon) {
           ownersCheck(daemon),
           witnessesCheck(daemon),
           policyCheck(daemon)};
+}
+
+std::vector<GraphStatus> graphsOf(const Replica& replica) {
+  std::vector<GraphStatus> all;
+  const GraphRuntime* graphs = replica.graphs();
+  for (const auto& [id, host] : replica.hosts()) {
+    if (graphs == nullptr || host->module().signature().domain != kGraphDomain) continue;
+    for (const std::string& name : host->partition().entities()) {
+      const graph::Runtime* runtime = graphs->runtime(name);
+      if (runtime == nullptr) continue;
+      GraphStatus row{name, runtime->deployed()->version, runtime->running(), 0, 0, 0, 0, {}};
+      for (const graph::NodeLoad& load : runtime->loads())
+        row.queued += load.queued, row.running += load.running, row.asking += load.asking, row.backoff += load.backoff;
+      std::map<std::pair<std::string, std::string>, std::uint64_t> counts;
+      for (const auto& [key, count] : graphs->meter().counts())
+        if (const auto& [of, node, step, why] = key; of == name) counts[{step, why}] += count;
+      for (const auto& [what, count] : counts) row.counts.push_back({what.first, what.second, count});
+      all.push_back(std::move(row));
+    }
+  }
+  return all;
 }
 
 // Since the node started; none if no agents work here.
@@ -289,6 +320,7 @@ Result<NodeStatus> status(const ApiContext& context, const Nothing&) {
   answer.outbox = replica.outbox().size();
   answer.agents = !daemon.config().agents.empty();
   answer.agentRuns = agentRuns(replica);
+  answer.graphs = graphsOf(replica);
   answer.quiet = replica.quiet();
   if (auto incidents = replica.data().incidents(); incidents.ok()) answer.incidents = incidents->size();
   for (const Check& check : checksOf(daemon))

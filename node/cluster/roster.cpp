@@ -45,6 +45,9 @@ Status checkDevice(const RosterDevice& device) {
   return okStatus();
 }
 
+// Whose holder answers: escalations of a domain, or questions of graphs.
+bool isPersonsRole(std::string_view role) { return role == kGraphPerson || role.ends_with(concat(".", kCounselor)); }
+
 Status checkPersons(const std::vector<RosterPerson>& persons, std::set<std::string>& keys) {
   if (persons.size() > kMaxPersons) return invalid(concat("a roster has at most ", kMaxPersons, " persons"));
   for (std::size_t i = 0; i < persons.size(); ++i) {
@@ -61,8 +64,8 @@ Status checkPersons(const std::vector<RosterPerson>& persons, std::set<std::stri
     }
     if (person.roles.size() > kMaxDeviceRoles) return invalid(who + "too many roles");
     for (const std::string& role : person.roles)
-      if (!role.ends_with(concat(".", kCounselor)) || !validateId("role", role).ok())
-        return invalid(who + inQuotes(role) + " is no role of a person", "a role is DOMAIN.counselor");
+      if (!isPersonsRole(role) || !validateId("role", role).ok())
+        return invalid(who + inQuotes(role) + " is no role of a person", "a role is DOMAIN.counselor, or graph.Person");
     if (person.reason.size() > kMaxReasonBytes) return invalid(who + "the reason is too long");
   }
   return okStatus();
@@ -89,6 +92,7 @@ std::vector<std::string> rolesOf(const kernel::Signature& signature) {
   std::vector<std::string> names;
   for (const kernel::RoleInfo& role : signature.roles) names.push_back(signature.domain + "." + role.name);
   for (const std::string_view role : {kCounselorRole, kBeginRole}) names.push_back(concat(signature.domain, ".", role));
+  if (kGraphPerson.starts_with(signature.domain + ".")) names.push_back(concat(signature.domain, ".", kIngressRole));
   return names;
 }
 
@@ -236,7 +240,9 @@ std::size_t Roster::activeCount() const {
 }
 
 bool RosterPerson::mayAnswer(std::string_view domain) const {
-  return active() && std::ranges::find(roles, concat(domain, ".", kCounselor)) != roles.end();
+  return active() && std::ranges::any_of(roles, [&](const std::string& role) {
+           return isPersonsRole(role) && role.substr(0, role.rfind('.')) == domain;
+         });
 }
 
 const RosterPerson* Roster::person(std::string_view name) const {
@@ -248,7 +254,7 @@ const RosterPerson* Roster::person(std::string_view name) const {
 Status addPerson(Roster& roster, std::string_view name, const PublicKey& key, std::span<const std::string> roles,
                  Time now) {
   WITAN_DO(checkLetters(name));
-  if (roles.empty()) return invalid("a person needs a role", "give --role DOMAIN.counselor");
+  if (roles.empty()) return invalid("a person needs a role", "give --role DOMAIN.counselor, or graph.Person");
   std::vector<RosterPerson>& persons = roster.persons ? *roster.persons : roster.persons.emplace();
   auto at = std::ranges::lower_bound(persons, name, {}, &RosterPerson::name);
   if (at == persons.end() || at->name != name) {

@@ -41,6 +41,10 @@ inline constexpr std::string_view kAnyRole = "*";
 // DOMAIN.counselor brings decisions of counselors, DOMAIN.begin begins entities. Roles of devices, of no process.
 inline constexpr std::string_view kCounselorRole = "counselor";
 inline constexpr std::string_view kBeginRole = "begin";
+// graph.ingress sends messages to graphs.
+inline constexpr std::string_view kIngressRole = "ingress";
+// The role of a person, and of the devices that bring it, who answers questions of graphs.
+inline constexpr std::string_view kGraphPerson = "graph.Person";
 // DOMAIN.ROLE:read sees the slices of a role and proposes nothing.
 inline constexpr std::string_view kReads = ":read";
 
@@ -69,12 +73,12 @@ struct RosterDevice {
   bool mayHave(std::string_view scope) const;
 };
 
-// Somebody who answers as a counselor, with a key of their own (`witan person add`).
+// Somebody who answers as a counselor, or questions of graphs, with a key of their own (`witan person add`).
 struct RosterPerson {
   std::string name;               // as the domain's list of counselors has it
   std::vector<std::string> keys;  // hex; the last one counts, those before it were replaced
   DeviceState state = DeviceState::active;
-  std::vector<std::string> roles;  // "{domain}.counselor"
+  std::vector<std::string> roles;  // "{domain}.counselor"; "graph.Person" for questions of graphs
   Time since;
   std::string reason;  // of a revocation
   WITAN_MEMBERS(RosterPerson, name, keys, state, roles, since, reason)

@@ -314,7 +314,13 @@ void Daemon::takePublished() {
 // --- the policy of its agents, membership
 
 Status Daemon::reloadPolicy() {
-  if (!gate_) return okStatus();
+  if (!gate_) {
+    // Agents, tools and the monitor of graphs are set up when a node starts.
+    if (!std::filesystem::exists(path_ / kAgentsPolicyFile)) return policyProblem_.clear(), okStatus();
+    policyProblem_ = concat((path_ / kAgentsPolicyFile).string(), " is new, and counts from the next start");
+    log_.warn("agents", policyProblem_, {{"todo", "restart the node"}});
+    return conflict(policyProblem_, "restart the node");
+  }
   auto read = policyOfDevice(path_);
   Status taken = read.ok() ? okStatus() : Status(read.error());
   // A file that is gone must not open what it closed.

@@ -15,9 +15,6 @@ Status no(const std::string& what) {
 bool hasAnyRole(const RosterDevice& device) { return std::ranges::find(device.roles, kAnyRole) != device.roles.end(); }
 
 Status allowed(const RosterDevice& device, const Request& request) {
-  const auto ofDomain = [&](const std::string& role) {
-    return role.starts_with(request.domain + ".") && !role.ends_with(kReads);
-  };
   switch (request.kind) {
     case RequestKind::propose:
       if (request.domain == kGraphDomain && request.role == "Runtime")
@@ -26,8 +23,9 @@ Status allowed(const RosterDevice& device, const Request& request) {
       // A role that the domain does not have is for the meta-agent to reject, on record.
       return no("propose as " + request.domain + "." + request.role);
     case RequestKind::ingress:
-      return hasAnyRole(device) || std::ranges::any_of(device.roles, ofDomain) ? okStatus()
-                                                                               : no("send messages to graphs");
+      return device.mayAct(request.domain, kIngressRole) || device.mayAct(request.domain, "Operator")
+                 ? okStatus()
+                 : no("send messages to graphs: that needs the role graph.ingress");
     case RequestKind::init:
       return device.mayAct(request.domain, kBeginRole)
                  ? okStatus()

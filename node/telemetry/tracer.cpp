@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/quote.h"
 #include "net/address.h"
+#include "node/telemetry/graph_spans.h"
 
 namespace witan::node {
 
@@ -80,7 +81,8 @@ Tracer::Tracer(net::Loop& loop, Log& log, net::HttpEndpoint endpoint, std::strin
       log_(log),
       path_(std::move(path)),
       origin_(std::move(origin)),
-      client_(loop, std::move(endpoint), {.maxBodyBytes = 1 << 20, .timeoutMs = 10'000}) {}
+      client_(loop, std::move(endpoint), {.maxBodyBytes = 1 << 20, .timeoutMs = 10'000}),
+      graphs_(std::make_unique<GraphSpans>()) {}
 
 Tracer::~Tracer() {
   if (timer_ != 0) loop_.cancel(timer_);
@@ -149,6 +151,8 @@ void Tracer::entry(const std::string& partition, const kernel::EntryView& entry,
                      {"witan.ledger.seq", static_cast<std::int64_t>(entry.seq)},
                      {"witan.outcome", std::string(enumName(kernel::outcomeOf(entry.tag)))}};
   add(std::move(span));
+  if (owned && entry.tag == kernel::Tag::approved && partition.starts_with("graph/"))
+    for (Span& one : graphs_->ended(entry)) add(std::move(one));
 }
 
 void Tracer::add(Span span) {

@@ -5,6 +5,8 @@
 //       witan.decide       on the owner: from the decision to the moment when its ledger entry is durable
 //         witan.follow     on every other device: from the decision to the moment when its copy is durable
 //
+// And the runs of graphs, by the owner of their ledger (node/telemetry/graph_spans.h).
+//
 // Trace and span ids follow from the operation id, so the devices' spans make one tree. With a caller's context the
 // asking device's spans are in the caller's trace, and link to the derived one, where those of the others are.
 // Spans carry names and numbers: no entity, no contents.
@@ -88,6 +90,8 @@ struct TracedCall {
   std::string traceparent;  // as the caller sent it; empty: none
 };
 
+class GraphSpans;
+
 class Tracer {
  public:
   // `url`: http://HOST:PORT, with a path or without (then /v1/traces). Errors: another form.
@@ -127,6 +131,7 @@ class Tracer {
   // Callers' contexts by operation id, until its entry is here; the oldest go first.
   std::map<std::string, TraceContext, std::less<>> foreign_;
   std::deque<std::string> foreignOrder_;
+  const std::unique_ptr<GraphSpans> graphs_;
   net::Loop::TimerId timer_ = 0;
   bool sending_ = false, quiet_ = false;
   std::uint64_t exported_ = 0, dropped_ = 0;

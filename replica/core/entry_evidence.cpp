@@ -17,15 +17,6 @@ namespace {
 
 Error bad(std::string_view why) { return invalid(concat("evidence: ", why)); }
 
-// Whether the key that stands before a counselor's signature made it.
-bool holdsAnswer(std::string_view cluster, std::string_view domain, const kernel::EntryView& entry,
-                 kernel::SignatureMemo& memo) {
-  PublicKey key{};
-  std::copy_n(entry.signature.begin(), key.size(), key.begin());
-  return memo.holds(key, kernel::answerText(kernel::statementOf(cluster, domain, entry)),
-                    entry.signature.subspan(key.size()));
-}
-
 }  // namespace
 
 std::string offenceOf(std::string_view cluster, std::string_view domain, const kernel::EntryView& entry,
@@ -40,8 +31,9 @@ std::string offenceOf(std::string_view cluster, std::string_view domain, const k
   const PublicKey by = kernel::readProof(entry.proof)->key;
   if (std::ranges::find(ownerKeys, by) != ownerKeys.end() && entry.device != ownerDevice)
     return concat("its owner signed it in the name of ", entry.device);
-  if (!entry.signature.empty() && !holdsAnswer(cluster, domain, entry, memo))
-    return concat("the answer's signature in the name of ", entry.counselor, " does not hold");
+  const auto word = kernel::personsWord(kernel::statementOf(cluster, domain, entry), entry.signature);
+  if (word && !word->signature.empty() && !word->holds(memo))
+    return concat("the answer's signature in the name of ", word->person, " does not hold");
   return {};
 }
 

@@ -73,18 +73,6 @@ bool becomesEntry(const Request& request) {
   return request.kind != RequestKind::init && request.kind != RequestKind::ingress;
 }
 
-// A counselor's key and signature, as they stand together.
-struct PersonSignature {
-  PublicKey key{};
-  std::span<const std::uint8_t> signature;
-};
-PersonSignature personSignature(std::span<const std::uint8_t> bytes) {
-  PersonSignature person;
-  std::copy_n(bytes.begin(), person.key.size(), person.key.begin());
-  person.signature = bytes.subspan(person.key.size());
-  return person;
-}
-
 Error unproven(std::string what) { return Error{ErrorCode::unauthorised, std::move(what), ""}; }
 
 bool isTag(kernel::Outcome outcome) {
@@ -121,22 +109,28 @@ Status checkProposer(ReplicaState& state, const Request& request) {
 }
 
 Status checkPerson(ReplicaState& state, const Request& request) {
-  if (request.kind != RequestKind::commit && request.kind != RequestKind::reject) return okStatus();
+  if (!becomesEntry(request)) return okStatus();
+  const bool proposes = request.kind == RequestKind::propose;
+  if (proposes && !kernel::isPersonal(request.domain, request.role)) return okStatus();
+  std::string text;
+  const auto statement = statementOf(state, request, text);
+  if (!statement.ok()) return proposes ? okStatus() : Status(statement.error());  // it is refused for that
+  const auto word = kernel::personsWord(*statement, request.signature);
+  if (!word) return okStatus();
+  if (proposes && !request.agent.empty())
+    return unproven(concat("the agent ", request.agent, " may not answer for ", word->person));
   const HeadKeys* keys = state.config.heads.get();
-  if (request.signature.empty()) {
-    if (!state.config.signedAnswers && (keys == nullptr || keys->mayAnswerUnsigned(request.domain, request.counselor)))
+  if (word->signature.empty()) {
+    if (!state.config.signedAnswers && (keys == nullptr || keys->mayAnswerUnsigned(request.domain, word->person)))
       return okStatus();
     return unproven(
-        concat("the answer bears no signature of ", request.counselor, "; sign it with the key of `witan person add`"));
+        concat("the answer bears no signature of ", word->person, "; sign it with the key of `witan person add`"));
   }
-  const PersonSignature person = personSignature(request.signature);
-  if (keys == nullptr || !keys->mayAnswer(request.counselor, person.key, request.domain))
-    return unproven(concat("the key that signed the answer is not one by which ", request.counselor, " may answer for ",
+  if (keys == nullptr || !keys->mayAnswer(word->person, word->key(), request.domain))
+    return unproven(concat("the key that signed the answer is not one by which ", word->person, " may answer for ",
                            request.domain));
-  std::string text;
-  WITAN_TRY(statement, statementOf(state, request, text));
-  if (state.signatures.holds(person.key, kernel::answerText(statement), person.signature)) return okStatus();
-  return unproven(concat("the signature of ", request.counselor, " is not of this answer to what is pending"));
+  if (word->holds(state.signatures)) return okStatus();
+  return unproven(concat("the signature of ", word->person, " is not of this answer to what is pending"));
 }
 
 void signAnswers(ReplicaState& state, std::span<const std::pair<std::string, Answer*>> answers) {
@@ -211,10 +205,12 @@ Result<std::optional<Offence>> offenceIn(ReplicaState& state, const std::string&
     return offence(kind, why);
   if (!e.proof.empty() && !isAmong(keys.keysOf(e.device), kernel::readProof(e.proof)->key))
     return unavailable(concat("entry ", e.seq, ": no key of ", e.device, " that is known here"));
-  if (!e.signature.empty() && !isAmong(keys.keysOfPerson(e.counselor), personSignature(e.signature).key))
-    return unavailable(concat("entry ", e.seq, ": no key of ", e.counselor, " that is known here"));
-  if (state.config.signedAnswers && !e.counselor.empty() && kernel::hasProposer(e) && e.signature.empty())
-    return offence("unsigned", concat("bears no signature of ", e.counselor));
+  const auto word = kernel::personsWord(kernel::statementOf(cluster, domain, e), e.signature);
+  if (!word || !kernel::hasProposer(e)) return std::optional<Offence>();
+  if (!word->signature.empty() && !isAmong(keys.keysOfPerson(word->person), word->key()))
+    return unavailable(concat("entry ", e.seq, ": no key of ", word->person, " that is known here"));
+  if (state.config.signedAnswers && word->signature.empty())
+    return offence("unsigned", concat("bears no signature of ", word->person));
   return std::optional<Offence>();
 }
 

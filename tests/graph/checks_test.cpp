@@ -73,6 +73,23 @@ TEST(GraphChecks, UnknownNamesAreFoundAtTheirPlace) {
   }
 }
 
+// The ledger of graphs is for graphs' own runtimes, operators and persons: a graph answers no graph's gate.
+TEST(GraphChecks, NoGraphActsOnTheLedgerOfGraphs) {
+  Environment environment = environmentOf("env.json");
+  for (const char* role : {"Person", "Operator", "Runtime"}) environment.domains["graph"].roles.emplace_back(role);
+  for (const json::object& vector : tests::vectorsOf("checks.jsonl")) {
+    if (vector.at("name") != "line") continue;
+    for (const std::string& role : environment.domains["graph"].roles) {
+      json::value document = vector.at("document");
+      json::object& node = document.at("node").at(1).as_object();
+      for (const char* member : {"agent", "version", "capabilities"}) node.erase(member);
+      node["kind"] = "domain", node["domain"] = "graph", node["role"] = role;
+      const Checked checked = checkGraph(document, environment);
+      EXPECT_EQ(std::ranges::count(checked.errors, "GL20", &Finding::id), 1) << role;
+    }
+  }
+}
+
 TEST(GraphChecks, HostileDocumentsAreRefused) {
   std::string deep = "{\"type\":[{\"name\":\"T\",\"schema\":";
   for (int i = 0; i < 20'000; ++i) deep += "{\"type\":\"array\",\"items\":";

@@ -49,8 +49,10 @@ class Emitter final : public agents::Agent {
 class Stage {
  public:
   Stage(json::object of, std::vector<std::shared_ptr<const AgentSetup>> setups,
-        std::vector<const kernel::DomainModule*> domains)
+        std::vector<const kernel::DomainModule*> domains,
+        const std::function<void(std::size_t, ReplicaConfig&)>& more = {})
       : cluster(setups.size(), [=](std::size_t n, ReplicaConfig& config) {
+          if (more) more(n, config);
           config.domains = domains;
           config.domains.push_back(&budget());
           config.domains.push_back(&graphs());
@@ -89,17 +91,17 @@ class Stage {
     submit(device, ingressRequest(graph, ingress, id, operation(), canonicalJson(body)));
   }
   void answer(Device& device, const std::string& by, const std::string& node, bool approve = true) {
+    const json::object action = answerOf(device, by, approve);
+    ASSERT_EQ(action.at("node"), json::value(node));
+    propose(device, graphs(), graph, "Person", action);
+  }
+  // To the one question that is open.
+  json::object answerOf(Device& device, const std::string& by, bool approve) const {
     const auto questions = domains::graph::questionsIn(state(device));
-    ASSERT_THAT(questions, ::testing::SizeIs(1));
-    ASSERT_EQ(questions[0].node, node);
-    propose(device, graphs(), graph, "Person",
-            {{"type", "Answer"},
-             {"run", questions[0].run},
-             {"node", node},
-             {"span", questions[0].span},
-             {"digest", questions[0].digest},
-             {"by", by},
-             {"approve", approve}});
+    EXPECT_THAT(questions, ::testing::SizeIs(1));
+    const domains::graph::Question asked = questions.empty() ? domains::graph::Question() : questions[0];
+    return {{"type", "Answer"}, {"run", asked.run},       {"node", asked.node}, {"span", asked.span},
+            {"by", by},         {"digest", asked.digest}, {"approve", approve}};
   }
   void connectAll(bool connected) {
     for (std::size_t i = 0; i < devices.size(); ++i)

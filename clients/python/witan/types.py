@@ -32,7 +32,7 @@ class AddPersonRequest(TypedDict):
     key: str
     # Name of the person
     name: str
-    # Roles of the person: DOMAIN.counselor
+    # Roles of the person: DOMAIN.counselor, graph.Person
     roles: list[str]
 
 
@@ -280,6 +280,8 @@ class AnswerRequest(TypedDict):
     operationId: NotRequired[str]
     # Id of the run
     run: str
+    # The person's key and signature of this answer, in hex (docs/ledger-format.md, section 10)
+    signature: NotRequired[str]
     # Which question
     span: str
     # Milliseconds to wait for the decision, at most 120000; default: 10000
@@ -884,6 +886,15 @@ class FormRequest(TypedDict):
     form: str
 
 
+class GraphCount(TypedDict):
+    # How often
+    count: int
+    # begun, delivered, finished, failed, dead, refused, verdict, effect, ...
+    step: str
+    # Reason of a death or refusal, verdict, or how a run ended; else empty
+    why: str
+
+
 class GraphDeployed(TypedDict):
     # The most deliveries of a run; null: not known before it begins
     bound: int | None
@@ -922,10 +933,29 @@ class GraphRows(TypedDict):
 
 
 class GraphSent(TypedDict):
-    # Why not: backpressure, schema, unknown_ingress, external_id, duplicate; or empty
+    # Why not: backpressure, schema, unknown_ingress, external_id, too_large, key, duplicate; or empty
     message: str
     # Whether a run began
     outcome: Literal["begun", "duplicate", "refused"]
+
+
+class GraphStatus(TypedDict):
+    # Questions that are open
+    asking: int
+    # Spans that wait for another attempt
+    backoff: int
+    # Since the start of the node; by node: witan_graph_steps_total of /metrics
+    counts: list[GraphCount]
+    # Id of the graph
+    graph: str
+    # Messages that wait
+    queued: int
+    # Spans at work
+    running: int
+    # Runs that go on
+    runs: int
+    # That new runs keep
+    version: int
 
 
 class Inbox(TypedDict):
@@ -1271,6 +1301,8 @@ class LedgerVerdict(TypedDict):
 
 
 class LetterRow(TypedDict):
+    # Whether it was kept and can be sent again; what a guard held back was not
+    again: bool
     # Of its body
     digest: str
     # Its key
@@ -1371,6 +1403,8 @@ class NodeStatus(TypedDict):
     entries: int
     # Fingerprint of this device's key
     fingerprint: str
+    # Graphs that run on this device
+    graphs: list[GraphStatus]
     # Number of incidents
     incidents: int
     # Name of this device
@@ -1596,7 +1630,7 @@ class PersonRow(TypedDict):
     name: str
     # Reason of a revocation
     reason: str
-    # Roles of the person: DOMAIN.counselor
+    # Roles of the person: DOMAIN.counselor, graph.Person
     roles: list[str]
     # When the person was added
     since: str

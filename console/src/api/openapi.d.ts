@@ -1990,7 +1990,7 @@ export interface components {
             key: string;
             /** @description Name of the person */
             name: string;
-            /** @description Roles of the person: DOMAIN.counselor */
+            /** @description Roles of the person: DOMAIN.counselor, graph.Person */
             roles: string[];
         };
         AddTokenRequest: {
@@ -2241,6 +2241,8 @@ export interface components {
             operationId?: string;
             /** @description Id of the run */
             run: string;
+            /** @description The person's key and signature of this answer, in hex (docs/ledger-format.md, section 10) */
+            signature?: string;
             /** @description Which question */
             span: string;
             /** @description Milliseconds to wait for the decision, at most 120000; default: 10000 */
@@ -2896,6 +2898,14 @@ export interface components {
             /** @description Which: the id of the item, behind its kind */
             form: string;
         };
+        GraphCount: {
+            /** @description How often */
+            count: number;
+            /** @description begun, delivered, finished, failed, dead, refused, verdict, effect, ... */
+            step: string;
+            /** @description Reason of a death or refusal, verdict, or how a run ended; else empty */
+            why: string;
+        };
         GraphDeployed: {
             /** @description The most deliveries of a run; null: not known before it begins */
             bound: number | null;
@@ -2937,13 +2947,49 @@ export interface components {
             graphs: components["schemas"]["GraphRow"][];
         };
         GraphSent: {
-            /** @description Why not: backpressure, schema, unknown_ingress, external_id, duplicate; or empty */
+            /** @description Why not: backpressure, schema, unknown_ingress, external_id, too_large, key, duplicate; or empty */
             message: string;
             /**
              * @description Whether a run began
              * @enum {string}
              */
             outcome: "begun" | "duplicate" | "refused";
+        };
+        GraphStatus: {
+            /**
+             * Format: int64
+             * @description Questions that are open
+             */
+            asking: number;
+            /**
+             * Format: int64
+             * @description Spans that wait for another attempt
+             */
+            backoff: number;
+            /** @description Since the start of the node; by node: witan_graph_steps_total of /metrics */
+            counts: components["schemas"]["GraphCount"][];
+            /** @description Id of the graph */
+            graph: string;
+            /**
+             * Format: int64
+             * @description Messages that wait
+             */
+            queued: number;
+            /**
+             * Format: int64
+             * @description Spans at work
+             */
+            running: number;
+            /**
+             * Format: int64
+             * @description Runs that go on
+             */
+            runs: number;
+            /**
+             * Format: int64
+             * @description That new runs keep
+             */
+            version: number;
         };
         Inbox: {
             /** @description Items, oldest first; those without a time last */
@@ -3339,6 +3385,8 @@ export interface components {
             signedEntries: number;
         };
         LetterRow: {
+            /** @description Whether it was kept and can be sent again; what a guard held back was not */
+            again: boolean;
             /** @description Of its body */
             digest: string;
             /** @description Its key */
@@ -3434,6 +3482,8 @@ export interface components {
             entries: number;
             /** @description Fingerprint of this device's key */
             fingerprint: string;
+            /** @description Graphs that run on this device */
+            graphs: components["schemas"]["GraphStatus"][];
             /** @description Number of incidents */
             incidents: number;
             /** @description Name of this device */
@@ -3663,7 +3713,7 @@ export interface components {
             name: string;
             /** @description Reason of a revocation */
             reason: string;
-            /** @description Roles of the person: DOMAIN.counselor */
+            /** @description Roles of the person: DOMAIN.counselor, graph.Person */
             roles: string[];
             /**
              * Format: date-time
@@ -10182,6 +10232,24 @@ export interface operations {
                      *       "entities": 3,
                      *       "entries": 12,
                      *       "fingerprint": "9f86 d081",
+                     *       "graphs": [
+                     *         {
+                     *           "asking": 1,
+                     *           "backoff": 0,
+                     *           "counts": [
+                     *             {
+                     *               "count": 14,
+                     *               "step": "begun",
+                     *               "why": ""
+                     *             }
+                     *           ],
+                     *           "graph": "clinic",
+                     *           "queued": 0,
+                     *           "running": 1,
+                     *           "runs": 2,
+                     *           "version": 1
+                     *         }
+                     *       ],
                      *       "incidents": 0,
                      *       "name": "office",
                      *       "outbox": 0,

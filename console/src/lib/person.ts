@@ -19,7 +19,7 @@ export interface Answer {
   entity: string;
   counselor: string;
   shown: string; // hex: digest of what is pending
-  kind: 'commit' | 'reject';
+  kind: 'commit' | 'reject' | 'answer';
   decision: string; // canonical JSON; "" for a rejection
   reason: string;
 }
@@ -142,6 +142,15 @@ export async function answerText(answer: Answer): Promise<Bytes> {
 export async function signAnswer(person: PersonKey, answer: Answer): Promise<string> {
   const signature = await crypto.subtle.sign({ name: 'Ed25519' }, person.key, await answerText(answer));
   return person.publicKey + toHex(new Uint8Array(signature));
+}
+
+// Of an answer to a question of a graph, as the node takes it: the whole action is what the person decides. `body` is
+// what the reader was shown, and must be what the digest is of.
+export async function signGraphAnswer(person: PersonKey, cluster: string, request: Record<string, unknown>, body: Json): Promise<string> {
+  const { graph, ...said } = request as { graph: string; by: string; digest: string };
+  if ((await digestOf(canonical(body))) !== said.digest) throw new Error('nothing was signed: the digest is not of the message that is shown');
+  const decision = canonical({ ...said, type: 'Answer' } as Json);
+  return signAnswer(person, { cluster, domain: 'graph', entity: graph, counselor: said.by, kind: 'answer', shown: said.digest, decision, reason: '' });
 }
 
 // Whether the digest to be signed is of what the reader was shown: `bytes` (base64) are those of the escalation's entry.

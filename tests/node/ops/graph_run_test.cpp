@@ -26,5 +26,18 @@ TEST(GraphRun, EachSpanStandsBelowItsCause) {
             "out    mail cccccccc (found)  0 ms  [span cccccccc, entries 9 to 10]\n");
 }
 
+// What somebody chose as a key, or a tool said, draws no line of its own; why a span died stands beside it.
+TEST(GraphRun, TextsOfOthersStayInTheirLine) {
+  const json::value steps = parseJson(R"([
+    {"seq":1,"action":{"type":"Begin","run":"r","message":"m1","key":"k\n    out  k  allow, finished"}},
+    {"seq":2,"action":{"type":"Deliver","message":"m1","node":"in","span":"aaaaaaaaaa","attempt":1}},
+    {"seq":3,"action":{"type":"Fail","span":"aaaaaaaaaa","why":"terminal_failure","cause":"refused: no\nentity"}}])")
+                                .value();
+  EXPECT_EQ(
+      spanTree(steps.as_array()),
+      "in  k\\n    out  k  allow, finished  failed: terminal_failure (refused: no\\nentity)  0 ms  [span aaaaaaaa, "
+      "entries 2 to 3]\n");
+}
+
 }  // namespace
 }  // namespace witan::node::graph_run_test
