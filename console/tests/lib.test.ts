@@ -122,6 +122,9 @@ describe('the ledger as it comes', () => {
     expect(seqs({ operation: 'SubmitClaim' })).toEqual([4]);
     expect(seqs({ entity: 'David', domain: 'udt' })).toHaveLength(14);
     expect(seqs({ domain: 'budget' })).toEqual([]);
+    expect(seqs({ invariant: 'relapse', agent: '' })).toEqual([7, 14]);
+    expect(seqs({ operation: 'submit' })).toEqual([4]);
+    expect(seqs({ entity: 'Dav' })).toEqual([]);
   });
 });
 

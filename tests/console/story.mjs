@@ -73,6 +73,7 @@ async function pictured(page, name) {
 async function checked(page, name) {
   await page.evaluate(axe);
   const found = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }));
+  if ((await page.evaluate(() => document.getAnimations().length)) > 0) problems.push(`${step}: something moves, although the reader wants no motion`);
   for (const one of found.violations) problems.push(`${step}: axe ${one.id}: ${one.nodes.map((node) => node.html).slice(0, 3).join(' | ')}`);
   await page.screenshot({ path: `${folder}/${name}.png` });
 }
@@ -345,6 +346,11 @@ try {
     await dialog.waitFor();
     return { dialog, go: async () => { await dialog.getByRole('button', { name: go, exact: true }).click(); await dialog.waitFor({ state: 'detached' }); } };
   };
+  const invite = await ask('Invite a device…', 'Invite a device?', 'Make an invitation');
+  assert.match(await invite.dialog.innerText(), /becomes a member with the roles: ledger, \*, without another question/);
+  await invite.go();
+  await page.getByText('witan join').first().waitFor();
+  await page.getByRole('button', { name: 'Hide' }).click();
   const pendingRow = page.getByRole('row', { name: /^lab/ });
   await pendingRow.getByRole('button', { name: 'Approve…' }).waitFor();
   const [asking] = (await api('/v1/devices/pending')).pending;
@@ -399,6 +405,18 @@ try {
   await fits(page);
   await checked(page, 'cluster');
   await pictured(page, 'cluster');
+
+  say('incidents, and the proof of a lie to take away, as a node would tell them');
+  await page.route('**/v1/incidents', (route) => route.fulfill({ json: { incidents: [{ kind: 'forkProven', peer: asking.device, what: 'two heads of udt/0 in one epoch' }] } }));
+  await page.route('**/v1/evidence', (route) => route.fulfill({ json: { evidence: [{ device: asking.device, log: 'udt/0', what: 'it signed two heads of one size', file: 'witan-evidence\n' }] } }));
+  await page.getByText('Anybody can check that without trusting this node').waitFor();
+  await page.getByText('two heads of udt/0 in one epoch').waitFor();
+  const proving = page.waitForEvent('download');
+  await page.getByRole('row', { name: /it signed two heads of one size/ }).getByRole('button', { name: 'Save' }).click();
+  assert.equal(readFileSync(await (await proving).path(), 'utf8'), 'witan-evidence\n');
+  await checked(page, 'cluster-evidence');
+  await page.unroute('**/v1/incidents');
+  await page.unroute('**/v1/evidence');
 
   say('its owner is lost: seized and revoked, each with its consequence');
   process.kill(Number(readFileSync(`${folder}/lab.pid`, 'utf8')), 'SIGKILL');
@@ -471,10 +489,11 @@ try {
   assert.deepEqual(asked, [403, 403]);
 
   say('from 360 px to 4k, light and dark');
-  for (const [name, hash] of [['inbox', '#/inbox'], ['ledger', '#/ledger'], ['cluster', '#/cluster'], ['entity', '#/entities/udt/David'], ['agents', '#/agents'], ['domain', '#/domains/udt'], ['figures', '#/figures'], ['entry', place]]) {
+  for (const [name, hash] of [['inbox', '#/inbox'], ['ledger', '#/ledger'], ['cluster', '#/cluster'], ['entity', '#/entities/udt/David'], ['agents', '#/agents'], ['domain', '#/domains/udt'], ['figures', '#/figures'], ['entities', '#/entities'], ['agent', '#/agents/udt-lab'], ['graphs', '#/graphs'], ['market', '#/market'], ['why', '#/why' + place.slice(7)], ['entry', place]]) {
     await observer.goto(`${url}/console/${hash}`);
     await observer.getByRole('button', { name: 'Export JSON' }).waitFor();
     if (name === 'entry') await observer.getByText('Verified').waitFor();
+    if (name === 'why') await observer.getByText('Asked again now').waitFor();
     step = `${name} at 360 px, dark`;
     await fits(observer);
     await checked(observer, `${name}-360-dark`);

@@ -18,6 +18,7 @@ export const member = (row: Row, name: string): string => {
   const value = row.entry?.[name];
   return typeof value === 'string' ? value : '';
 };
+export const whoOf = (row: Row): string => [member(row, 'counselor') || member(row, 'agent') || 'a person', member(row, 'role')].filter(Boolean).join(', ');
 export const actionOf = (row: Row): { [name: string]: Json } => {
   const action = row.entry?.['action'];
   return isObject(action) ? action : {};

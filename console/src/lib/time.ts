@@ -10,6 +10,7 @@ export function parseTime(text: string): bigint | null {
   return Number.isNaN(ms) ? null : BigInt(ms) * 1000n + BigInt((parts[2] ?? '').padEnd(6, '0'));
 }
 
+export const kZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' }); // with the zone
 const short = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'medium' });
 

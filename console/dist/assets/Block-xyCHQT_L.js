@@ -1,3 +1,0 @@
-import{Et as e,Ft as t,H as n,Ht as r,Mt as i,Nt as a,St as o,Vt as s,Wt as c,_t as l,dt as u,ft as d,gt as f,kt as p,mt as m,n as h,yt as g,zt as _}from"./Page-DTpNEdky.js";var v=g(`<!> `,1),y=g(`<pre tabindex="0"><!><!></pre>`);function b(g,b){r(b,!0);let x=_(()=>n(b.value).split(`
-`));var S=y(),C=i(S);u(C,17,()=>e(x).slice(0,2e3),d,(n,r)=>{var i=v(),o=a(i);h(o,{get text(){return e(r)},most:2e3});var s=t(o,1,!0);s.nodeValue=`
-`,l(n,i)});var w=t(C),T=t=>{var n=o();p(()=>f(n,`… ${e(x).length-2e3} more lines: export the view`)),l(t,n)};m(w,t=>{e(x).length>2e3&&t(T)}),c(S),l(g,S),s()}export{b as t};
