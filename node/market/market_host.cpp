@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/base64url.h"
 #include "base/quote.h"
 #include "base/seams.h"
 #include "domains/escrow/escrow.h"
@@ -115,13 +114,18 @@ void MarketHost::openRuns() {
 Status MarketHost::restore() {
   for (const Desk desk : {Desk::contracts, Desk::buyer, Desk::seller}) {
     const std::string_view prefix = kDeskRows[std::size_t(desk)];
+    Status read = okStatus();
     WITAN_DO(node_.store.scan(prefix, {}, [&](std::string_view key, std::string_view value) {
       const market::Row row{std::string(key.substr(prefix.size())), std::string(value)};
-      desk == Desk::contracts ? contracts_->restore(row)
-      : desk == Desk::buyer   ? buyer_->restore(row)
-                              : seller_->restore(row);
-      return true;
+      read = desk == Desk::contracts ? contracts_->restore(row)
+             : desk == Desk::buyer   ? buyer_->restore(row)
+                                     : seller_->restore(row);
+      return read.ok();
     }));
+    // Money may be held for what it says.
+    if (!read.ok())
+      return Error{read.error().code, "a row of the market cannot be read: " + read.error().message,
+                   "restore the data directory from a backup"};
   }
   for (const std::string& digest : buyer_->contracts()) agreed_.insert(digest);
   std::map<std::string, std::string> untold;
@@ -331,7 +335,7 @@ void MarketHost::act(const market::EscrowAct& act) {
 void MarketHost::takeAgreed() {
   for (const auto& [digest, known] : contracts_->all()) {
     if (known.proposal.step != market::ProposalStep::agreed || !agreed_.insert(digest).second) continue;
-    Result<Out> added = buyer_->addContract(known.proposal.envelope, digest);
+    Result<Out> added = buyer_->addContract(known.proposal.envelope);
     if (added.ok()) carryOut(Desk::buyer, *std::move(added));
   }
 }
@@ -476,6 +480,10 @@ Result<json::object> MarketHost::takeQuote(const std::string& seller, const json
 // ---- what people ask
 
 Result<std::string> MarketHost::publish(const PublishWish& wish) {
+  if (wish.price < 1) return invalid("a call costs 1 at least");
+  if (std::min({wish.calls, wish.deliverSeconds, wish.windowSeconds, wish.days}) < 0)
+    return invalid("calls, seconds and days are none below 0");
+  if (wish.days > market::kMostSeconds / kDaySeconds) return invalid("an offer is valid for ten years at most");
   const auto found = runs_->deployed(wish.graph);
   if (!found) return notFound("no graph " + inQuotes(wish.graph) + " is deployed here", "witan graph deploy FILE");
   market::Offer offer;
@@ -514,6 +522,8 @@ Result<std::string> MarketHost::publish(const PublishWish& wish) {
 
 // What the seller offers for a contract that is narrowed to what is wished.
 Result<Contract> MarketHost::contractFor(const ProposeWish& wish, const json::object& found) {
+  if (wish.days < 0 || wish.days > market::kMostSeconds / kDaySeconds)
+    return invalid("a contract is valid for ten years at most");
   const json::array& keys = found.at("keys").as_array();
   const market::Hex sellerKey(std::string(keys.at(0).as_string()));
   const auto best = bestOffer(wish.seller, wish.offer, found, quotes_);
@@ -583,12 +593,7 @@ Result<const market::BuyerCall*> MarketHost::order(const CallWish& wish) {
     order.call = concat("C", n);
   }
   if (const market::BuyerCall* known = buyer_->find(digest, order.call)) {
-    json::object before;
-    for (const std::string& each : known->disclosures) {
-      const json::value parts = parseJson(fromBase64Url(each).value()).value();
-      before[parts.at(1).as_string()] = parts.at(2);
-    }
-    if (before == wish.input) order.disclosures = known->disclosures;
+    if (market::membersOf(known->disclosures) == wish.input) order.disclosures = known->disclosures;
   } else {
     // Salts are fresh, so that equal inputs of two orders cannot be told.
     for (const auto& [name, value] : wish.input)
@@ -683,10 +688,8 @@ Result<json::object> MarketHost::bundle(const std::string& name, const std::vect
   json::array disclosures;
   for (const std::string& member : disclosed) {
     const auto& all = bought != nullptr ? bought->disclosures : sold->disclosures;
-    const auto at = std::ranges::find_if(all, [&](const std::string& each) {
-      const json::value parts = parseJson(fromBase64Url(each).value()).value();
-      return parts.at(1).as_string() == member;
-    });
+    const auto at =
+        std::ranges::find_if(all, [&](const std::string& each) { return market::membersOf({each}).contains(member); });
     if (at == all.end()) return notFound("the input has no member " + inQuotes(member));
     disclosures.emplace_back(*at);
   }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/identity.h"
+#include "kernel/market/equivocation.h"
 #include "market/buyer_desk.h"
 #include "market/contract_desk.h"
 #include "market/holder_desk.h"
@@ -33,9 +34,7 @@ class Desks : public ::testing::Test {
             "lab",
             "p",
             "propose",
-            {{"contract", valueOf(sealedDocument(contract, {&key, 1}))},
-             {"entity", "K"},
-             {"grants", json::array{grants_.front()}}}};
+            {{"contract", valueOf(sealedDocument(contract, {&key, 1}))}, {"grants", json::array{grants_.front()}}}};
   }
   Out propose(const Contract& contract) { return seller_.onLetter(proposal(contract, toy_.clinic), contract.signedAt); }
   Letter ordering(const Order& order) const {
@@ -49,7 +48,7 @@ class Desks : public ::testing::Test {
   }
   Out order(const Order& order) { return seller_.onLetter(ordering(order), order.issuedAt); }
   // The holder says that the money is held.
-  Out holds(const Order& order) {
+  Out holds(const Order& order, std::int64_t left = 3'600) {
     const std::string id = stepId(externalId(order.contract, order.call), "check", 0);
     return seller_.onLetter({"notary",
                              "lab",
@@ -58,7 +57,8 @@ class Desks : public ::testing::Test {
                              {{"state", "RESERVED"},
                               {"order", toHex(sha256(toJson(order)))},
                               {"input", order.input},
-                              {"amount", std::int64_t(order.amount)}}},
+                              {"amount", std::int64_t(order.amount)},
+                              {"left", left}}},
                             order.issuedAt);
   }
   static std::string declined(const Out& out) { return textOf(out.letters.at(0).body, "declined"); }
@@ -127,7 +127,216 @@ TEST_F(Desks, AHolderThatHoldsAnotherOrderHoldsNothing) {
   Order other = toy_.order("C1");
   other.amount = 1;
   EXPECT_TRUE(holds(other).runs.empty());
-  EXPECT_EQ(seller_.find(toy_.contractDigest(), "C1")->end, "declined");
+  EXPECT_EQ(seller_.find(toy_.contractDigest(), "C1"), nullptr) << "no money, no memory of it";
+}
+
+// An order under whose money there is no time left costs nobody a run.
+TEST_F(Desks, AnOrderWithoutTimeIsDeclinedAtTheHolder) {
+  propose(toy_.contract);
+  const Order late = toy_.order("C1");
+  order(late);
+  const Out out = holds(late, 1'799);
+  EXPECT_TRUE(out.runs.empty());
+  EXPECT_EQ(textOf(out.letters.at(0).body.at("action").as_object(), "type"), "Decline");
+  Order future = toy_.order("C2");
+  future.issuedAt.seconds += 301, future.deliverBy.seconds += 301;
+  EXPECT_EQ(declined(seller_.onLetter(ordering(future), toy_.order("C2").issuedAt)), "it is issued in the future");
+  Order early = toy_.order("C2");
+  early.deliverBy = early.issuedAt;
+  EXPECT_EQ(declined(order(early)), "deliverBy has passed, or comes too soon");
+}
+
+TEST_F(Desks, WhatIsNamedOddlyOrTooLargeIsDeclined) {
+  propose(toy_.contract);
+  for (const std::string& name :
+       {std::string(101, 'C'), std::string("C1/x"), std::string("C9\n FORGED"), std::string("\u00fc")})
+    EXPECT_NE(declined(order(toy_.order(name))), "") << name;
+  const auto ask = [&](const std::vector<std::string>& given) {
+    Order order = toy_.order("C1");
+    order.input = jsonDigest(commitmentTo(given));
+    Letter letter = ordering(order);
+    letter.body = {{"order", valueOf(sealedDocument(order, {&toy_.clinic, 1}))},
+                   {"disclosures", json::array(given.begin(), given.end())}};
+    return declined(seller_.onLetter(letter, order.issuedAt));
+  };
+  EXPECT_EQ(ask({"%%%"}), "a disclosure is not base64url of [salt, name, value]");
+  EXPECT_EQ(ask({"W10"}), "a disclosure is not base64url of [salt, name, value]");
+  EXPECT_EQ(ask({disclosureOf("s", "a", 1), disclosureOf("t", "a", 2)}), "two disclosures have one name");
+  std::vector<std::string> large;
+  for (const char* name : {"a", "b", "c", "d", "e", "f"})
+    large.push_back(disclosureOf("s", name, json::string(40'000, 'x')));
+  EXPECT_EQ(ask(large), concat("the input has more than ", kMostInputBytes, " bytes"));
+  EXPECT_EQ(ask({disclosureOf("s", "a", 1)}), "") << "and this is taken";
+}
+
+// The proposal names another escrow as its own; a call is looked for in the contract's own and nowhere else.
+TEST_F(Desks, TheEscrowIsTheContractsOwn) {
+  Letter foreign = proposal(toy_.contract, toy_.clinic);
+  foreign.body["entity"] = toyDigest("another escrow");
+  seller_.onLetter(foreign, toy_.contract.signedAt);
+  const Out out = order(toy_.order("C1"));
+  EXPECT_EQ(textOf(out.letters.at(0).body, "entity"), toy_.contractDigest());
+}
+
+TEST_F(Desks, OfGrantsOnlyTheOneThatCountsIsKept) {
+  Letter many = proposal(toy_.contract, toy_.clinic);
+  for (int n = 0; n < 60; ++n) many.body["grants"].as_array().emplace_back(std::string(10'000, 'x'));
+  const Out out = seller_.onLetter(many, toy_.contract.signedAt);
+  ASSERT_EQ(out.rows.size(), 1u);
+  EXPECT_LT(out.rows[0].value.size(), 10'000u);
+}
+
+TEST_F(Desks, UnpaidOrdersAndUnusedContractsLeaveNothing) {
+  propose(toy_.contract);
+  Moment now = toy_.order("C1").issuedAt;
+  std::size_t rows = 0, taken = 0;
+  for (std::size_t n = 0; n < 200; ++n, now.seconds += n % kRequestsPerSecond == 0 ? 1 : 0) {
+    const Out out = seller_.onLetter(ordering(toy_.order(concat("C", n))), now);
+    rows += out.rows.size();
+    taken += out.letters.size() > 1 ? 1 : 0;  // it asks the holder
+  }
+  EXPECT_EQ(rows, 0u) << "nobody has paid";
+  EXPECT_EQ(taken, kUncheckedOrders);
+  seller_.tick({toy_.order("C1").deliverBy.seconds + 3'600});
+  EXPECT_TRUE(seller_.calls().empty()) << "a holder that never answers ends no call, its time does";
+
+  std::string why;
+  for (std::size_t n = 0; n <= kUnusedContracts; ++n) {
+    Contract one = toy_.contract;
+    one.id = Word(concat("unused-", n));
+    const Moment at{toy_.contract.signedAt.seconds + std::int64_t(n)};
+    why = declined(seller_.onLetter(proposal(one, toy_.clinic), at));
+  }
+  EXPECT_EQ(why, "there are too many contracts without a call");
+}
+
+// What was made leaves when the holder has recorded the delivery, and not before.
+TEST_F(Desks, NothingIsShownBeforeItsDeliveryIsOnRecord) {
+  propose(toy_.contract);
+  const Order first = toy_.order("C1");
+  order(first);
+  holds(first);
+  RunResult run{toy_.output(), toy_.transcript(), {3, 900, 40}, 250, {"eu"}, toy_.contract.models};
+  run.startedAt = run.endedAt = first.issuedAt;
+  const std::string id = externalId(toy_.contractDigest(), "C1");
+  const Out ran = seller_.runEnded(id, run, first.issuedAt);
+  ASSERT_EQ(ran.records.size(), 1u);
+  const std::string statement = ran.records[0].operationId.substr(std::string("evidence:").size());
+  const auto shows = [](const Out& out) {
+    return std::ranges::count(out.letters, std::string("evidence"), &Letter::kind);
+  };
+  Out out = seller_.recorded(id, toy_.receipt(statement), first.issuedAt);
+  ASSERT_EQ(out.letters.size(), 1u) << "the delivery";
+  for (int n = 1; n < 100; ++n) EXPECT_EQ(shows(seller_.tick({first.issuedAt.seconds + n})), 0);
+  const auto answer = [&](json::object body) {
+    return seller_.onLetter({"notary", "lab", stepId(id, "deliver", 0), "answer", std::move(body)}, first.issuedAt);
+  };
+  EXPECT_EQ(shows(answer({{"outcome", "approved"}})), 1);
+}
+
+TEST_F(Desks, WhatIsNotDeliveredIsNeverShownAndTheBuyerIsNotAccusedOfIt) {
+  propose(toy_.contract);
+  const Order first = toy_.order("C1");
+  order(first);
+  holds(first);
+  RunResult run{toy_.output(), toy_.transcript(), {3, 900, 40}, 250, {"eu"}, toy_.contract.models};
+  run.startedAt = run.endedAt = first.issuedAt;
+  const std::string id = externalId(toy_.contractDigest(), "C1");
+  const Out ran = seller_.runEnded(id, run, first.issuedAt);
+  seller_.recorded(id, toy_.receipt(ran.records.at(0).operationId.substr(9)), first.issuedAt);
+  const Out out =
+      seller_.onLetter({"notary",
+                        "lab",
+                        stepId(id, "deliver", 0),
+                        "answer",
+                        {{"outcome", "rejected"}, {"invariant", "ESCROW_EVIDENCE_VALID"}, {"message", "EB10"}}},
+                       first.issuedAt);
+  EXPECT_EQ(out.incidents.at(0).org, "notary") << "it verifies here";
+  EXPECT_NE(out.incidents.at(0).what.find("EB10"), std::string::npos);
+  for (int n = 0; n < 100; ++n)
+    EXPECT_EQ(
+        std::ranges::count(seller_.tick({first.issuedAt.seconds + n}).letters, std::string("evidence"), &Letter::kind),
+        0);
+}
+
+// A seller cannot be made to run below what its runs take, once it knows; nor for nothing at all.
+TEST_F(Desks, AnOrderBelowWhatARunTakesIsDeclined) {
+  propose(toy_.contract);
+  Order none = toy_.order("C0");
+  none.budget = {};
+  EXPECT_EQ(declined(order(none)), "no run takes nothing");
+  none = toy_.order("C0");
+  none.locales.clear();
+  EXPECT_EQ(declined(order(none)), "no locale is left for a run");
+  const Order first = toy_.order("C1");
+  order(first);
+  holds(first);
+  RunResult run{toy_.output(), toy_.transcript(), {3, 900, 40}, 250, {"eu"}, toy_.contract.models};
+  run.startedAt = run.endedAt = first.issuedAt;
+  seller_.runEnded(externalId(toy_.contractDigest(), "C1"), run, first.issuedAt);
+  Order less = toy_.order("C2");
+  less.budget.tokens = 899;
+  EXPECT_EQ(declined(order(less)), "a run takes up to 900 tokens");
+}
+
+// Times for which nobody should sign, or hold money.
+TEST_F(Desks, NobodySignsForCenturiesOrForNoTimeAtAll) {
+  for (const auto& [deliver, window] :
+       {std::pair<Natural, Natural>{3'600, 9}, {Natural{1} << 40, 3'600}, {3'600, Natural{1} << 40}}) {
+    Contract odd = toy_.contract;
+    odd.deliverWithinSeconds = deliver, odd.disputeWindowSeconds = window;
+    const std::array keys{toy_.clinic, toy_.lab};
+    const std::string both = sealedDocument(odd, keys);
+    EXPECT_NE(declined(propose(odd)), "");
+    EXPECT_FALSE(buyer_.addContract(both).ok());
+    EXPECT_FALSE(ContractDesk("clinic", toy_.clinic, {}).propose(odd, {}, odd.signedAt).ok());
+    const Out opened = holder_.onLetter(
+        {"clinic", "notary", "o", "open", {{"contract", valueOf(both)}, {"grants", grants_}}}, odd.signedAt);
+    EXPECT_EQ(textOf(opened.letters.at(0).body, "outcome"), "refused");
+    Offer offer = toy_.offer;
+    offer.deliverWithinSeconds = deliver, offer.disputeWindowSeconds = window;
+    EXPECT_FALSE(seller_.publish(offer).ok());
+  }
+}
+
+// A key that was lost signs for a time at which it was granted.
+TEST_F(Desks, AGrantMustHoldNowToo) {
+  const Moment later = momentAt("2027-01-02T00:00:00Z");
+  EXPECT_EQ(declined(seller_.onLetter(proposal(toy_.contract, toy_.clinic), later)),
+            "no grant of the buyer's root is for its key");
+  const Out opened = holder_.onLetter(
+      {"clinic", "notary", "o", "open", {{"contract", valueOf(toy_.contractEnvelope())}, {"grants", grants_}}}, later);
+  EXPECT_EQ(textOf(opened.letters.at(0).body, "message"), "no grant of the root of clinic is for its key");
+}
+
+// What cannot be read may be about money: it is no reason to forget it.
+TEST_F(Desks, ARowThatCannotBeReadIsAnError) {
+  EXPECT_FALSE(buyer_.restore({"call/x", "{}"}).ok());
+  EXPECT_FALSE(seller_.restore({"call/x", "{}"}).ok());
+  EXPECT_FALSE(seller_.restore({"offer/x", "{}"}).ok());
+  EXPECT_TRUE(
+      buyer_.restore({"agreed/x", canonicalJson(json::object{{"envelope", toy_.contractEnvelope()}, {"entity", "K"}})})
+          .ok())
+      << "as older versions wrote it";
+}
+
+TEST_F(Desks, LiesAreToldOnceAMinute) {
+  propose(toy_.contract);
+  Order wide = toy_.order("C1");
+  wide.locales = {"ch", "eu"};
+  std::size_t told = 0;
+  for (int n = 0; n < 50; ++n) told += seller_.onLetter(ordering(wide), {wide.issuedAt.seconds + n}).incidents.size();
+  EXPECT_EQ(told, 1u);
+}
+
+TEST_F(Desks, ARunThatHasBegunIsNotCancelled) {
+  propose(toy_.contract);
+  const Order first = toy_.order("C1");
+  order(first);
+  holds(first);
+  const Out out = seller_.onLetter(
+      {"clinic", "lab", "c", "cancel", {{"contract", toy_.contractDigest()}, {"call", "C1"}}}, first.issuedAt);
+  EXPECT_EQ(out.letters.at(0).body.at("cancelled"), json::value(false));
 }
 
 TEST_F(Desks, AWiderOrderIsDeclinedAndKept) {
@@ -228,6 +437,67 @@ TEST_F(Desks, TheHolderOpensWhatBothSignedUnderTrustedRoots) {
   EXPECT_EQ(textOf(again.letters.at(0).body, "outcome"), "approved") << "it is open already";
 }
 
+// A pending ruling freezes the entity while the time of its other calls runs on.
+TEST_F(Desks, ARulingWaitsUntilNoOtherCallCanLoseItsTimeByIt) {
+  const std::string entity = toy_.contractDigest();
+  const auto say = [&](const char* at, const char* role, const char* type, json::object action) {
+    action["type"] = type;
+    return run_.feed({{"at", at}, {"entity", entity}, {"role", role}, {"action", std::move(action)}});
+  };
+  run_.feed({{"at", "2026-03-02T00:00:00Z"}, {"entity", entity}, {"init", toy_.partyFields()}});
+  say("2026-03-02T00:00:00Z", "Buyer", "OpenContract", {{"envelope", toy_.contractEnvelope()}});
+  say("2026-03-02T00:00:00Z", "Holder", "Deposit", {{"reference", "p"}, {"amount", 1'000}});
+  const char* const at = "2026-03-03T09:00:00Z";
+  const auto reserve = [&](const char* call) -> json::object {
+    const Order order = toy_.order(call);
+    return {{"call", call}, {"amount", 300}, {"input", order.input}, {"order", toHex(sha256(toJson(order)))}};
+  };
+  say(at, "Buyer", "Reserve", reserve("C1"));
+  say(at, "Buyer", "Reserve", reserve("C2"));
+  const char* const delivered = "2026-03-03T09:02:00Z";
+  say(delivered, "Seller", "Deliver",
+      {{"call", "C1"}, {"evidence", toy_.evidenceEnvelope(toy_.statement(toy_.order("C1"), toy_.transcript()))}});
+  EXPECT_EQ(say("2026-03-03T09:03:00Z", "Buyer", "Dispute", {{"call", "C1"}, {"reason", "r"}}), "approved");
+  const Moment disputed = momentAt("2026-03-03T09:03:00Z"), over{momentAt("2026-03-03T10:00:00Z").seconds + 1};
+  holder_.watch(entity, disputed);
+  const auto ask = [&](const char* call, Moment now) {
+    json::object action = reserve(call);
+    action["type"] = "Reserve";
+    return holder_.onLetter({"clinic", "notary", concat("r", call), "act", {{"entity", entity}, {"action", action}}},
+                            now);
+  };
+  EXPECT_TRUE(holder_.tick(disputed).acts.empty()) << "C2 may still be delivered";
+  EXPECT_TRUE(ask("C3", disputed).letters.at(0).body.contains("busy")) << "and it must not be postponed for ever";
+  EXPECT_EQ(ask("C2", disputed).acts.size(), 1u) << "a repetition";
+  EXPECT_TRUE(holder_.tick({over.seconds - 1}).acts.empty());
+  const Out out = holder_.tick(over);
+  ASSERT_EQ(out.acts.size(), 1u);
+  EXPECT_EQ(textOf(out.acts[0].action, "type"), "RequestRuling");
+  kernel::Decision escalated;
+  escalated.outcome = kernel::Outcome::escalated;
+  holder_.decided(out.acts[0], escalated, over);
+  EXPECT_EQ(ask("C3", over).acts.size(), 1u) << "the ledger answers from here on";
+  for (const Out& later : {holder_.tick({over.seconds + 30}), holder_.tick({over.seconds + 4'000})})
+    for (const EscrowAct& act : later.acts) EXPECT_NE(textOf(act.action, "call"), "C1") << "a person is asked once";
+  EXPECT_EQ(holder_.onLetter({"lab", "notary", "v", "view", {{"entity", entity}, {"call", "C2"}}}, disputed)
+                .letters.at(0)
+                .body.at("left"),
+            json::value(3'420));
+}
+
+TEST_F(Desks, TheHolderReservesNoCallThatNobodyCanDeliver) {
+  const std::string entity = toy_.contractDigest();
+  run_.feed({{"at", "2026-03-02T00:00:00Z"}, {"entity", entity}, {"init", toy_.partyFields()}});
+  const auto ask = [&](const std::string& type, const std::string& call, const std::string& id) {
+    const json::object action{{"type", type}, {"call", call}};
+    return holder_.onLetter({"clinic", "notary", id, "act", {{"entity", entity}, {"action", action}}},
+                            toy_.contract.signedAt);
+  };
+  EXPECT_TRUE(ask("Reserve", std::string(185, 'C'), "r").acts.empty());
+  EXPECT_TRUE(ask("Reserve", "C9\n FORGED", "r").acts.empty());
+  EXPECT_EQ(ask("Reserve", "C1", std::string(400, 'r')).acts.size(), 1u) << "an id of any length that the door takes";
+}
+
 class Proposals : public Desks {
  protected:
   Proposals() : desk_("clinic", toy_.clinic, {grants_.front()}) {}
@@ -251,7 +521,7 @@ TEST_F(Proposals, GoOnAfterADeathUnderTheSameIds) {
   ASSERT_EQ(asked.letters.size(), 1u);
   EXPECT_EQ(asked.letters[0].kind, "propose");
   ContractDesk reborn("clinic", toy_.clinic, {grants_.front()});
-  reborn.restore(asked.rows.at(0));
+  ASSERT_TRUE(reborn.restore(asked.rows.at(0)).ok());
   const Out again = reborn.tick(at_);
   ASSERT_EQ(again.letters.size(), 1u);
   EXPECT_EQ(again.letters[0].id, asked.letters[0].id);
@@ -328,7 +598,7 @@ TEST_F(Proposals, AQuoteNarrowsAnOfferAndComesBackWithTheProposal) {
 class BuyersEvidence : public Desks {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(buyer_.addContract(toy_.contractEnvelope(), "K").ok());
+    ASSERT_TRUE(buyer_.addContract(toy_.contractEnvelope()).ok());
     ASSERT_TRUE(buyer_.order(wish("C1"), at_).ok());
     answer("reserve", {{"outcome", "approved"}});
     answer("order", {{"accepted", true}});
@@ -366,11 +636,77 @@ TEST_F(BuyersEvidence, WhatVerifiesAndWasDeliveredIsAccepted) {
 // The seller signs one statement for the buyer and a dearer one for the holder: Accept would pay the second.
 TEST_F(BuyersEvidence, AnotherStatementThanTheDeliveredOneIsDisputed) {
   show(toy_.bundle());
-  const Out out = answer("compare", {{"state", "DELIVERED"}, {"evidence", toyDigest("dearer")}});
+  Statement dearer = toy_.statement(toy_.order("C1"), toy_.transcript());
+  dearer.predicate.charge += 1;
+  const std::string text = toy_.evidenceEnvelope(dearer);
+  const Out out =
+      answer("compare", {{"state", "DELIVERED"}, {"evidence", toHex(sha256(toJson(dearer)))}, {"statement", text}});
   EXPECT_EQ(call().step, BuyerStep::dispute);
   EXPECT_EQ(call().reason, "EB08");
   EXPECT_EQ(out.incidents.at(0).kind, "equivocation");
   EXPECT_EQ(out.incidents.at(0).org, "lab");
+  EXPECT_TRUE(findEquivocation(out.incidents.at(0).proof.at(0), out.incidents.at(0).proof.at(1), {}).ok());
+}
+
+// The word of the holder is no proof against the seller.
+TEST_F(BuyersEvidence, AHolderThatShowsNoOtherStatementAccusesNobody) {
+  show(toy_.bundle());
+  const Out out = answer("compare", {{"state", "DELIVERED"}, {"evidence", toyDigest("dearer")}, {"statement", ""}});
+  EXPECT_EQ(call().step, BuyerStep::dispute);
+  EXPECT_EQ(out.incidents.at(0).kind, "silent");
+  EXPECT_EQ(out.incidents.at(0).org, "notary");
+}
+
+TEST_F(BuyersEvidence, WithoutItsOutputItIsDisputed) {
+  json::object bundle = toy_.bundle();
+  bundle["output"] = nullptr;
+  ASSERT_TRUE(verifyBundle(bundle, toy_.roots()).ok()) << "for others it is a bundle";
+  show(bundle);
+  EXPECT_EQ(call().reason, "EB15");
+  EXPECT_EQ(call().step, BuyerStep::dispute);
+}
+
+// The seller shows its evidence to the holder alone: it would be paid after the window.
+TEST_F(BuyersEvidence, WhatWasDeliveredAndDoesNotComeIsDisputedInTime) {
+  const Out asked = buyer_.tick(at_);
+  ASSERT_EQ(asked.letters.size(), 1u);
+  EXPECT_EQ(asked.letters[0].kind, "view");
+  EXPECT_EQ(asked.letters[0].to, "notary");
+  const std::int64_t window = std::int64_t(toy_.contract.disputeWindowSeconds);
+  EXPECT_TRUE(answer("watch", {{"state", "RESERVED"}, {"evidence", ""}, {"left", 7}}).letters.empty());
+  EXPECT_TRUE(
+      answer("watch", {{"state", "DELIVERED"}, {"evidence", delivered("C1")}, {"left", window}}).letters.empty());
+  const Out out = answer("watch", {{"state", "DELIVERED"}, {"evidence", delivered("C1")}, {"left", window / 2}});
+  EXPECT_EQ(textOf(out.letters.at(0).body.at("action").as_object(), "type"), "Dispute");
+  EXPECT_EQ(out.incidents.at(0).org, "lab");
+  show(toy_.bundle());
+  EXPECT_EQ(call().step, BuyerStep::compare) << "late is better than never";
+}
+
+TEST_F(BuyersEvidence, TheHolderIsAskedOftenEnoughForEachWindow) {
+  const std::int64_t window = std::int64_t(toy_.contract.disputeWindowSeconds);
+  std::int64_t last = at_.seconds, longest = 0;
+  for (std::int64_t t = at_.seconds; t < at_.seconds + 3'600; ++t)
+    for (const Letter& letter : buyer_.tick({t}).letters)
+      if (letter.kind == "view") longest = std::max(longest, t - std::exchange(last, t));
+  EXPECT_LE(longest, window / 16);
+  EXPECT_LE(longest, 600);
+}
+
+TEST_F(BuyersEvidence, APersonMayDisputeAndReclaimWhileTheHolderIsSilent) {
+  show(toy_.bundle());
+  ASSERT_EQ(call().step, BuyerStep::compare);
+  const std::string contract = toy_.contractDigest();
+  EXPECT_FALSE(buyer_.decide(contract, "C1", BuyerStep::reclaim, "", at_).ok()) << "it is not late";
+  EXPECT_TRUE(buyer_.decide(contract, "C1", BuyerStep::reclaim, "", {at_.seconds + 3'601}).ok());
+  EXPECT_EQ(call().step, BuyerStep::reclaim);
+}
+
+TEST_F(BuyersEvidence, APersonsDisputeStandsWhenTheEvidenceComes) {
+  ASSERT_TRUE(buyer_.decide(toy_.contractDigest(), "C1", BuyerStep::dispute, "never came", at_).ok());
+  show(toy_.bundle());
+  EXPECT_EQ(call().step, BuyerStep::dispute);
+  EXPECT_FALSE(call().bundle.empty());
 }
 
 TEST_F(BuyersEvidence, WhatFailsACheckIsDisputedWithItsId) {

@@ -103,7 +103,7 @@ TEST_F(MarketWorld, WrongClocks) {
 TEST_F(MarketWorld, ALieLeavesProofAndNothingElse) {
   for (const std::string_view name : enumNames<MarketLie>()) {
     const MarketLie lie = *parseEnum<MarketLie>(name);
-    const WorldOptions options{.seed = 11, .calls = 2, .lossPercent = 0};
+    const WorldOptions options{.seed = 11, .calls = 2, .lossPercent = 0, .arbiterSeconds = 90};
     market::MarketWorld world(options);
     world.runUntil(1'000);
     if (lie >= kFirstSellerLie) world.lie(lie);
@@ -112,7 +112,7 @@ TEST_F(MarketWorld, ALieLeavesProofAndNothingElse) {
     if (lie < kFirstSellerLie) world.lie(lie);
     world.runUntil(15'000);
     world.order();
-    world.runUntil(600'000);
+    world.runUntil(900'000);
     const WorldResult result = world.result();
     const Status judged = judgeWorld(result, lie < kFirstSellerLie ? kBuyer : kSeller);
     EXPECT_TRUE(judged.ok()) << name << ": " << judged.error().message;
@@ -120,6 +120,27 @@ TEST_F(MarketWorld, ALieLeavesProofAndNothingElse) {
     EXPECT_EQ(world.unsettled(), "") << name;
     EXPECT_EQ(result.calls.at("C2").share, 250) << name << ": the call without a lie is paid";
     EXPECT_EQ(result.calls.at("C1").share, lie < kFirstSellerLie ? 250 : 0) << name;
+    // The lying buyer has lost the money of what was done for it, and nothing was done that is not paid.
+    for (const auto& [id, count] : result.runs) {
+      const CallResult& call = result.calls.at(id.substr(id.find('/') + 1));
+      const bool disputed = lie == MarketLie::frozenCall && id.ends_with("a");
+      EXPECT_TRUE(lie >= kFirstSellerLie || disputed || call.share == 250) << name << ": " << id;
+    }
+  }
+}
+
+// Behind its buyer's back: found out in time, and never paid.
+TEST_F(MarketWorld, AWithheldBundleIsDisputedWhateverTheOrderOfTimes) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    market::MarketWorld world({.seed = seed, .lossPercent = 10});
+    world.runUntil(1'000);
+    world.lie(MarketLie::withheldBundle);
+    world.order();
+    world.runUntil(600'000);
+    const WorldResult result = world.result();
+    EXPECT_TRUE(judgeWorld(result, kSeller).ok()) << seed << judgeWorld(result, kSeller).error().message;
+    EXPECT_EQ(result.calls.at("C1").share, 0) << seed;
+    EXPECT_EQ(result.calls.at("C1").buyerEnd, "disputed") << seed;
   }
 }
 
@@ -141,12 +162,20 @@ TEST_F(MarketWorld, JudgeFires) {
   EXPECT_TRUE(finds([](WorldResult& r) { r.runs.begin()->second = 2; }));
   EXPECT_TRUE(finds([](WorldResult& r) { r.runs["x/C9"] = 1; })) << "a run without held money";
   EXPECT_TRUE(finds([](WorldResult& r) { r.calls["C1"].bundle.clear(); }));
+  EXPECT_TRUE(finds([](WorldResult& r) {
+    r.calls["C1"].bundle.clear();
+    r.calls["C1"].buyerEnd = "settled";
+  })) << "paid without work";
+  EXPECT_TRUE(finds([](WorldResult& r) { r.shown.push_back({"C2", toyDigest("shown")}); })) << "work without money";
+  EXPECT_TRUE(finds([](WorldResult& r) { r.lateRuns.push_back("C1"); }));
+  EXPECT_TRUE(finds([](WorldResult& r) { r.frozen.push_back("C1"); }));
   EXPECT_TRUE(finds([](WorldResult& r) { r.calls["C1"].buyerEnd.clear(); }));
   EXPECT_TRUE(finds([](WorldResult& r) { r.incidents.push_back({{"wider", "clinic", "made up", {"{}"}}, kSeller}); }));
-  for (const std::string_view lie : enumNames<MarketLie>())
-    if (lie != "orderAgain" && lie != "unpaidOrder" && lie != "lateEvidence" && lie != "secondStatement") {
-      EXPECT_TRUE(finds([&](WorldResult& r) { r.lies[*parseEnum<MarketLie>(lie)] = 1; })) << lie;
-    }
+  for (const MarketLie lie :
+       {MarketLie::widerOrder, MarketLie::secondOrder, MarketLie::secondContract, MarketLie::forgedEvidence,
+        MarketLie::otherEvidence, MarketLie::alteredBundle, MarketLie::withheldOutput}) {
+    EXPECT_TRUE(finds([&](WorldResult& r) { r.lies[lie] = 1; })) << enumName(lie);
+  }
 }
 
 }  // namespace
