@@ -140,6 +140,7 @@ Result<Out> BuyerDesk::decide(const std::string& contract, const std::string& ca
     return conflict(concat("call ", call, " is at step ", enumName(live.call.step),
                            live.call.end.empty() ? "" : " (" + live.call.end + ")"),
                     step == BuyerStep::reclaim ? "an undelivered call is reclaimed when its time has passed"
+                    : live.call.review         ? "it is decided when evidence has come and verifies"
                                                : "order with --review to decide about what comes");
   Out out;
   if (step == BuyerStep::dispute)

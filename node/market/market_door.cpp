@@ -13,9 +13,9 @@ using market::Letter;
 
 constexpr std::uint8_t kPassFrame = 80, kLetterFrame = 81, kFrameVersion = 1;
 constexpr std::int64_t kPassWithinMs = 10'000;
-constexpr std::int64_t kAccuseAgainMs = 3'600'000;         // of one organisation
-constexpr std::size_t kLinksOfAnOrg = 2;                   // both ends may dial
-constexpr std::size_t kMostLinks = 256, kStrangers = 128;  // of them without a pass
+constexpr std::int64_t kAccuseAgainMs = 3'600'000;        // of one organisation
+constexpr std::size_t kLinksOfAnOrg = 2;                  // both ends may dial
+constexpr std::size_t kMostLinks = 256, kStrangers = 32;  // of them without a pass
 // A bundle, and what a letter adds to it.
 constexpr JsonLimits kLetterLimits{.bytes = market::kBundleLimits.bytes + 4096,
                                    .depth = market::kBundleLimits.depth + 2};

@@ -242,7 +242,7 @@ void MarketHost::carryOut(Desk desk, Out out) {
     broken_ = true;  // nothing leaves that does not rest on what is stored
     return node_.log.error("market", "nothing more is done: " + kept.error().message);
   }
-  if (!out.rows.empty()) tellWatchers();
+  tellWatchers(desk, out.rows);
   for (Letter& letter : out.letters) post(std::move(letter));
   for (const market::RunRequest& run : out.runs) runs_->start(run, now());
   for (const market::RecordRequest& record : out.records) runs_->record(record, identity_);
@@ -251,19 +251,28 @@ void MarketHost::carryOut(Desk desk, Out out) {
   if (desk == Desk::buyer && !out.rows.empty()) lookAtGraphs();
 }
 
-std::uint64_t MarketHost::watch(std::function<void()> changed) {
+std::uint64_t MarketHost::watch(Watcher changed) {
   watchers_[++nextWatch_] = std::move(changed);
   return nextWatch_;
 }
 
-// Once for all that changes until the loop comes to it.
-void MarketHost::tellWatchers() {
-  if (watchers_.empty() || std::exchange(telling_, true)) return;
+// Once for all that changes until the loop comes to it, and of the rows that have changed.
+void MarketHost::tellWatchers(Desk desk, const std::vector<market::Row>& rows) {
+  if (watchers_.empty() || rows.empty()) return;
+  for (const market::Row& row : rows) {
+    const std::string name = row.key.substr(row.key.find('/') + 1);
+    if (row.key.starts_with("call/"))
+      (desk == Desk::buyer ? changes_.boughtCalls : changes_.soldCalls).insert(name);
+    else
+      (desk == Desk::seller ? changes_.sold : changes_.bought).insert(name);
+  }
+  if (std::exchange(telling_, true)) return;
   node_.loop.post([self = self_] {
     if (*self == nullptr) return;
     (*self)->telling_ = false;
     const auto watchers = (*self)->watchers_;
-    for (const auto& [handle, changed] : watchers) changed();
+    const MarketChanges changes = std::exchange((*self)->changes_, {});
+    for (const auto& [handle, changed] : watchers) changed(changes);
   });
 }
 
