@@ -231,7 +231,10 @@ Status MarketHost::keep(Desk desk, const Out& out) {
   }
   for (const auto& [key, value] : told) batch.put(key, value);
   if (batch.empty()) return okStatus();
-  WITAN_DO(node_.store.writeSynced(batch));
+  // What leaves rests on what is durable. An ask of this node's own ledgers becomes durable with what was written
+  // before it, in the same store; without either a death loses a step that is found again by asking again.
+  const bool leaves = !out.letters.empty() || !out.incidents.empty();
+  WITAN_DO(leaves ? node_.store.writeSynced(batch) : node_.store.write(batch));
   for (const auto& [key, value] : told) note(key, value);
   return okStatus();
 }
@@ -526,6 +529,7 @@ Result<std::string> MarketHost::publish(const PublishWish& wish) {
   offer.disputeWindowSeconds = orElse(wish.windowSeconds, 3'600);
   WITAN_TRY(out, seller_->publish(offer));
   carryOut(Desk::seller, std::move(out));
+  WITAN_DO(node_.store.sync());
   return toHex(sha256(toJson(offer)));
 }
 
