@@ -169,6 +169,7 @@ class MarketHost {
   };
   Result<CallName> callNamed(const std::string& name) const;
   json::array offers() const;
+  static std::string randomHex(std::size_t bytes);
 
   MarketNode node_;
   const MarketSetup setup_;
