@@ -11,7 +11,10 @@ namespace {
 constexpr std::int64_t kAlarmAfterSeconds = 86'400;  // beyond deliverBy and the window
 
 constexpr std::int64_t kMostWatchSeconds = 600;  // between two looks at the holder
+// What the desk says of its own accord; else a person has said it, or a check.
 constexpr const char* kNoEvidence = "no evidence came";
+constexpr const char* kLate = "deliverBy has passed";
+constexpr std::string_view kDeclined = "declined";
 
 template <class T>
 Result<T> fromText(std::string_view text) {
@@ -221,7 +224,7 @@ Out BuyerDesk::tick(Moment now) {
   for (auto& [id, live] : calls_) {
     if (live.call.step == BuyerStep::ended) continue;
     if (now > live.order.deliverBy && waits(live.call.step))
-      fail(live, "deliverBy has passed", BuyerStep::reclaim, now, out);
+      fail(live, kLate, BuyerStep::reclaim, now, out);
     else if (live.call.step == BuyerStep::review && now >= live.call.reviewUntil)
       enter(live, BuyerStep::accept, now, out);
     else
@@ -242,7 +245,8 @@ void BuyerDesk::watch(Live& live, Moment now, Out& out) {
 }
 
 void BuyerDesk::watched(Live& live, const json::object& body, Moment now, Out& out) {
-  if (textOf(body, "state") == "DECLINED") return fail(live, "declined by the seller", BuyerStep::reclaim, now, out);
+  if (textOf(body, "state") == "DECLINED")
+    return fail(live, concat(kDeclined, " by the seller"), BuyerStep::reclaim, now, out);
   const auto window = std::int64_t(contractOf(live).disputeWindowSeconds);
   if (textOf(body, "evidence").empty() || numberOf(body, "left").value_or(window) > window / 2) return;
   out.incidents.push_back({"silent",
@@ -283,14 +287,14 @@ void BuyerDesk::answered(Live& live, const json::object& body, Moment now, Out& 
   if (live.call.step != BuyerStep::order)
     return actAnswered(live, textOf(body, "outcome"), textOf(body, "invariant"), now, out);
   if (body.contains("accepted")) return enter(live, BuyerStep::await, now, out);
-  fail(live, "declined: " + textOf(body, "declined"), BuyerStep::reclaim, now, out);
+  fail(live, concat(kDeclined, ": ", textOf(body, "declined")), BuyerStep::reclaim, now, out);
 }
 
 // One statement is delivered once, so what the holder says of it stays true.
 void BuyerDesk::compared(Live& live, const json::object& body, Moment now, Out& out) {
   const std::string delivered = textOf(body, "evidence");
   if (delivered.empty()) {  // not there: evidence came before its delivery
-    if (now > live.order.deliverBy) fail(live, "deliverBy has passed", BuyerStep::reclaim, now, out);
+    if (now > live.order.deliverBy) fail(live, kLate, BuyerStep::reclaim, now, out);
     return;
   }
   const auto bundle = parseJson(live.call.bundle, kBundleLimits);
@@ -367,7 +371,9 @@ void BuyerDesk::onEvidence(const Letter& letter, Moment now, Out& out) {
   if (verification.ok() || mutated("acceptUnverified")) {
     live.call.bundle = canonicalJson(*bundle);
     const bool disputes = live.call.step == BuyerStep::dispute || live.call.end == "disputed";
-    if (disputes && live.call.reason != kNoEvidence) {  // a person's word stands
+    const std::string& reason = live.call.reason;
+    if (disputes && reason != kNoEvidence && reason != kLate && !reason.starts_with(kDeclined)) {
+      // a person's word stands
       out.rows.push_back(rowOf(live.call));
       return;
     }

@@ -543,10 +543,11 @@ void SellerDesk::actAnswered(Live& live, const json::object& body, Moment now, O
   switch (live.call.step) {
     case SellerStep::deliver: {
       if (!approved) {
-        // Late is this one's fault; what verifies here and fails there is not.
+        // Late, or clocks that differ: nobody's lie. What else verifies here and fails there is the holder's.
+        const bool times = rule == "ESCROW_IN_TIME" || textOf(body, "message").ends_with("EB13");
         out.incidents.push_back(
             {"evidence",
-             rule == "ESCROW_IN_TIME" ? setup_.org : std::string(contractOf(live).escrow),
+             times ? setup_.org : std::string(contractOf(live).escrow),
              concat("call ", live.call.call, ": the holder refuses the delivery: ", rule, " ", textOf(body, "message")),
              {live.call.bundle}});
         return rule == "ESCROW_IN_TIME" ? end(live, "unpaid", now, out) : enter(live, SellerStep::decline, now, out);

@@ -2,6 +2,8 @@
 // party dies before or after any of its writes, lies, is silent or has a wrong clock.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "market/testing/market_toy.h"
 #include "market/testing/market_world.h"
 
@@ -141,6 +143,43 @@ TEST_F(MarketWorld, AWithheldBundleIsDisputedWhateverTheOrderOfTimes) {
     EXPECT_TRUE(judgeWorld(result, kSeller).ok()) << seed << judgeWorld(result, kSeller).error().message;
     EXPECT_EQ(result.calls.at("C1").share, 0) << seed;
     EXPECT_EQ(result.calls.at("C1").buyerEnd, "disputed") << seed;
+  }
+}
+
+// Orders, deaths, silences, wrong clocks and lies as they come; MARKET_SEEDS=N draws more.
+TEST_F(MarketWorld, HistoriesOfFaultsAndLies) {
+  const char* wanted = std::getenv("MARKET_SEEDS");
+  const std::uint64_t seeds = wanted == nullptr ? 12 : std::strtoull(wanted, nullptr, 10);
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    SeededRandom random(seed);
+    const int liar = int(seed % 3) - 1;  // nobody, the buyer, the seller
+    const bool faults = random.below(2) == 0;
+    market::MarketWorld world(
+        {.seed = seed, .lossPercent = random.below(2) == 0 ? 10 : 0, .arbiterSeconds = random.below(3) == 0 ? 90 : 5});
+    std::int64_t ms = 1'000;
+    for (int n = 0; n < 40; ++n, ms += 1'000 + std::int64_t(random.below(12'000))) {
+      world.runUntil(ms);
+      const int party = int(random.below(3));
+      switch (random.below(faults ? 7 : 4)) {
+        case 0:
+        case 1: world.order(); break;
+        case 2:
+        case 3:
+          if (liar == kBuyer) world.lie(MarketLie(random.below(std::uint64_t(kFirstSellerLie))));
+          if (liar == kSeller)
+            world.lie(MarketLie(std::uint64_t(kFirstSellerLie) +
+                                random.below(std::uint64_t(kLastLie) - std::uint64_t(kFirstSellerLie) + 1)));
+          break;
+        case 4: world.die(party, int(random.below(20)), random.below(2) == 0); break;
+        case 5: world.silence(party, 5'000 + std::int64_t(random.below(85'000))); break;
+        default: world.setClock(party, std::int64_t(random.below(400)) - 200); break;
+      }
+    }
+    while (!world.unsettled().empty() && ms < 3'600'000) world.runUntil(ms += 10'000);
+    EXPECT_EQ(world.unsettled(), "") << "seed " << seed;
+    world.runUntil(ms + 300'000);
+    const Status judged = judgeWorld(world.result(), liar);
+    EXPECT_TRUE(judged.ok()) << "seed " << seed << ": " << judged.error().message;
   }
 }
 
