@@ -544,10 +544,10 @@ void SellerDesk::actAnswered(Live& live, const json::object& body, Moment now, O
     case SellerStep::deliver: {
       if (!approved) {
         // Late, or clocks that differ: nobody's lie. What else verifies here and fails there is the holder's.
-        const bool times = rule == "ESCROW_IN_TIME" || textOf(body, "message").ends_with("EB13");
+        const bool theirs = rule == "ESCROW_EVIDENCE_VALID" && !textOf(body, "message").ends_with("EB13");
         out.incidents.push_back(
             {"evidence",
-             times ? setup_.org : std::string(contractOf(live).escrow),
+             theirs ? std::string(contractOf(live).escrow) : setup_.org,
              concat("call ", live.call.call, ": the holder refuses the delivery: ", rule, " ", textOf(body, "message")),
              {live.call.bundle}});
         return rule == "ESCROW_IN_TIME" ? end(live, "unpaid", now, out) : enter(live, SellerStep::decline, now, out);
