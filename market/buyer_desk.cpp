@@ -10,7 +10,11 @@ namespace {
 
 constexpr std::int64_t kAlarmAfterSeconds = 86'400;  // beyond deliverBy and the window
 
-constexpr std::size_t kMostCallBytes = 100;  // so that the ids of its steps are operation ids
+constexpr std::int64_t kMostWatchSeconds = 600;  // between two looks at the holder
+// What the desk says of its own accord; else a person has said it, or a check.
+constexpr const char* kNoEvidence = "no evidence came";
+constexpr const char* kLate = "deliverBy has passed";
+constexpr std::string_view kDeclined = "declined";
 
 template <class T>
 Result<T> fromText(std::string_view text) {
@@ -24,44 +28,53 @@ Result<T> fromText(std::string_view text) {
 bool rests(BuyerStep step) { return step == BuyerStep::await || step == BuyerStep::review || step == BuyerStep::ended; }
 // Steps at which evidence may come.
 bool waits(BuyerStep step) { return step == BuyerStep::await || step == BuyerStep::order; }
+// Steps at which a person may say that something is wrong.
+bool isOpen(BuyerStep step) { return waits(step) || step == BuyerStep::compare || step == BuyerStep::review; }
+
+std::string watchId(const BuyerCall& call) { return stepId(externalId(call.contract, call.call), "watch", 0); }
 
 Row rowOf(const BuyerCall& call) { return {"call/" + externalId(call.contract, call.call), toJson(call)}; }
 
 }  // namespace
 
-void BuyerDesk::restore(const Row& row) {
+Status BuyerDesk::restore(const Row& row) {
   if (row.key.starts_with(kAgreed)) {
-    if (const auto kept = fromText<BuyerContract>(row.value); kept.ok())
-      (void)addContract(kept->envelope, kept->entity);
-  } else if (auto kept = fromText<BuyerCall>(row.value); kept.ok()) {
-    const auto envelope = parseJson(kept->order);
-    auto order = envelope.ok() ? openEnvelope<Order>(*envelope) : Result<Opened<Order>>(envelope.error());
-    if (!order.ok() || !contracts_.contains(kept->contract)) return;
-    const std::string id = externalId(kept->contract, kept->call);
-    calls_[id] = {std::move(*kept), std::move(order->document), {}, false};
+    WITAN_TRY(kept, fromText<BuyerContract>(row.value));
+    WITAN_TRY(opened, openEnvelope<Contract>(valueOf(kept.envelope)));
+    const std::string digest = opened.digest;
+    contracts_[digest] = std::move(opened);
+    return okStatus();
   }
+  WITAN_TRY(kept, fromText<BuyerCall>(row.value));
+  WITAN_TRY(order, openEnvelope<Order>(valueOf(kept.order)));
+  if (!contracts_.contains(kept.contract)) return notFound(concat(row.key, " is of no contract"));
+  const std::string id = externalId(kept.contract, kept.call);
+  calls_[id] = {std::move(kept), std::move(order.document), {}, {}, false};
+  return okStatus();
 }
 
-Result<Out> BuyerDesk::addContract(const std::string& envelope, const std::string& entity) {
+Result<Out> BuyerDesk::addContract(const std::string& envelope) {
   WITAN_TRY(parsed, parseJson(envelope, {.bytes = kMostEnvelopeBytes}));
   WITAN_TRY(opened, openEnvelope<Contract>(parsed));
   const Contract& c = opened.document;
   if (c.buyer.org != org_ || keyOf(c.buyer.key) != key_.publicKey()) return invalid("the contract is of another buyer");
   if (!isSignedBy(opened.text, keyOf(c.buyer.key)) || !isSignedBy(opened.text, keyOf(c.seller.key)))
     return Error{ErrorCode::unauthorised, "the contract is not signed by both", {}};
+  if (const std::string flaw = timesFlaw(c.deliverWithinSeconds, c.disputeWindowSeconds); !flaw.empty())
+    return invalid(flaw);
   const std::string digest = opened.digest;
-  contracts_[digest] = {std::move(opened), entity};
+  contracts_[digest] = std::move(opened);
   Out out;
-  out.rows.push_back({kAgreed + digest, toJson(BuyerContract{envelope, entity})});
+  out.rows.push_back({kAgreed + digest, toJson(BuyerContract{envelope, {}})});
   return out;
 }
 
 Result<Out> BuyerDesk::order(const OrderWish& wish, Moment now) {
   const auto contract = contracts_.find(wish.contract);
   if (contract == contracts_.end()) return notFound("no contract " + wish.contract, "add the contract first");
-  const Contract& c = contract->second.opened.document;
-  if (wish.call.empty() || wish.call.size() > kMostCallBytes)
-    return invalid(concat("a call's name has 1 to ", kMostCallBytes, " bytes"));
+  const Contract& c = contract->second.document;
+  if (const std::string flaw = callNameFlaw(wish.call); !flaw.empty()) return invalid(flaw);
+  if (const std::string flaw = disclosuresFlaw(wish.disclosures); !flaw.empty()) return invalid(flaw);
   Order order;
   order.contract = wish.contract;
   order.call = wish.call;
@@ -70,7 +83,7 @@ Result<Out> BuyerDesk::order(const OrderWish& wish, Moment now) {
   order.locales = wish.locales;
   order.budget = wish.budget;
   order.issuedAt = now;
-  order.deliverBy = {now.seconds + std::int64_t(std::min<Natural>(c.deliverWithinSeconds, Natural{1} << 40))};
+  order.deliverBy = {now.seconds + std::int64_t(c.deliverWithinSeconds)};
   const std::string id = externalId(wish.contract, wish.call);
   if (const auto known = calls_.find(id); known != calls_.end()) {
     const Order& before = known->second.order;
@@ -80,7 +93,7 @@ Result<Out> BuyerDesk::order(const OrderWish& wish, Moment now) {
   if (const std::string wider = widerThanContract(order, c, wish.contract); !wider.empty()) return invalid(wider);
   BuyerCall call{wish.contract, wish.call, sealedDocument(order, {&key_, 1}), wish.disclosures};
   call.review = wish.review;
-  Live& live = calls_[id] = {std::move(call), std::move(order), {}, false};
+  Live& live = calls_[id] = {std::move(call), std::move(order), {}, {}, false};
   Out out;
   enter(live, BuyerStep::reserve, now, out);
   return out;
@@ -93,7 +106,7 @@ const BuyerCall* BuyerDesk::find(const std::string& contract, const std::string&
 
 const Contract* BuyerDesk::contract(const std::string& digest) const {
   const auto at = contracts_.find(digest);
-  return at == contracts_.end() ? nullptr : &at->second.opened.document;
+  return at == contracts_.end() ? nullptr : &at->second.document;
 }
 
 std::vector<const BuyerCall*> BuyerDesk::calls() const {
@@ -109,7 +122,7 @@ std::vector<std::string> BuyerDesk::contracts() const {
 }
 
 void BuyerDesk::hurry() {
-  for (auto& [id, live] : calls_) live.retry.hurry();
+  for (auto& [id, live] : calls_) live.retry.hurry(), live.watching.hurry();
 }
 
 Result<Out> BuyerDesk::decide(const std::string& contract, const std::string& call, BuyerStep step,
@@ -117,15 +130,20 @@ Result<Out> BuyerDesk::decide(const std::string& contract, const std::string& ca
   const auto at = calls_.find(externalId(contract, call));
   if (at == calls_.end()) return notFound("no call " + call, "see: witan market contract show");
   Live& live = at->second;
-  const bool late = now > live.order.deliverBy && waits(live.call.step);
+  const BuyerStep current = live.call.step;
+  const bool late = now > live.order.deliverBy && (waits(current) || current == BuyerStep::compare);
+  const bool may = step == BuyerStep::reclaim   ? late
+                   : step == BuyerStep::dispute ? isOpen(current)
+                                                : current == BuyerStep::review;
   const std::string done = step == BuyerStep::accept    ? "accepted"
                            : step == BuyerStep::dispute ? "disputed"
                                                         : "refunded";
   if (live.call.step == step || live.call.end == done) return Out{};
-  if (step == BuyerStep::reclaim ? !late : live.call.step != BuyerStep::review)
+  if (!may)
     return conflict(concat("call ", call, " is at step ", enumName(live.call.step),
                            live.call.end.empty() ? "" : " (" + live.call.end + ")"),
                     step == BuyerStep::reclaim ? "an undelivered call is reclaimed when its time has passed"
+                    : live.call.review         ? "it is decided when evidence has come and verifies"
                                                : "order with --review to decide about what comes");
   Out out;
   if (step == BuyerStep::dispute)
@@ -176,7 +194,7 @@ Letter BuyerDesk::letterOf(const Live& live) const {
       return letter;
     case BuyerStep::compare:
       letter.kind = "view";
-      letter.body = {{"entity", contracts_.at(c.contract).entity}, {"call", c.call}};
+      letter.body = {{"entity", c.contract}, {"call", c.call}};
       return letter;
     case BuyerStep::reserve:
       action["type"] = "Reserve";
@@ -191,7 +209,7 @@ Letter BuyerDesk::letterOf(const Live& live) const {
     case BuyerStep::reclaim: action["type"] = "Reclaim"; break;
     default: action["type"] = "Accept";
   }
-  letter.body = {{"entity", contracts_.at(c.contract).entity}, {"action", std::move(action)}};
+  letter.body = {{"entity", c.contract}, {"action", std::move(action)}};
   return letter;
 }
 
@@ -206,14 +224,36 @@ Out BuyerDesk::tick(Moment now) {
   for (auto& [id, live] : calls_) {
     if (live.call.step == BuyerStep::ended) continue;
     if (now > live.order.deliverBy && waits(live.call.step))
-      fail(live, "deliverBy has passed", BuyerStep::reclaim, now, out);
+      fail(live, kLate, BuyerStep::reclaim, now, out);
     else if (live.call.step == BuyerStep::review && now >= live.call.reviewUntil)
       enter(live, BuyerStep::accept, now, out);
     else
-      send(live, now, out);
+      send(live, now, out), watch(live, now, out);
     alarm(live, now, out);
   }
   return out;
+}
+
+// So often that a delivery is seen, and disputed, whatever is lost on the way.
+void BuyerDesk::watch(Live& live, Moment now, Out& out) {
+  if (!waits(live.call.step) || !live.watching.due(now) || mutated("neverWatch")) return;
+  const auto window = std::int64_t(contractOf(live).disputeWindowSeconds);
+  live.watching.tried(now, std::clamp<std::int64_t>(window / 16, 1, kMostWatchSeconds));
+  Letter letter{org_, contractOf(live).escrow, watchId(live.call), "view", {}};
+  letter.body = {{"entity", live.call.contract}, {"call", live.call.call}};
+  out.letters.push_back(std::move(letter));
+}
+
+void BuyerDesk::watched(Live& live, const json::object& body, Moment now, Out& out) {
+  if (textOf(body, "state") == "DECLINED")
+    return fail(live, concat(kDeclined, " by the seller"), BuyerStep::reclaim, now, out);
+  const auto window = std::int64_t(contractOf(live).disputeWindowSeconds);
+  if (textOf(body, "evidence").empty() || numberOf(body, "left").value_or(window) > window / 2) return;
+  out.incidents.push_back({"silent",
+                           contractOf(live).seller.org,
+                           concat("call ", live.call.call, " was delivered to the holder, and no evidence came"),
+                           {live.call.order}});
+  fail(live, kNoEvidence, BuyerStep::dispute, now, out);
 }
 
 // Both sides keep what they have; it is settled outside.
@@ -231,7 +271,10 @@ Out BuyerDesk::onLetter(const Letter& letter, Moment now) {
   if (letter.kind == "evidence") onEvidence(letter, now, out);
   if (letter.kind != "answer") return out;
   for (auto& [id, live] : calls_) {
-    if (!letter.id.starts_with(id) || rests(live.call.step)) continue;
+    if (!letter.id.starts_with(id)) continue;
+    if (letter.id == watchId(live.call) && letter.from == contractOf(live).escrow && waits(live.call.step))
+      watched(live, letter.body, now, out);
+    if (rests(live.call.step)) continue;
     const Letter asked = letterOf(live);
     if (asked.id == letter.id && asked.to == letter.from) answered(live, letter.body, now, out);
   }
@@ -244,24 +287,34 @@ void BuyerDesk::answered(Live& live, const json::object& body, Moment now, Out& 
   if (live.call.step != BuyerStep::order)
     return actAnswered(live, textOf(body, "outcome"), textOf(body, "invariant"), now, out);
   if (body.contains("accepted")) return enter(live, BuyerStep::await, now, out);
-  fail(live, "declined: " + textOf(body, "declined"), BuyerStep::reclaim, now, out);
+  fail(live, concat(kDeclined, ": ", textOf(body, "declined")), BuyerStep::reclaim, now, out);
 }
 
 // One statement is delivered once, so what the holder says of it stays true.
 void BuyerDesk::compared(Live& live, const json::object& body, Moment now, Out& out) {
   const std::string delivered = textOf(body, "evidence");
-  if (delivered.empty()) {  // not there yet
-    if (now > live.order.deliverBy) fail(live, "deliverBy has passed", BuyerStep::reclaim, now, out);
+  if (delivered.empty()) {  // not there: evidence came before its delivery
+    if (now > live.order.deliverBy) fail(live, kLate, BuyerStep::reclaim, now, out);
     return;
   }
   const auto bundle = parseJson(live.call.bundle, kBundleLimits);
   const auto statement = bundle.ok() ? openStatement(bundle->at("evidence")) : bundle.error();
+  // A person has what is left of the window; a dispute after it is none.
+  if (const auto left = numberOf(body, "left")) live.call.reviewUntil = Moment{now.seconds + *left};
   if (statement.ok() && (toHex(sha256(statement->text.body)) == delivered || mutated("acceptUnseen")))
     return enter(live, live.call.review ? BuyerStep::review : BuyerStep::accept, now, out);
-  out.incidents.push_back({"equivocation",
-                           contractOf(live).seller.org,
-                           concat("call ", live.call.call, ": another statement was delivered, ", delivered),
-                           {live.call.bundle}});
+  // The seller's own signature proves that it signed two; the word of the holder alone proves nothing.
+  const std::string other = textOf(body, "statement");
+  const auto second = other.empty() ? invalid("none") : openStatement(valueOf(other));
+  const bool proven = second.ok() && toHex(sha256(second->text.body)) == delivered &&
+                      isSignedBy(second->text, keyOf(contractOf(live).seller.evidenceKey));
+  const Contract& c = contractOf(live);
+  MarketIncident told{proven ? "equivocation" : "silent",
+                      proven ? c.seller.org : c.escrow,
+                      concat("call ", live.call.call, ": another statement was delivered, ", delivered),
+                      {live.call.bundle}};
+  if (proven) told.proof.push_back(other);
+  out.incidents.push_back(std::move(told));
   fail(live, "EB08", BuyerStep::dispute, now, out);
 }
 
@@ -306,20 +359,42 @@ void BuyerDesk::onEvidence(const Letter& letter, Moment now, Out& out) {
       order.ok() ? calls_.find(externalId(order->document.contract, order->document.call)) : calls_.end();
   if (found == calls_.end() || contractOf(found->second).seller.org != letter.from) return;
   Live& live = found->second;
+  if (!allowance_.admits(letter.from, now, out)) {
+    out.letters.push_back(answerTo(letter, {{"busy", true}}));
+    return;
+  }
   out.letters.push_back(answerTo(letter, {{"received", true}}));
-  if (!live.call.bundle.empty() || live.call.end == "accepted" || live.call.end == "refunded") return;
-  Verification verified = verifyBundle(*bundle, roots_);
-  if (verified.ok() && order->digest != toHex(sha256(toJson(live.order)))) verified = {"EB08", "of another order"};
-  if (verified.ok() || mutated("acceptUnverified")) {
+  // One that failed a check is the last that is looked at.
+  const bool failed = live.call.reason.starts_with("EB");
+  if (failed || !live.call.bundle.empty() || live.call.end == "accepted" || live.call.end == "refunded") return;
+  const Verification verification = verified(*bundle, *order, live);
+  if (verification.ok() || mutated("acceptUnverified")) {
     live.call.bundle = canonicalJson(*bundle);
+    const bool disputes = live.call.step == BuyerStep::dispute || live.call.end == "disputed";
+    const std::string& reason = live.call.reason;
+    if (disputes && reason != kNoEvidence && reason != kLate && !reason.starts_with(kDeclined)) {
+      // a person's word stands
+      out.rows.push_back(rowOf(live.call));
+      return;
+    }
     const Natural window = contractOf(live).disputeWindowSeconds;
-    live.call.reviewUntil = {now.seconds + std::int64_t(std::min<Natural>(window, Natural{1} << 40))};
+    live.call.reviewUntil = Moment{now.seconds + std::int64_t(window)};
     enter(live, BuyerStep::compare, now, out);
     return;
   }
   if (live.call.step == BuyerStep::ended || live.call.step == BuyerStep::dispute) return;
-  out.incidents.push_back({"evidence", letter.from, verified.id + ": " + verified.message, {canonicalJson(*bundle)}});
-  fail(live, verified.id, BuyerStep::dispute, now, out);
+  out.incidents.push_back(
+      {"evidence", letter.from, verification.id + ": " + verification.message, {canonicalJson(*bundle)}});
+  fail(live, verification.id, BuyerStep::dispute, now, out);
+}
+
+// For its buyer a bundle has the output too.
+Verification BuyerDesk::verified(const json::value& bundle, const Opened<Order>& order, const Live& live) const {
+  if (Verification found = verifyBundle(bundle, roots_); !found.ok()) return found;
+  if (order.digest != toHex(sha256(toJson(live.order)))) return {"EB08", "of another order"};
+  if (jsonDigest(bundle.at("output")) != openStatement(bundle.at("evidence"))->document.output())
+    return {"EB15", "the output is not in it"};
+  return {};
 }
 
 }  // namespace witan::market

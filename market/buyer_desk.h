@@ -4,8 +4,10 @@
 //                 \        \-> dispute (evidence fails a check, or a person says so in review) -> ended
 //                  \-> reclaim (declined, or deliverBy has passed) -> ended
 //
-// No order is sent before the money is held. Evidence is verified in full before it is accepted, and must be what the
-// holder has (compare): a seller may have signed a second statement, and Accept pays what was delivered. Between
+// No order is sent before the money is held. Evidence is verified in full before it is accepted, with its output, and
+// must be what the holder has (compare): a seller may have signed a second statement, and Accept pays what was
+// delivered. From the order on the holder is asked again and again: what was delivered there and is not here by half of
+// the window is disputed, since a seller that shows its evidence to the holder alone is paid after the window. Between
 // dispute and reclaim it goes back and forth until the holder takes one of them: which is lawful depends on what has
 // reached it. The host restores rows, then calls tick() at least each second. See market/letters.h.
 #pragma once
@@ -33,7 +35,8 @@ struct BuyerCall {
 };
 
 struct BuyerContract {
-  std::string envelope, entity;  // the entity at the holder
+  std::string envelope;
+  Omittable<std::string> entity;  // in older rows; not read
   WITAN_MEMBERS(BuyerContract, envelope, entity)
 };
 
@@ -52,9 +55,10 @@ class BuyerDesk {
       : org_(std::move(org)), key_(std::move(key)), roots_(std::move(roots)) {}
 
   void trust(Roots roots) { roots_ = std::move(roots); }
-  void restore(const Row& row);
-  // Errors: not signed by both, or another buyer's.
-  Result<Out> addContract(const std::string& envelope, const std::string& entity);
+  // Errors: it is no row of this desk.
+  Status restore(const Row& row);
+  // Errors: not signed by both, or another buyer's; times for which nobody should hold money.
+  Result<Out> addContract(const std::string& envelope);
   // Begins a call. The same wish again is a repetition. Errors: no such contract; wider than it; another order has this
   // call.
   Result<Out> order(const OrderWish& wish, Moment now);
@@ -74,18 +78,14 @@ class BuyerDesk {
   std::vector<std::string> contracts() const;  // digests
 
  private:
-  struct Known {
-    Opened<Contract> opened;
-    std::string entity;
-  };
   struct Live {
     BuyerCall call;
     Order order;
-    Retry retry;
+    Retry retry, watching;
     bool alarmed = false;
   };
 
-  const Contract& contractOf(const Live& live) const { return contracts_.at(live.call.contract).opened.document; }
+  const Contract& contractOf(const Live& live) const { return contracts_.at(live.call.contract).document; }
   void enter(Live& live, BuyerStep step, Moment now, Out& out);
   void again(Live& live, Moment now, Out& out);
   void another(Live& live, Moment now, Out& out);
@@ -96,14 +96,18 @@ class BuyerDesk {
   void compared(Live& live, const json::object& body, Moment now, Out& out);
   void actAnswered(Live& live, const std::string& outcome, const std::string& rule, Moment now, Out& out);
   void onEvidence(const Letter& letter, Moment now, Out& out);
+  Verification verified(const json::value& bundle, const Opened<Order>& order, const Live& live) const;
+  void watch(Live& live, Moment now, Out& out);
+  void watched(Live& live, const json::object& body, Moment now, Out& out);
   void alarm(Live& live, Moment now, Out& out);
   Letter letterOf(const Live& live) const;
 
   std::string org_;
   SigningKey key_;
   Roots roots_;
-  std::map<std::string, Known> contracts_;  // by digest
-  std::map<std::string, Live> calls_;       // by external id
+  std::map<std::string, Opened<Contract>> contracts_;  // by digest
+  std::map<std::string, Live> calls_;                  // by external id
+  Allowance allowance_;
 };
 
 }  // namespace witan::market

@@ -12,13 +12,13 @@ bool isOver(ProposalStep step) { return step != ProposalStep::propose && step !=
 
 }  // namespace
 
-void ContractDesk::restore(const Row& row) {
+Status ContractDesk::restore(const Row& row) {
   Proposal proposal;
-  if (!readJson(valueOf(row.value), proposal, "row").ok()) return;
-  auto opened = openEnvelope<Contract>(valueOf(proposal.envelope));
-  if (!opened.ok()) return;
-  const std::string digest = opened->digest;
-  proposals_[digest] = {std::move(*opened), std::move(proposal), {}};
+  WITAN_DO(readJson(valueOf(row.value), proposal, row.key));
+  WITAN_TRY(opened, openEnvelope<Contract>(valueOf(proposal.envelope)));
+  const std::string digest = opened.digest;
+  proposals_[digest] = {std::move(opened), std::move(proposal), {}};
+  return okStatus();
 }
 
 const ContractDesk::Known* ContractDesk::find(std::string_view id) const {
@@ -31,6 +31,8 @@ Result<Out> ContractDesk::propose(const Contract& contract, const json::array& s
                                   json::value quote) {
   if (contract.buyer.org != org_ || keyOf(contract.buyer.key) != key_.publicKey())
     return invalid("the contract is of another buyer");
+  if (const std::string flaw = timesFlaw(contract.deliverWithinSeconds, contract.disputeWindowSeconds); !flaw.empty())
+    return invalid(flaw);
   Out out;
   if (const Known* before = find(contract.id)) {
     Known& known = proposals_.at(before->opened.digest);
@@ -46,7 +48,7 @@ Result<Out> ContractDesk::propose(const Contract& contract, const json::array& s
   proposal.grants = std::move(grants);
   proposal.offer = std::move(quote);
   const std::string digest = toHex(sha256(toJson(contract)));
-  restore(rowOf(digest, proposal));
+  WITAN_DO(restore(rowOf(digest, proposal)));
   enter(proposals_.at(digest), ProposalStep::propose, "", now, out);
   return out;
 }

@@ -36,7 +36,8 @@ class ContractDesk {
     Retry retry;
   };
 
-  void restore(const Row& row);
+  // Errors: it is no row of this desk.
+  Status restore(const Row& row);
   // Signs and begins. The same id again goes on with the text that was signed, whatever else is asked for. `quote`: the
   // envelope of the offer if it is one. Errors: not this buyer's.
   Result<Out> propose(const Contract& contract, const json::array& sellersGrants, Moment now,

@@ -3,8 +3,10 @@
 // It decides nothing: each act goes to the domain `escrow`, which judges it. An escrow begins with a contract of two
 // organisations whose roots it trusts, under keys that these have granted; its entity is the contract's digest. It
 // refuses what is not of a party or not an act of its role before that costs an entry. It settles each call when its
-// time has come, so nobody depends on the other side acting, and asks for a ruling as soon as a dispute stands. No
-// rows: the ledger is its memory; after a restart the host tells it of open calls (watch). See market/letters.h.
+// time has come, so nobody depends on the other side acting, and asks for a ruling on a dispute. A pending ruling
+// freezes the entity, and time runs on: so it asks when no other call of the contract can lose its time to deliver or
+// to dispute by it, and reserves no new one before. No rows: the ledger is its memory; after a restart the host tells
+// it of open calls (watch). See market/letters.h.
 #pragma once
 
 #include <functional>
@@ -37,11 +39,20 @@ class HolderDesk {
     std::string type;
     std::uint64_t attempt = 0;
     Moment at;
+    std::string buyer;
+    std::optional<Moment> until;  // for delivery or dispute
+    bool asked = false;           // the arbiter was
+    std::string statement;        // the envelope that was delivered, while this process lives
   };
   using CallKey = std::pair<std::string, std::string>;  // entity, call
-  void onOpen(const Letter& letter, Out& out) const;
-  std::string whyNot(const Opened<Contract>& contract, const Letter& letter) const;
-  void plan(const std::string& entity, const domains::escrow::CallStanding& call, Moment now);
+  void onOpen(const Letter& letter, Moment now, Out& out) const;
+  std::string whyNot(const Opened<Contract>& contract, const Letter& letter, Moment now) const;
+  void plan(const std::string& entity, const domains::escrow::EscrowStanding& escrow, Moment now);
+  bool hasDispute(const std::string& entity) const;
+  bool mayFreeze(const std::string& entity, Moment now) const;
+  std::size_t openCallsOf(const std::string& buyer) const;
+  void onAct(const Letter& letter, const std::string& entity, const domains::escrow::EscrowStanding& escrow,
+             const json::object& action, Out& out) const;
 
   std::string org_;
   Look look_;

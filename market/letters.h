@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,7 @@ struct RunRequest {
   Capability capability;
   std::vector<std::string> disclosures;
   Natural price = 0;  // of a run that completes
+  std::string policyEpoch;
 };
 
 // The statement goes into the seller's own ledger under this operation id.
@@ -76,16 +78,34 @@ inline Letter answerTo(const Letter& letter, json::object body) {
 
 // A text of a letter's or an answer's body; empty: it is not there, or no text.
 std::string textOf(const json::object& body, std::string_view member);
+// A number of it; none: it is not there, or none below 2^63.
+std::optional<std::int64_t> numberOf(const json::object& body, std::string_view member);
+
+// ---- limits that each desk keeps to, whatever its partner does
+
+inline constexpr std::size_t kMostCallBytes = 100;         // so that CONTRACT/CALL/STEP/N is an id
+inline constexpr std::size_t kMostInputBytes = 256 << 10;  // of the disclosures of an order
+inline constexpr std::int64_t kMostSeconds = 315'360'000;  // ten years: for deliveries and disputes
+inline constexpr std::int64_t kLeastWindowSeconds = 10;    // in which a buyer can find out what was delivered
+
+// Why no call can be named so; empty: it can.
+std::string callNameFlaw(std::string_view call);
+// Why nobody should sign or hold money for such times; empty: they will do.
+std::string timesFlaw(Natural deliverWithinSeconds, Natural disputeWindowSeconds);
+// Why these are no disclosures of an order; empty: they are.
+std::string disclosuresFlaw(const std::vector<std::string>& disclosures);
+// The members that are disclosed. Requires: no flaw.
+json::object membersOf(const std::vector<std::string>& disclosures);
 
 std::string externalId(std::string_view contract, std::string_view call);
 // After `attempt` refusals, each of which stands under its own id.
 std::string stepId(std::string_view externalId, std::string_view step, std::uint64_t attempt);
 
-// When something is tried again: after 1 s, then doubling, at most each minute.
+// When something is tried again: after 1 s, then doubling, at most each minute or `most`.
 class Retry {
  public:
   bool due(Moment now) const { return now >= next_; }
-  void tried(Moment now);
+  void tried(Moment now, std::int64_t most = 60);
   void reset() { *this = {}; }
   // The other side has come back: it is tried at once, and the time to wait goes on from where it was.
   void hurry() { next_ = {}; }
@@ -103,13 +123,16 @@ class Allowance {
  public:
   // Whether this request is within the rate. The first one of a minute that is not makes an incident.
   bool admits(const std::string& org, Moment now, Out& out);
+  // Whether this is told now: once a minute, however often somebody lies.
+  bool tells(const std::string& what, Moment now);
 
  private:
   struct Count {
-    Moment second, told;
+    Moment second;
     int requests = 0;
   };
   std::map<std::string, Count> counts_;
+  std::map<std::string, Moment> told_;
 };
 
 }  // namespace witan::market

@@ -26,40 +26,76 @@ std::vector<std::string> textsOf(const json::object& body, std::string_view memb
 }  // namespace
 
 SellerDesk::SellerDesk(SellerSetup setup) : setup_(std::move(setup)) {
-  for (const std::string& text : setup_.offers) restore({kOffered, text});
+  for (const std::string& text : setup_.offers) (void)restore({kOffered, text});
 }
 
 Result<Out> SellerDesk::publish(const Offer& offer) {
+  if (const std::string flaw = timesFlaw(offer.deliverWithinSeconds, offer.disputeWindowSeconds); !flaw.empty())
+    return invalid(flaw);
   if (offer.seller != setup_.org) return invalid("the offer is of another seller");
   if (offers_.size() >= kMostOffers) return conflict(concat("there are ", kMostOffers, " offers already"));
   Out out;
   out.rows.push_back({kOffered + toHex(sha256(toJson(offer))), sealedDocument(offer, {&setup_.key, 1})});
-  restore(out.rows.back());
+  WITAN_DO(restore(out.rows.back()));
   return out;
 }
 
-void SellerDesk::restore(const Row& row) {
+Status SellerDesk::restore(const Row& row) {
   const json::value value = valueOf(row.value);
-  if (row.key.starts_with(kOffered)) {
-    if (auto offer = openEnvelope<Offer>(value); offer.ok()) offers_[offer->digest] = std::move(*offer);
-  } else if (row.key.starts_with(kQuoted)) {
-    if (auto offer = openEnvelope<Offer>(value); offer.ok()) quoted_[offer->digest] = std::move(*offer);
+  if (row.key.starts_with(kOffered) || row.key.starts_with(kQuoted)) {
+    WITAN_TRY(offer, openEnvelope<Offer>(value));
+    const std::string digest = offer.digest;
+    (row.key.starts_with(kOffered) ? offers_ : quoted_)[digest] = std::move(offer);
   } else if (row.key.starts_with(kAgreed)) {
     SellerContract kept;
-    if (!readJson(value, kept, "row").ok()) return;
-    auto opened = openEnvelope<Contract>(valueOf(kept.envelope));
-    if (!opened.ok()) return;
-    const std::string digest = opened->digest;
-    digests_[{opened->document.buyer.org, opened->document.id}] = digest;
-    contracts_[digest] = {std::move(*opened), std::move(kept)};
+    WITAN_DO(readJson(value, kept, row.key));
+    WITAN_TRY(opened, openEnvelope<Contract>(valueOf(kept.envelope)));
+    const std::string digest = opened.digest;
+    digests_[{opened.document.buyer.org, opened.document.id}] = digest;
+    contracts_[digest] = {std::move(opened), std::move(kept)};
   } else {
     SellerCall kept;
-    if (!readJson(value, kept, "row").ok()) return;
-    auto order = openEnvelope<Order>(valueOf(kept.order));
-    if (!order.ok() || !contracts_.contains(kept.contract)) return;
+    WITAN_DO(readJson(value, kept, row.key));
+    WITAN_TRY(order, openEnvelope<Order>(valueOf(kept.order)));
+    if (!contracts_.contains(kept.contract)) return notFound(concat(row.key, " is of no contract"));
     const std::string id = externalId(kept.contract, kept.call);
-    calls_[id] = {std::move(kept), std::move(*order), {}, {}};
+    Live& live = calls_[id] = {std::move(kept), std::move(order), {}, {}};
+    learn(live.call);
   }
+  return okStatus();
+}
+
+// ---- what a run takes
+
+void SellerDesk::learn(const SellerCall& call) {
+  const auto statement = call.statement.empty() ? invalid("none") : openStatement(valueOf(call.statement));
+  if (!statement.ok()) return;
+  const Predicate& p = statement->document.predicate;
+  Need& need = needs_[p.capability.digest];
+  need.budget.steps = std::max(need.budget.steps, p.usage.steps);
+  need.budget.tokens = std::max(need.budget.tokens, p.usage.tokens);
+  std::set<Word> locales(need.locales.begin(), need.locales.end());
+  locales.insert(p.locales.begin(), p.locales.end());
+  need.locales.assign(locales.begin(), locales.end());
+}
+
+// A run that takes more than its order allows makes evidence that fails EB11 or EB12: work for nothing. What is asked
+// for as it was offered is the seller's own risk.
+std::string SellerDesk::belowNeed(const Capability& capability, const Budget& budget, const Words& locales,
+                                  const Offer& offer) const {
+  if (budget.steps < 1 || budget.tokens < 1 || budget.seconds < 1) return "no run takes nothing";
+  if (locales.empty()) return "no locale is left for a run";
+  const auto known = needs_.find(capability.digest);
+  if (known == needs_.end()) return "";
+  const Budget& need = known->second.budget;
+  if (budget.steps < std::min(need.steps, offer.budget.steps))
+    return concat("a run takes up to ", need.steps, " steps");
+  if (budget.tokens < std::min(need.tokens, offer.budget.tokens))
+    return concat("a run takes up to ", need.tokens, " tokens");
+  for (const Word& each : known->second.locales)
+    if (std::ranges::count(offer.locales, each) > 0 && std::ranges::count(locales, each) == 0)
+      return concat("a run takes place in ", each, " too");
+  return "";
 }
 
 const SellerCall* SellerDesk::find(const std::string& contract, const std::string& call) const {
@@ -120,7 +156,7 @@ Out SellerDesk::onLetter(const Letter& letter, Moment now) {
     const auto at = calls_.find(externalId(textOf(letter.body, "contract"), textOf(letter.body, "call")));
     const bool open = at != calls_.end() &&
                       contracts_.at(at->second.call.contract).opened.document.buyer.org == letter.from &&
-                      (at->second.call.step == SellerStep::check || at->second.call.step == SellerStep::run);
+                      at->second.call.step == SellerStep::check;  // what has begun is paid for
     if (open) enter(at->second, SellerStep::decline, now, out);
     out.letters.push_back(answerTo(letter, {{"cancelled", open}}));
   }
@@ -157,6 +193,8 @@ json::object SellerDesk::onQuote(const Letter& letter, Moment now) const {
     if (quote.budget.tokens > most.tokens) return no(concat("a call has at most ", most.tokens, " tokens"));
     if (quote.budget.seconds > most.seconds) return no(concat("a call has at most ", most.seconds, " seconds"));
   }
+  if (std::string flaw = belowNeed(quote.capability, quote.budget, quote.locales, *best); !flaw.empty())
+    return no(std::move(flaw));
   quote.validUntil = {std::min(best->validUntil.seconds, now.seconds + kQuoteSeconds)};
   quote.id = Word(concat("quote-", toHex(sha256(toJson(quote))).substr(0, 16)));
   return {{"offer", valueOf(sealedDocument(quote, {&setup_.key, 1}))}};
@@ -175,8 +213,11 @@ std::string SellerDesk::whyNot(const Opened<Contract>& contract, const Opened<Of
   if (!setup_.holders.contains(c.escrow)) return "the escrow is nobody whom we accept";
   if (!isSignedBy(contract.text, keyOf(c.buyer.key))) return "the buyer has not signed it";
   const json::value* grants = letter.body.if_contains("grants");
-  if (grants == nullptr || !isGranted(*grants, setup_.roots, c.buyer.org, c.buyer.key, GrantUse::contract, c.signedAt))
-    return "no grant of the buyer's root is for its key";
+  // Now too: a lost key may sign for a time at which it was granted.
+  for (const Moment at : {c.signedAt, now})
+    if (grants == nullptr || !isGranted(*grants, setup_.roots, c.buyer.org, c.buyer.key, GrantUse::contract, at))
+      return "no grant of the buyer's root is for its key";
+  if (const std::string flaw = timesFlaw(c.deliverWithinSeconds, c.disputeWindowSeconds); !flaw.empty()) return flaw;
   if (c.signedAt.seconds > now.seconds + kClockSkewSeconds || now >= offer->document.validUntil ||
       c.signedAt < offer->document.validFrom || c.signedAt >= offer->document.validUntil)
     return "the offer is not valid now";
@@ -191,10 +232,11 @@ json::object SellerDesk::onPropose(const Letter& letter, Moment now, Out& out) {
   if (known != digests_.end()) {
     const Known& before = contracts_.at(known->second);
     if (known->second == contract->digest) return {{"contract", valueOf(before.kept.envelope)}};
-    out.incidents.push_back({"equivocation",
-                             letter.from,
-                             "contract " + contract->document.id + " has a second text",
-                             {before.kept.envelope, toJson(contract->text.envelope)}});
+    if (allowance_.tells("contract " + known->second, now))
+      out.incidents.push_back({"equivocation",
+                               letter.from,
+                               "contract " + contract->document.id + " has a second text",
+                               {before.kept.envelope, toJson(contract->text.envelope)}});
     return {{"declined", "another contract has this id"}};
   }
   auto quote = openedOf<Offer>(letter.body, "offer");
@@ -202,12 +244,29 @@ json::object SellerDesk::onPropose(const Letter& letter, Moment now, Out& out) {
                       isSignedBy(quote->text, setup_.key.publicKey()) && quote->digest == contract->document.offer;
   const Opened<Offer>* offer = quoted ? &*quote : offerOf(contract->document.offer);
   if (const std::string why = whyNot(*contract, offer, letter, now); !why.empty()) return {{"declined", why}};
+  if (!mayPropose(letter.from)) return {{"declined", "there are too many contracts without a call"}};
   if (quoted) out.rows.push_back({kQuoted + quote->digest, toJson(quote->text.envelope)});
-  SellerContract kept{countersigned(contract->text, setup_.key), textOf(letter.body, "entity"),
-                      letter.body.at("grants")};
+  SellerContract kept{countersigned(contract->text, setup_.key), grantOf(letter.body.at("grants"), *contract), {}};
   out.rows.push_back({kAgreed + contract->digest, toJson(kept)});
-  for (const Row& row : out.rows) restore(row);
+  for (const Row& row : out.rows) (void)restore(row);  // they were just made
   return {{"contract", valueOf(kept.envelope)}};
+}
+
+// The one grant that counts: the others are of no use to who verifies, and their number is not ours.
+json::array SellerDesk::grantOf(const json::value& grants, const Opened<Contract>& contract) const {
+  const Contract& c = contract.document;
+  for (const json::value& each : grants.as_array())
+    if (isGranted(json::array{each}, setup_.roots, c.buyer.org, c.buyer.key, GrantUse::contract, c.signedAt))
+      return {each};
+  return {};
+}
+
+bool SellerDesk::mayPropose(const std::string& org) const {
+  return std::size_t(std::ranges::count_if(contracts_, [&](const auto& each) {
+           const auto call = calls_.lower_bound(each.first);
+           const bool used = call != calls_.end() && call->first.starts_with(each.first);
+           return !used && each.second.opened.document.buyer.org == org;
+         })) < kUnusedContracts;
 }
 
 // ---- orders
@@ -218,16 +277,31 @@ std::string SellerDesk::whyNot(const Opened<Order>& order, const Letter& letter,
   if (!isSignedBy(order.text, keyOf(c.buyer.key))) return "the buyer has not signed the order";
   if (const std::string wider = widerThanContract(order.document, c, contract.opened.digest); !wider.empty())
     return wider;
-  if (jsonDigest(commitmentTo(textsOf(letter.body, "disclosures"))) != order.document.input)
-    return "the disclosures are not the order's input";
+  if (std::string flaw = callNameFlaw(order.document.call); !flaw.empty()) return flaw;
+  const auto disclosures = textsOf(letter.body, "disclosures");
+  if (std::string flaw = disclosuresFlaw(disclosures); !flaw.empty()) return flaw;
+  if (jsonDigest(commitmentTo(disclosures)) != order.document.input) return "the disclosures are not the order's input";
   return "";
 }
 
-std::size_t SellerDesk::openCallsOf(const std::string& org) const {
-  return std::size_t(std::ranges::count_if(calls_, [&](const auto& each) {
-    const SellerCall& call = each.second.call;
-    return call.step != SellerStep::ended && contracts_.at(call.contract).opened.document.buyer.org == org;
-  }));
+// Late is no lie: clocks and links differ. A run outside of these times would make evidence that fails EB13.
+std::string SellerDesk::outOfTime(const Order& order, const Contract& contract, Moment now) const {
+  if (order.issuedAt.seconds > now.seconds + kClockSkewSeconds) return "it is issued in the future";
+  const auto needed = std::int64_t(contract.deliverWithinSeconds) / 2;
+  if (now.seconds + needed > order.deliverBy.seconds + kClockSkewSeconds)
+    return "deliverBy has passed, or comes too soon";
+  return "";
+}
+
+bool SellerDesk::hasPlaceFor(const std::string& org) const {
+  std::size_t open = 0, unchecked = 0;
+  for (const auto& [id, live] : calls_) {
+    if (live.call.step == SellerStep::ended || contracts_.at(live.call.contract).opened.document.buyer.org != org)
+      continue;
+    ++open;
+    unchecked += live.call.step == SellerStep::check ? 1 : 0;
+  }
+  return open < kOpenCalls && unchecked < kUncheckedOrders;
 }
 
 json::object SellerDesk::onOrder(const Letter& letter, Moment now, Out& out) {
@@ -243,7 +317,8 @@ json::object SellerDesk::onOrder(const Letter& letter, Moment now, Out& out) {
       if (call.step == SellerStep::decline || call.end == "declined") return {{"declined", "it was declined"}};
       return {{"accepted", true}};
     }
-    if (isSignedBy(order->text, keyOf(contract->second.opened.document.buyer.key)) && !mutated("ignoreSecondOrder"))
+    if (isSignedBy(order->text, keyOf(contract->second.opened.document.buyer.key)) && !mutated("ignoreSecondOrder") &&
+        allowance_.tells("order " + id, now))
       out.incidents.push_back({"equivocation",
                                letter.from,
                                "call " + order->document.call + " has a second order",
@@ -251,13 +326,17 @@ json::object SellerDesk::onOrder(const Letter& letter, Moment now, Out& out) {
     return {{"declined", "another order has this call"}};
   }
   if (const std::string why = whyNot(*order, letter, contract->second); !why.empty()) {
-    out.incidents.push_back({"wider", letter.from, why, {toJson(order->text.envelope)}});
+    if (isSignedBy(order->text, keyOf(contract->second.opened.document.buyer.key)) &&
+        allowance_.tells("wider " + letter.from, now))
+      out.incidents.push_back({"wider", letter.from, why, {toJson(order->text.envelope)}});
     return {{"declined", why}};
   }
-  // Late is no lie: clocks and links differ.
-  if (now.seconds > order->document.deliverBy.seconds + kClockSkewSeconds)
-    return {{"declined", "deliverBy has passed"}};
-  if (openCallsOf(letter.from) >= kOpenCalls) return {{"busy", true}};
+  const Contract& c = contract->second.opened.document;
+  if (std::string why = outOfTime(order->document, c, now); !why.empty()) return {{"declined", why}};
+  const Order& o = order->document;
+  if (std::string why = belowNeed(c.capability, o.budget, o.locales, offerOf(c.offer)->document); !why.empty())
+    return {{"declined", why}};
+  if (!hasPlaceFor(letter.from)) return {{"busy", true}};
   SellerCall call{order->document.contract, order->document.call, toJson(order->text.envelope),
                   textsOf(letter.body, "disclosures")};
   Live& live = calls_[id] = {std::move(call), std::move(*order), {}, {}};
@@ -267,12 +346,16 @@ json::object SellerDesk::onOrder(const Letter& letter, Moment now, Out& out) {
 
 void SellerDesk::checked(Live& live, const json::object& body, Moment now, Out& out) {
   const Order& order = live.order.document;
-  const json::value* amount = body.if_contains("amount");
   const bool held = textOf(body, "state") == "RESERVED" && textOf(body, "order") == live.order.digest &&
-                    textOf(body, "input") == order.input && amount != nullptr && amount->is_int64() &&
-                    amount->get_int64() == std::int64_t(order.amount);
-  if (held || mutated("runUnpaid")) return enter(live, SellerStep::run, now, out);
-  end(live, "declined", now, out);
+                    textOf(body, "input") == order.input &&
+                    numberOf(body, "amount") == std::optional(std::int64_t(order.amount));
+  // Seconds, by the holder's own clock: ours may differ.
+  const std::int64_t needed = std::int64_t(contractOf(live).deliverWithinSeconds) / 2;
+  const bool inTime = numberOf(body, "left").value_or(0) >= needed;
+  if ((held && (inTime || mutated("runLate"))) || mutated("runUnpaid")) return enter(live, SellerStep::run, now, out);
+  if (held) return enter(live, SellerStep::decline, now, out);
+  // No money, no memory of it: it is looked at anew if it comes again.
+  calls_.erase(externalId(live.call.contract, live.call.call));
 }
 
 // ---- runs
@@ -308,6 +391,7 @@ Out SellerDesk::runEnded(const std::string& id, const RunResult& result, Moment 
   live.call.statement = sealedDocument(statementOf(live, result), {&setup_.evidenceKey, 1});
   live.call.transcript = result.transcript;
   live.call.output = result.output;
+  learn(live.call);
   enter(live, SellerStep::record, now, out);
   return out;
 }
@@ -343,7 +427,6 @@ Out SellerDesk::recorded(const std::string& id, const json::value& receipt, Mome
     return out;
   }
   live.call.bundle = canonicalJson(bundle);
-  live.showing.tried(now);  // the buyer compares it with what the holder has: that comes first
   enter(live, SellerStep::deliver, now, out);
   return out;
 }
@@ -353,7 +436,7 @@ Out SellerDesk::recorded(const std::string& id, const json::value& receipt, Mome
 void SellerDesk::enter(Live& live, SellerStep step, Moment now, Out& out) {
   live.call.step = step;
   live.retry.reset();
-  out.rows.push_back(rowOf(live.call));
+  if (step != SellerStep::check) out.rows.push_back(rowOf(live.call));
   send(live, now, out);
 }
 
@@ -370,13 +453,12 @@ void SellerDesk::end(Live& live, const std::string& how, Moment now, Out& out) {
 
 Letter SellerDesk::letterOf(const Live& live) const {
   const SellerCall& c = live.call;
-  const Known& contract = contracts_.at(c.contract);
-  Letter letter{setup_.org, contract.opened.document.escrow, {}, "act", {}};
+  Letter letter{setup_.org, contractOf(live).escrow, {}, "act", {}};
   letter.id = stepId(externalId(c.contract, c.call), enumName(c.step), c.attempt);
   json::object action{{"call", c.call}};
   if (c.step == SellerStep::check) {
     letter.kind = "view";
-    letter.body = {{"entity", contract.kept.entity}, {"call", c.call}};
+    letter.body = {{"entity", c.contract}, {"call", c.call}};
     return letter;
   }
   if (c.step == SellerStep::deliver) {
@@ -388,7 +470,7 @@ Letter SellerDesk::letterOf(const Live& live) const {
   } else {
     action["type"] = "Claim";
   }
-  letter.body = {{"entity", contract.kept.entity}, {"action", std::move(action)}};
+  letter.body = {{"entity", c.contract}, {"action", std::move(action)}};
   return letter;
 }
 
@@ -399,8 +481,8 @@ void SellerDesk::send(Live& live, Moment now, Out& out) {
   live.retry.tried(now);
   const std::string id = externalId(c.contract, c.call);
   if (c.step == SellerStep::run)
-    out.runs.push_back({id, contracts_.at(c.contract).opened.document.capability, c.disclosures,
-                        std::min(live.order.document.amount, contracts_.at(c.contract).opened.document.perCall)});
+    out.runs.push_back({id, contractOf(live).capability, c.disclosures,
+                        std::min(live.order.document.amount, contractOf(live).perCall), contractOf(live).policyEpoch});
   else if (c.step == SellerStep::record)
     out.records.push_back(
         {id, "evidence:" + toHex(sha256(openStatement(valueOf(c.statement))->text.body)), c.statement});
@@ -408,11 +490,12 @@ void SellerDesk::send(Live& live, Moment now, Out& out) {
     out.letters.push_back(letterOf(live));
 }
 
-// The bundle goes to the buyer until it says that it has it, whatever becomes of the call meanwhile.
+// Once the delivery is on record the bundle goes to the buyer until it says that it has it.
 void SellerDesk::show(Live& live, Moment now, Out& out) {
-  if (live.call.bundle.empty() || live.call.received || !live.showing.due(now)) return;
+  const bool recorded = live.call.claimAt || mutated("showUnrecorded");
+  if (!recorded || live.call.bundle.empty() || live.call.received || !live.showing.due(now)) return;
   live.showing.tried(now);
-  const Contract& c = contracts_.at(live.call.contract).opened.document;
+  const Contract& c = contractOf(live);
   out.letters.push_back({setup_.org,
                          c.buyer.org,
                          stepId(externalId(live.call.contract, live.call.call), "evidence", 0),
@@ -426,6 +509,10 @@ Out SellerDesk::tick(Moment now) {
     if (live.call.step == SellerStep::window && now >= *live.call.claimAt) enter(live, SellerStep::claim, now, out);
     send(live, now, out);
   }
+  std::erase_if(calls_, [&](const auto& each) {
+    const Live& live = each.second;
+    return live.call.step == SellerStep::check && !outOfTime(live.order.document, contractOf(live), now).empty();
+  });
   return out;
 }
 
@@ -456,12 +543,16 @@ void SellerDesk::actAnswered(Live& live, const json::object& body, Moment now, O
   switch (live.call.step) {
     case SellerStep::deliver: {
       if (!approved) {
+        // Late, or clocks that differ: nobody's lie. What else verifies here and fails there is the holder's.
+        const bool theirs = rule == "ESCROW_EVIDENCE_VALID" && !textOf(body, "message").ends_with("EB13");
         out.incidents.push_back(
-            {"evidence", setup_.org, "the holder refuses the delivery: " + rule, {live.call.bundle}});
+            {"evidence",
+             theirs ? std::string(contractOf(live).escrow) : setup_.org,
+             concat("call ", live.call.call, ": the holder refuses the delivery: ", rule, " ", textOf(body, "message")),
+             {live.call.bundle}});
         return rule == "ESCROW_IN_TIME" ? end(live, "unpaid", now, out) : enter(live, SellerStep::decline, now, out);
       }
-      const Natural window = contracts_.at(live.call.contract).opened.document.disputeWindowSeconds;
-      live.showing.reset();
+      const Natural window = contractOf(live).disputeWindowSeconds;
       live.call.claimAt = Moment{now.seconds + std::int64_t(std::min<Natural>(window, Natural{1} << 40))};
       return enter(live, SellerStep::window, now, out);
     }

@@ -2,9 +2,11 @@
 // claimed.
 //
 //   check (is the money held?) -> run -> record -> deliver -> window -> claim -> ended
-//        \-> ended (declined)      \-> decline -> ended
+//        \-> forgotten, or decline -> ended (there is too little time, or it cannot be delivered)
 //
-// It sends no evidence that does not verify. See market/letters.h.
+// A run begins when the holder says that the money is held and time enough is left; what it made leaves when the holder
+// has recorded the delivery, and not before. It sends no evidence that does not verify. Of what a partner sends only
+// that is kept which was verified, and an order only once there is money for it. See market/letters.h.
 #pragma once
 
 #include <set>
@@ -24,16 +26,17 @@ struct SellerCall {
   std::string statement;  // envelope, once the run has ended
   std::string bundle;     // text, once the statement is recorded
   json::value transcript, output;
-  bool received = false;  // by the buyer
-  std::optional<Moment> claimAt;
+  bool received = false;          // by the buyer
+  std::optional<Moment> claimAt;  // once the holder has recorded the delivery
   WITAN_MEMBERS(SellerCall, contract, call, order, disclosures, step, attempt, end, statement, bundle, transcript,
                 output, received, claimAt)
 };
 
 struct SellerContract {
-  std::string envelope, entity;
-  json::value grants;  // of the buyer
-  WITAN_MEMBERS(SellerContract, envelope, entity, grants)
+  std::string envelope;
+  json::value grants;             // the buyer's for its key
+  Omittable<std::string> entity;  // in older rows; not read
+  WITAN_MEMBERS(SellerContract, envelope, grants, entity)
 };
 
 struct RunResult {
@@ -48,6 +51,8 @@ struct RunResult {
 };
 
 inline constexpr std::size_t kMostOffers = 256;
+inline constexpr std::size_t kUnusedContracts = 256;  // of one buyer, without a call
+inline constexpr std::size_t kUncheckedOrders = 64;   // of one buyer, until the holder has answered
 inline constexpr const char* kOffered = "offer/";     // rows of offers
 inline constexpr const char* kQuoted = "quoted/";     // and of those that were quoted and taken
 inline constexpr std::int64_t kQuoteSeconds = 3'600;  // for which a quote is valid
@@ -67,7 +72,8 @@ class SellerDesk {
   explicit SellerDesk(SellerSetup setup);
   void trust(Roots roots) { setup_.roots = std::move(roots); }
 
-  void restore(const Row& row);
+  // Errors: it is no row of this desk.
+  Status restore(const Row& row);
   Out onLetter(const Letter& letter, Moment now);
   // The run of `externalId` has ended. Twice is once.
   Out runEnded(const std::string& externalId, const RunResult& result, Moment now);
@@ -101,6 +107,14 @@ class SellerDesk {
     Retry retry, showing;
   };
 
+  // What runs of a capability have taken so far.
+  struct Need {
+    Budget budget;
+    Words locales;
+  };
+  void learn(const SellerCall& call);
+  std::string belowNeed(const Capability& capability, const Budget& budget, const Words& locales,
+                        const Offer& offer) const;
   json::object onPropose(const Letter& letter, Moment now, Out& out);
   json::object onQuote(const Letter& letter, Moment now) const;
   const Opened<Offer>* offerOf(const std::string& digest) const;
@@ -108,6 +122,7 @@ class SellerDesk {
   std::string whyNot(const Opened<Contract>& contract, const Opened<Offer>* offer, const Letter& letter,
                      Moment now) const;
   std::string whyNot(const Opened<Order>& order, const Letter& letter, const Known& contract) const;
+  std::string outOfTime(const Order& order, const Contract& contract, Moment now) const;
   void onAnswer(const Letter& letter, Moment now, Out& out);
   void checked(Live& live, const json::object& body, Moment now, Out& out);
   void actAnswered(Live& live, const json::object& body, Moment now, Out& out);
@@ -119,13 +134,17 @@ class SellerDesk {
   Letter letterOf(const Live& live) const;
   Statement statementOf(const Live& live, const RunResult& result) const;
   json::object bundleOf(const Live& live, const json::value& receipt) const;
-  std::size_t openCallsOf(const std::string& org) const;
+  bool hasPlaceFor(const std::string& org) const;
+  bool mayPropose(const std::string& org) const;
+  json::array grantOf(const json::value& grants, const Opened<Contract>& contract) const;
+  const Contract& contractOf(const Live& live) const { return contracts_.at(live.call.contract).opened.document; }
 
   SellerSetup setup_;
   std::map<std::string, Opened<Offer>> offers_, quoted_;                // by digest
   std::map<std::string, Known> contracts_;                              // by digest
   std::map<std::pair<std::string, std::string>, std::string> digests_;  // by buyer and contract id
   std::map<std::string, Live> calls_;                                   // by external id
+  std::map<std::string, Need> needs_;                                   // by digest of a capability
   Allowance allowance_;
 };
 

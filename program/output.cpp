@@ -56,6 +56,12 @@ std::string forTerminal(std::string_view text) {
   return out;
 }
 
+std::string oneLine(std::string_view text) {
+  std::string out;
+  for (const char c : text) c == '\n' ? out += "\\n" : c == '\r' ? out += "\\r" : out += c;
+  return out;
+}
+
 void putWords(std::string_view text) { putOut(forTerminal(text)); }
 
 void putErr(std::string_view words) {

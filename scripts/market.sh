@@ -27,7 +27,7 @@ RANDOM=$seed
 
 orgs=(clinic lab notary)
 declare -A pid port
-stub=
+stub= reader=
 
 title() { printf '\n%s\n' "$1"; }
 note() { printf '  %s\n' "$1"; }
@@ -62,7 +62,7 @@ leaveAt() {
 stopAll() {
   local org
   for org in "${!pid[@]}"; do kill -TERM "${pid[$org]}" 2>/dev/null || true; done
-  [ -z "$stub" ] || kill -TERM "$stub" 2>/dev/null || true
+  [ -z "$stub$reader" ] || kill -TERM $stub $reader 2>/dev/null || true
   wait 2>/dev/null || true
 }
 
@@ -81,6 +81,7 @@ callIs() { w clinic market contract show K1 --json | grep -q "\"call\":\"$1\",\"
 callAt() { w clinic market contract show K1 --json | grep -q "\"call\":\"$1\".*\"step\":\"$2\""; }
 reviewed() { callAt "$1" review || callIs "$1" accepted; }
 asked() { w notary queue list | grep -q "$1"; }
+streamed() { grep -q "\"call\":\"$1\".*\"end\":\"$2\"" "$demo/stream"; }
 settled() { w notary market show "$entity" | grep -q "call $1 \(RELEASED\|REFUNDED\)"; }
 
 found() {
@@ -175,6 +176,11 @@ tell notary propose escrow "$entity" Holder "{\"type\":\"Deposit\",\"reference\"
 printf '{"sample":"S-1","signal":"0 1 7 2 0 0 1"}\n' >"$demo/sample.json"
 leaveAt agreed
 
+# What the clinic's event stream tells meanwhile.
+curl -sN --unix-socket "$demo/clinic/control.sock" -H "Authorization: Bearer $(member observer <"$demo/clinic/control.tokens")" \
+  http://localhost/v1/market/stream >"$demo/stream" &
+reader=$!
+
 title "A call that is accepted."
 tell clinic market order K1 --input "$demo/sample.json" --call C1 --wait 60
 tell clinic market evidence K1/C1 --out "$demo/bundle.json"
@@ -194,6 +200,9 @@ title "A call that a graph of the clinic makes."
 printf '{"ingress":"sample","id":"r-1","body":%s}\n' "$(cat "$demo/sample.json")" >"$demo/referrals.jsonl"
 note "clinic\$ witan graph run docs/examples/market/referral.graph.toml --input referrals.jsonl"
 w clinic graph run "$root/docs/examples/market/referral.graph.toml" --input "$demo/referrals.jsonl" --wait 60 | sed 's/^/    /'
+
+for each in C1,accepted C2,disputed; do until_ "the event stream tells of ${each%,*}" streamed "${each%,*}" "${each#*,}"; done
+note "clinic: the event stream has told of K1, C1 and C2"
 
 if [ "$kills" -gt 0 ]; then
   title "$kills calls in which one of the three is killed (seed $seed)."

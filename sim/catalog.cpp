@@ -287,7 +287,6 @@ constexpr Unreached kUnreached[] = {
     {"request repeated elsewhere", "only where copies are ahead of their logs; the scenarios of etcd reach it"},
     {"notice: otherEngine", "all devices have one engine; tests/replica has two"},
     {"market incident: flood", "no desk asks so often; tests/market floods one"},
-    {"market incident: silent", "an alarm a day after the window; tests/market waits for it"},
     {"notice: otherRules", "no run has a rule file; tests/replica has two versions of one"},
     {"incident: otherRules", "no run has a rule file; tests/replica has two versions of one"},
     {"fault: offline", "hours are too long for ten minutes; month-offline reaches it"},

@@ -51,6 +51,7 @@ set(WITAN_HOOKED_domains
   domains/verification/invariants.cpp)
 set(WITAN_HOOKED_market
   market/buyer_desk.cpp
+  market/holder_desk.cpp
   market/seller_desk.cpp)
 set(WITAN_HOOKED_sim
   sim/mutants.cpp)

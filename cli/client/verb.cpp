@@ -38,7 +38,10 @@ int print(const json::value& answer, bool asJson, const std::function<std::strin
   return kExitOk;
 }
 
-std::string columns(const std::vector<std::vector<std::string>>& rows) {
+std::string columns(const std::vector<std::vector<std::string>>& given) {
+  auto rows = given;
+  for (auto& row : rows)
+    for (std::string& cell : row) cell = oneLine(cell);
   std::vector<std::size_t> widths;
   for (const auto& row : rows)
     for (std::size_t i = 0; i < row.size(); ++i) {

@@ -125,7 +125,7 @@ std::string viewWords(const json::object& view) {
       words +=
           std::string(name) + " " + (value.is_string() ? std::string(value.get_string()) : canonicalJson(value)) + "\n";
   for (const auto& [call, state] : view.at("calls").as_object())
-    words += "call " + std::string(call) + " " + std::string(state.as_string()) + "\n";
+    words += "call " + oneLine(call) + " " + std::string(state.as_string()) + "\n";
   return words;
 }
 

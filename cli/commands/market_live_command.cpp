@@ -92,7 +92,10 @@ std::string offerWords(const json::value& all) {
   std::vector<std::vector<std::string>> table;
   for (const json::value& one : rowsOf(all, "offers"))
     table.push_back({shown(one, "offer").substr(0, 16), shown(one, "graph") + "@" + shown(one, "version"),
-                     shown(one, "perCall") + " " + shown(one, "currency"), "until " + shown(one, "validUntil")});
+                     shown(one, "perCall") + " " + shown(one, "currency"),
+                     "delivers within " + shown(one, "deliverWithinSeconds") + " s, " +
+                         shown(one, "disputeWindowSeconds") + " s for a dispute",
+                     "until " + shown(one, "validUntil")});
   return columns(table);
 }
 
@@ -120,17 +123,19 @@ Result<int> card(const ControlClient& node, const OfferArguments& a) {
 // ---- contracts
 
 std::string contractWords(const json::value& one) {
-  return shown(one, "id") + "  " + shown(one, "step") +
-         (said(one, "reason").empty() ? "" : ": " + said(one, "reason")) + "  " + shown(one, "buyer") + " buys " +
-         shown(one, "graph") + " of " + shown(one, "seller") + ", " + shown(one, "escrow") + " holds  " +
-         shown(one, "contract").substr(0, 16) + "\n";
+  return oneLine(shown(one, "id") + "  " + shown(one, "step") +
+                 (said(one, "reason").empty() ? "" : ": " + said(one, "reason")) + "  " + shown(one, "buyer") +
+                 " buys " + shown(one, "graph") + " of " + shown(one, "seller") + ", " + shown(one, "escrow") +
+                 " holds  " + shown(one, "contract").substr(0, 16)) +
+         "\n";
 }
 
 std::string callWords(const json::value& one) {
   const std::string end = said(one, "end");
-  return "call " + shown(one, "call") + " " + (end.empty() ? shown(one, "step") : end) +
-         (said(one, "reason").empty() ? "" : ": " + said(one, "reason")) +
-         (isTrue(one, "evidence") ? ", evidence verifies" : "") + "\n";
+  return oneLine("call " + shown(one, "call") + " " + (end.empty() ? shown(one, "step") : end) +
+                 (said(one, "reason").empty() ? "" : ": " + said(one, "reason")) +
+                 (isTrue(one, "evidence") ? ", evidence verifies" : "")) +
+         "\n";
 }
 
 Result<json::value> rowNamed(const ControlClient& node, const std::string& name) {

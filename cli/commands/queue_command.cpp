@@ -151,7 +151,7 @@ Result<int> listQueue(const QueueArguments& a) {
   std::string words;
   for (const QueueRow& row : all.queue)
     words += idOf(row) + "  " + formatTime(row.at) + "  " + row.entity + "  " + row.role + "  " + row.invariant + ": " +
-             row.message + "\n";
+             oneLine(row.message) + "\n";
   return answer(toJson(all), a.json, words.empty() ? "no proposal waits for a counselor\n" : words);
 }
 
@@ -161,21 +161,22 @@ Result<int> showPending(const QueueArguments& a) {
   std::string also;
   for (const api::FindingRow& finding : row.findings)
     if (finding.invariant != row.invariant)
-      also += concat("also      ", enumName(finding.result), " ", finding.invariant, ": ", finding.message, "\n");
+      also +=
+          concat("also      ", enumName(finding.result), " ", finding.invariant, ": ", oneLine(finding.message), "\n");
   return answer(toJson(row), a.json,
                 "entry     " + idOf(row) + "  (" + row.entity + ", frozen since " + formatTime(row.at) + ")\n" +
                     "proposed  by role " + row.role + (row.agent.empty() ? "" : ", agent " + row.agent) + ": " +
-                    canonicalJson(row.action) + "\n" + "asks for  " + row.invariant + ": " + row.message + "\n" + also +
-                    "state     " + canonicalJson(row.state) + "\ndigest    " + row.digest + "\ncounselor " +
-                    joined(row.counselors, "none is authorised") + "\napprove   witan queue approve " + idOf(row) +
-                    (a.store.empty() ? "" : " --store " + a.store) + " --counselor NAME --digest " + row.digest +
-                    " --edit '{...}' --reason '...'   (--dry-run shows what it would violate)\n");
+                    canonicalJson(row.action) + "\n" + "asks for  " + row.invariant + ": " + oneLine(row.message) +
+                    "\n" + also + "state     " + canonicalJson(row.state) + "\ndigest    " + row.digest +
+                    "\ncounselor " + joined(row.counselors, "none is authorised") + "\napprove   witan queue approve " +
+                    idOf(row) + (a.store.empty() ? "" : " --store " + a.store) + " --counselor NAME --digest " +
+                    row.digest + " --edit '{...}' --reason '...'   (--dry-run shows what it would violate)\n");
 }
 
 std::string previewWords(const CommitPreview& preview) {
   std::string words = preview.safe ? "would be safe: every invariant passes\n" : "would be UNSAFE:\n";
   for (const api::FindingRow& finding : preview.findings)
-    words += "  " + finding.invariant + ": " + finding.message + "\n";
+    words += "  " + finding.invariant + ": " + oneLine(finding.message) + "\n";
   return words + "writes " + canonicalJson(preview.writes) + "\n";
 }
 

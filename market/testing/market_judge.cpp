@@ -35,6 +35,7 @@ Status judgePayment(const std::string& name, const CallResult& call, const World
   const auto statement = openStatement(valueOf(delivered->evidence));
   if (!isSignedBy(statement->text, toy.evidence.publicKey()) || statement->document.predicate.order != call.order)
     return invalid(name + " is paid for evidence that is not the seller's, or of another order");
+  if (call.wished && !ruled && !r.silences && call.bundle.empty()) return invalid(name + " is paid without work");
   if (call.buyerEnd != "accepted") return okStatus();
   if (!verifyBundleText(call.bundle, r.roots).ok())
     return invalid(name + " was accepted without evidence that verifies");
@@ -47,7 +48,7 @@ Status judgeCall(const std::string& name, const CallResult& call, const WorldRes
     return call.buyerEnd == "refused" ? okStatus() : invalid(concat("call ", name, " was never reserved"));
   if (call.state != "RELEASED" && call.state != "REFUNDED") return invalid(concat("call ", name, " is ", call.state));
   if (call.settlements != 1) return invalid(concat("call ", name, " was settled ", call.settlements, " times"));
-  if (call.buyerEnd.empty()) return invalid("the buyer waits for ever for " + name);
+  if (call.wished && call.buyerEnd.empty()) return invalid("the buyer waits for ever for " + name);
   return judgePayment(name, call, r);
 }
 
@@ -60,10 +61,22 @@ Status judgeRuns(const WorldResult& r) {
   return okStatus();
 }
 
+// What a seller made leaves it when the delivery is on record, so that it is paid or ruled on.
+Status judgeWork(const WorldResult& r) {
+  for (const ShownBundle& shown : r.shown)
+    if (std::ranges::none_of(r.deliveries, [&](const DeliveryEntry& each) {
+          return each.call == shown.call && each.refusedBy.empty() && digestOf(each.evidence) == shown.evidence;
+        }))
+      return invalid(concat("work without money: ", shown.call.substr(0, 20), " was shown and is not delivered"));
+  if (!r.lateRuns.empty()) return invalid("the run of " + r.lateRuns.front() + " began too late to be delivered");
+  return okStatus();
+}
+
 // An incident about oneself is no accusation; that nobody answers is no lie.
 Status judgeAccusations(const WorldResult& r, int liar) {
   for (const ToldIncident& told : r.incidents)
-    if (told.kind != "silent" && told.org != kParties[told.by] && (liar < 0 || told.org != kParties[liar]))
+    if (told.kind != "silent" && told.org != kParties[told.by] && told.by != liar &&
+        (liar < 0 || told.org != kParties[liar]))
       return invalid(concat(kParties[told.by], " accuses ", told.org, " of ", told.kind, ": ", told.what));
   return okStatus();
 }
@@ -97,6 +110,9 @@ bool leftProof(MarketLie lie, const WorldResult& r) {
     case MarketLie::alteredBundle:
       return isTold(r, kBuyer, "evidence",
                     [&](const ToldIncident& told) { return !verifyBundleText(told.proof.at(0), r.roots).ok(); });
+    case MarketLie::withheldOutput:
+      return isTold(r, kBuyer, "evidence",
+                    [&](const ToldIncident& told) { return valueOf(told.proof.at(0)).at("output").is_null(); });
     default: return true;
   }
 }
@@ -112,10 +128,12 @@ Status judgeDeliveries(const WorldResult& r) {
     if (call.bundle.empty() || call.evidence.empty()) continue;
     const std::string mine = evidenceOf(call.bundle);
     if (digestOf(mine) == call.evidence) continue;
-    const bool told = isTold(r, kBuyer, "equivocation", [&](const ToldIncident& each) {
-      return std::ranges::any_of(r.deliveries, [&](const DeliveryEntry& delivered) {
-        return delivered.call == name && findEquivocation(delivered.evidence, each.proof.at(0), {}).ok();
-      });
+    // A holder that has lost its memory does not show the second text; its ledger does.
+    const bool told = std::ranges::any_of(r.incidents, [&](const ToldIncident& each) {
+      const bool kept = each.by == kBuyer && (each.kind == "equivocation" || each.kind == "silent");
+      return kept && std::ranges::any_of(r.deliveries, [&](const DeliveryEntry& delivered) {
+               return delivered.call == name && findEquivocation(delivered.evidence, each.proof.at(0), {}).ok();
+             });
     });
     if (!told) return invalid("the second statement of " + name + " left no proof");
   }
@@ -135,6 +153,8 @@ Status judgeWorld(const WorldResult& r, int liar) {
   }
   if (shares != of("seller") + of("paidSeller")) return invalid("the seller's money is not the sum of its shares");
   WITAN_DO(judgeRuns(r));
+  if (!r.frozen.empty()) return invalid("a ruling froze " + r.frozen.front() + " while its time ran");
+  if (liar != kSeller) WITAN_DO(judgeWork(r));
   WITAN_DO(judgeAccusations(r, liar));
   for (const auto& [lie, count] : r.lies)
     if (!leftProof(lie, r)) return invalid(concat("the lie ", enumName(lie), " left no proof"));

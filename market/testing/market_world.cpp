@@ -18,7 +18,6 @@ namespace witan::market {
 
 namespace {
 
-constexpr const char* kEntity = "K";
 constexpr std::int64_t kTickMs = 1'000;
 
 struct Died {};
@@ -30,6 +29,7 @@ MarketToy shortToy() {
   toy.offer.disputeWindowSeconds = toy.contract.disputeWindowSeconds = 120;
   toy.contract.offer = toHex(sha256(toJson(toy.offer)));
   toy.contract.total = 2'000;
+  toy.contract.calls = 40;
   return toy;
 }
 
@@ -42,6 +42,7 @@ class MarketWorld::World {
     std::copy_n(options.clockOff, 3, clockOff_.begin());
     if (options.death) deaths_.insert(*options.death);
     silentUntil_[kHolder] = options.holderSilentFor * 1'000;
+    silences_ = options.holderSilentFor > 0 || options.passiveBuyer;
     for (int party = 0; party < 3; ++party) start(party);
     open();
     for (int party = 0; party < 3; ++party) tickFrom(party, party);
@@ -62,14 +63,20 @@ class MarketWorld::World {
   void die(int party, int writes, bool after) {
     deaths_.insert({party, 2 * (writes_[std::size_t(party)] + writes) + (after ? 1 : 0)});
   }
-  void silence(int party, std::int64_t ms) { silentUntil_[std::size_t(party)] = ms_ + ms; }
+  void silence(int party, std::int64_t ms) {
+    silentUntil_[std::size_t(party)] = ms_ + ms;
+    silences_ = true;
+  }
   void setClock(int party, std::int64_t secondsOff) { clockOff_[std::size_t(party)] = secondsOff; }
 
   void lie(MarketLie lie) {
-    if (lie >= kFirstSellerLie)
+    if (lie >= kFirstSellerLie) {
       nextLie_ = lie;
-    else if (const auto letter = lyingOrder(lie))
+    } else if (lie >= kFirstPaidLie) {
+      paidLie(lie);
+    } else if (const auto letter = lyingOrder(lie)) {
       post(kBuyer, *letter, lie);
+    }
   }
 
   std::string unsettled() const {
@@ -109,7 +116,7 @@ class MarketWorld::World {
   void start(int party) {
     if (party == kBuyer) {
       buyer_ = std::make_unique<BuyerDesk>("clinic", toy_.clinic, toy_.roots());
-      for (const auto& [key, value] : disk_[party]) buyer_->restore({key, value});
+      for (const auto& [key, value] : disk_[party]) buyer_->restore({key, value}).value();
     } else if (party == kSeller) {
       SellerSetup setup{"lab",
                         toy_.lab,
@@ -120,13 +127,13 @@ class MarketWorld::World {
                         toy_.roots(),
                         {"notary"}};
       seller_ = std::make_unique<SellerDesk>(std::move(setup));
-      for (const auto& [key, value] : disk_[party]) seller_->restore({key, value});
+      for (const auto& [key, value] : disk_[party]) seller_->restore({key, value}).value();
     } else {
       ledger_.reset();
       ledger_ = kernel::Ledger::open(store_, *module_, {.origin = "witan/notary"}).value();
       holder_ = std::make_unique<HolderDesk>(
           "notary", [this](const std::string& entity) { return ledger_->partition().state(entity); });
-      holder_->watch(kEntity, now(kHolder));
+      holder_->watch(entity_, now(kHolder));
     }
   }
 
@@ -184,6 +191,7 @@ class MarketWorld::World {
   void post(int from, Letter letter, std::optional<MarketLie> lie = {}) {
     if (from == kSeller && o_.seller == SellerHabit::silent && letter.kind != "answer") return;
     if (from == kSeller) lie = twist(letter);
+    if (lie == MarketLie::withheldBundle && letter.kind == "evidence") return;
     if (lie == MarketLie::lateEvidence) return at(ms_ + kLateMs, [this, letter, lie] { deliver(letter, lie); });
     const std::uint64_t copies = chance(o_.lossPercent) ? 0 : chance(o_.doublePercent) ? 2 : 1;
     for (std::uint64_t n = 0; n < copies; ++n)
@@ -195,6 +203,7 @@ class MarketWorld::World {
   void deliver(const Letter& letter, std::optional<MarketLie> lie) {
     const int party = letter.to == kParties[kBuyer] ? kBuyer : letter.to == kParties[kSeller] ? kSeller : kHolder;
     if (silent(party)) return;
+    if (letter.kind == "evidence") noteShown(letter);
     hosted(party, [&] {
       if (lie && !matters(*lie, letter)) lie.reset();
       Out out = party == kBuyer    ? buyer_->onLetter(letter, now(party))
@@ -202,8 +211,14 @@ class MarketWorld::World {
                                    : holder_->onLetter(letter, now(party));
       const bool busy = std::ranges::any_of(out.letters, [](const Letter& each) { return each.body.contains("busy"); });
       carryOut(party, std::move(out));
-      if (lie && (!busy || lie == MarketLie::unpaidOrder)) ++lies_[*lie];
+      if (lie && (!busy || kTakenFirst.contains(*lie))) ++lies_[*lie];
     });
+  }
+
+  void noteShown(const Letter& letter) {
+    const json::object& bundle = letter.body.at("bundle").as_object();
+    const auto statement = openStatement(bundle.at("evidence")).value();
+    shown_.push_back({statement.document.predicate.call, toHex(sha256(statement.text.body))});
   }
 
   // ---- lies
@@ -215,7 +230,7 @@ class MarketWorld::World {
       const SellerCall* known = seller_->find(order->document.contract, order->document.call);
       return known != nullptr && openEnvelope<Order>(valueOf(known->order))->digest != order->digest;
     }
-    if (lie != MarketLie::alteredBundle) return true;
+    if (lie != MarketLie::alteredBundle && lie != MarketLie::withheldOutput) return true;
     const auto order = openEnvelope<Order>(letter.body.at("bundle").at("order"));
     const BuyerCall* call = buyer_->find(order->document.contract, order->document.call);
     return call != nullptr && (call->step == BuyerStep::await || call->step == BuyerStep::order);
@@ -236,7 +251,7 @@ class MarketWorld::World {
                     name,
                     "propose",
                     {{"contract", valueOf(sealedDocument(other, {&toy_.clinic, 1}))},
-                     {"entity", kEntity},
+                     {"entity", entity_},
                      {"grants", json::array{grants_.front()}}}};
     }
     if (lie == MarketLie::widerOrder) order.locales = {"ch", "eu"};
@@ -247,13 +262,72 @@ class MarketWorld::World {
       order = openEnvelope<Order>(valueOf(known.order)).value().document;
       if (lie == MarketLie::secondOrder) order.amount -= 1;
     }
-    const auto given = toy_.disclosures();
-    return Letter{"clinic",
-                  "lab",
-                  name,
-                  "order",
-                  {{"order", valueOf(sealedDocument(order, {&toy_.clinic, 1}))},
-                   {"disclosures", json::array(given.begin(), given.end())}}};
+    return orderLetter(order, toy_.disclosures());
+  }
+
+  Letter orderLetter(const Order& order, const std::vector<std::string>& given) const {
+    return {"clinic",
+            "lab",
+            "lie/" + order.call,
+            "order",
+            {{"order", valueOf(sealedDocument(order, {&toy_.clinic, 1}))},
+             {"disclosures", json::array(given.begin(), given.end())}}};
+  }
+  void actAs(const std::string& id, json::object action) {
+    post(kBuyer, {"clinic", "notary", id, "act", {{"entity", entity_}, {"action", std::move(action)}}});
+  }
+
+  // An order of a buyer that lies, with money that is held for it.
+  void paidLie(MarketLie lie) {
+    std::string name = concat("L", lieNumber_++);
+    if (lie == MarketLie::longName) name.resize(185, 'C');
+    std::vector<std::string> given = toy_.disclosures();
+    if (lie == MarketLie::oddDisclosures) given.emplace_back("%%%");
+    Order order = toy_.order(name);
+    order.input = jsonDigest(commitmentTo(given));
+    order.contract = entity_;
+    std::int64_t wait = 1'000;  // from the reservation to the order
+    std::int64_t signedIn = 0;  // seconds
+    if (lie == MarketLie::lateOrder) wait = 61'000, signedIn = 61;
+    if (lie == MarketLie::futureOrder) signedIn = 3'600;
+    order.issuedAt = {now(kBuyer).seconds + signedIn};
+    order.deliverBy = {order.issuedAt.seconds + std::int64_t(toy_.contract.deliverWithinSeconds)};
+    if (lie == MarketLie::emptyBudget) order.budget = {};
+    if (lie == MarketLie::foreignEscrow) {
+      Contract other = toy_.contract;
+      other.id = Word("contract-" + name);
+      order.contract = toHex(sha256(toJson(other)));
+      post(kBuyer, {"clinic",
+                    "lab",
+                    name,
+                    "propose",
+                    {{"contract", valueOf(sealedDocument(other, {&toy_.clinic, 1}))},
+                     {"entity", entity_},
+                     {"grants", json::array{grants_.front()}}}});
+    }
+    const auto go = [this, lie, name, order, given, wait] {
+      actAs("reserve/" + name, {{"type", "Reserve"},
+                                {"call", name},
+                                {"amount", std::int64_t(order.amount)},
+                                {"input", order.input},
+                                {"order", toHex(sha256(toJson(order)))}});
+      at(ms_ + wait, [this, lie, order, given] { post(kBuyer, orderLetter(order, given), lie); });
+    };
+    if (lie != MarketLie::frozenCall) return go();
+    // A call before it, which is delivered and then disputed.
+    Order first = order;
+    first.call = Word(name + "a");
+    actAs("reserve/" + std::string(first.call), {{"type", "Reserve"},
+                                                 {"call", first.call},
+                                                 {"amount", std::int64_t(first.amount)},
+                                                 {"input", first.input},
+                                                 {"order", toHex(sha256(toJson(first)))}});
+    at(ms_ + 500, [this, first, given] { post(kBuyer, orderLetter(first, given)); });
+    at(ms_ + 9'000, go);
+    at(ms_ + 9'500, [this, first] {
+      actAs("dispute/" + std::string(first.call),
+            {{"type", "Dispute"}, {"call", first.call}, {"reason", "nothing is wrong"}});
+    });
   }
 
   // What a seller that lies sends in place of a letter about a delivery: for a call always the same.
@@ -271,15 +345,17 @@ class MarketWorld::World {
     }
     const auto at = twisted_.find(call);
     if (at == twisted_.end()) return {};
+    const MarketLie lie = at->second;
     if (!delivers) {
-      if (at->second == MarketLie::alteredBundle) letter.body["bundle"].as_object()["output"] = "what nobody has made";
-      return at->second == MarketLie::lateEvidence || at->second == MarketLie::alteredBundle ? std::optional(at->second)
-                                                                                             : std::nullopt;
+      json::object& bundle = letter.body["bundle"].as_object();
+      if (lie == MarketLie::alteredBundle) bundle["output"] = "what nobody has made";
+      if (lie == MarketLie::withheldOutput) bundle["output"] = nullptr;
+      return lie == MarketLie::lateEvidence || lie >= MarketLie::alteredBundle ? std::optional(lie) : std::nullopt;
     }
     json::object& acted = letter.body["action"].as_object();
-    if (at->second != MarketLie::alteredBundle)
-      acted["evidence"] = twistedEvidence(at->second, call, textOf(acted, "evidence"));
-    return at->second == MarketLie::alteredBundle ? std::nullopt : std::optional(at->second);
+    if (lie < MarketLie::alteredBundle) acted["evidence"] = twistedEvidence(lie, call, textOf(acted, "evidence"));
+    const bool laterOn = lie == MarketLie::alteredBundle || lie == MarketLie::withheldOutput;
+    return laterOn ? std::nullopt : std::optional(lie);
   }
 
   std::string twistedEvidence(MarketLie lie, const std::string& call, const std::string& evidence) const {
@@ -305,6 +381,13 @@ class MarketWorld::World {
 
   void runOf(const RunRequest& request) {
     if (!done_.contains(request.externalId)) {
+      const std::string call = request.externalId.substr(request.externalId.find('/') + 1);
+      const auto calls = standings();
+      const auto known = calls.find(call);
+      const std::int64_t least = std::int64_t(toy_.contract.deliverWithinSeconds) / 4;
+      if (known != calls.end() && known->second.settleAt && !silences_ &&
+          momentOf(*known->second.settleAt).seconds < now(kHolder).seconds + least)
+        lateRuns_.push_back(call);
       write(kSeller, [&] {
         ++runs_[request.externalId];
         done_.insert(request.externalId);
@@ -357,6 +440,7 @@ class MarketWorld::World {
     if (o_.seller == SellerHabit::forging && act.role == "Seller" && textOf(act.action, "type") == "Deliver")
       act.action["evidence"] = forged(textOf(act.action, "evidence"));
     const auto action = module_->parseAction(act.action);
+    const std::string type = textOf(act.action, "type"), call = textOf(act.action, "call");
     kernel::Decision decision;
     write(kHolder, [&] {
       if (action.ok())
@@ -364,6 +448,13 @@ class MarketWorld::World {
             {act.entity, act.role, act.operationId, "", "", action->get(), timeOf(now(kHolder)), true});
       (void)ledger_->commit();
     });
+    const auto calls = standings();
+    const auto known = calls.find(call);
+    if (decision.outcome == kernel::Outcome::frozen && known != calls.end() &&
+        (type == "Deliver" ? known->second.state == "RESERVED"
+                           : type == "Dispute" && known->second.state == "DELIVERED") &&
+        momentOf(*known->second.settleAt) >= now(kHolder))
+      frozen_.push_back(call);
     carryOut(kHolder, holder_->decided(act, decision, now(kHolder)));
   }
 
@@ -375,7 +466,7 @@ class MarketWorld::World {
   // The arbiter looks at what waits for some seconds.
   void ruleOnWhatWaits() {
     for (const kernel::PendingView& pending : ledger_->partition().queue())
-      if (now(kHolder).seconds >= momentOf(pending.at).seconds + 5)
+      if (now(kHolder).seconds >= momentOf(pending.at).seconds + o_.arbiterSeconds)
         rule(textOf(valueOf(pending.action).as_object(), "call"));
   }
 
@@ -383,7 +474,7 @@ class MarketWorld::World {
   void rule(const std::string& call) {
     const json::object edit{{"call.ruling", json::object{{call, 0}}}};
     write(kHolder, [&] {
-      kernel::CounselorDecision ruling{.entity = kEntity, .counselor = "human.arbiter"};
+      kernel::CounselorDecision ruling{.entity = entity_, .counselor = "human.arbiter"};
       const std::string id = "ruled-" + call;
       ruling.operationId = id;
       ruling.commit = true;
@@ -394,7 +485,7 @@ class MarketWorld::World {
       if (ledger_->partition().decide(ruling).outcome == kernel::Outcome::cCommitted) ruled_.push_back(call);
       (void)ledger_->commit();
     });
-    holder_->watch(kEntity, now(kHolder));
+    holder_->watch(entity_, now(kHolder));
   }
 
   // The contract: proposed, countersigned, opened, paid for.
@@ -404,18 +495,18 @@ class MarketWorld::World {
                           "p",
                           "propose",
                           {{"contract", valueOf(sealedDocument(toy_.contract, {&toy_.clinic, 1}))},
-                           {"entity", kEntity},
+                           {"entity", entity_},
                            {"grants", json::array{grants_.front()}}}};
     Out answered = seller_->onLetter(proposal, toy_.contract.signedAt);
     for (const Row& row : answered.rows) disk_[kSeller][row.key] = row.value;
     const std::string envelope = canonicalJson(answered.letters.at(0).body.at("contract"));
-    Out added = buyer_->addContract(envelope, kEntity).value();
+    Out added = buyer_->addContract(envelope).value();
     for (const Row& row : added.rows) disk_[kBuyer][row.key] = row.value;
     kernel::Partition& partition = ledger_->partition();
-    partition.init(kEntity, toy_.partyFields(), timeOf(toy_.contract.signedAt));
+    partition.init(entity_, toy_.partyFields(), timeOf(toy_.contract.signedAt));
     const auto say = [&](const char* role, json::object action, const char* id) {
       const auto parsed = module_->parseAction(action).value();
-      partition.propose({kEntity, role, id, "", "", parsed.get(), timeOf(toy_.contract.signedAt), true});
+      partition.propose({entity_, role, id, "", "", parsed.get(), timeOf(toy_.contract.signedAt), true});
     };
     say("Buyer", {{"type", "OpenContract"}, {"envelope", envelope}}, "open");
     say("Holder", {{"type", "Deposit"}, {"reference", "pay-1"}, {"amount", 2'000}}, "pay-1");
@@ -424,16 +515,21 @@ class MarketWorld::World {
 
   std::map<std::string, domains::escrow::CallStanding> standings() const {
     std::map<std::string, domains::escrow::CallStanding> calls;
-    for (auto& call : domains::escrow::standingOf(*ledger_->partition().state(kEntity)).calls)
+    for (auto& call : domains::escrow::standingOf(*ledger_->partition().state(entity_)).calls)
       calls.emplace(call.call, std::move(call));
     return calls;
   }
 
   static constexpr std::int64_t kLateMs = 90'000;  // beyond deliverBy
+  static constexpr MarketLie kFirstPaidLie = MarketLie::longName;
+  // Lies that the seller's desk finds out from the holder only, after it has answered "busy".
+  static inline const std::set<MarketLie> kTakenFirst{MarketLie::unpaidOrder, MarketLie::foreignEscrow,
+                                                      MarketLie::lateOrder, MarketLie::frozenCall};
 
   const WorldOptions o_;
   SeededRandom random_;
   const MarketToy toy_ = shortToy();
+  const std::string entity_ = toy_.contractDigest();
   json::array grants_;
   std::priority_queue<Event> events_;
   std::uint64_t seq_ = 0;
@@ -448,6 +544,9 @@ class MarketWorld::World {
   std::map<MarketLie, int> lies_;
   std::vector<ToldIncident> incidents_;
   std::vector<std::string> ruled_;
+  std::vector<ShownBundle> shown_;
+  std::vector<std::string> lateRuns_, frozen_;
+  bool silences_ = false;
   // Durable.
   std::map<std::string, std::string> disk_[2];
   std::set<std::string> done_;
@@ -467,20 +566,26 @@ class MarketWorld::World {
 // What the holder's ledger says, entry by entry.
 WorldResult MarketWorld::World::result() const {
   WorldResult r;
-  r.view = domains::escrow::viewOf(*ledger_->partition().state(kEntity));
+  r.view = domains::escrow::viewOf(*ledger_->partition().state(entity_));
   r.runs = runs_;
   r.incidents = incidents_;
   r.roots = toy_.roots();
   r.lies = lies_;
   r.ruled = ruled_;
+  r.shown = shown_;
+  r.lateRuns = lateRuns_;
+  r.frozen = frozen_;
+  r.silences = silences_;
   for (const auto& [call, lie] : twisted_) r.liedAbout.push_back(call);
   std::copy_n(writes_.begin(), 3, r.writes);
   for (auto& [call, standing] : standings()) {
     CallResult& c = r.calls[call];
-    c = {std::string(standing.state), standing.order, standing.evidence, standing.charge, standing.share, 0, {}, {}};
+    c = {false, std::string(standing.state), standing.order, standing.evidence, standing.charge, standing.share, 0, {},
+         {}};
   }
   for (int n = 0; n < wishes_; ++n) {
     CallResult& c = r.calls[nameOf(n)];
+    c.wished = true;
     const BuyerCall* call = buyer_->find(toy_.contractDigest(), nameOf(n));
     if (call == nullptr) continue;
     c.buyerEnd = call->end;

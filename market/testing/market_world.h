@@ -22,11 +22,16 @@ inline constexpr int kBuyer = 0, kSeller = 1, kHolder = 2;
 inline constexpr const char* kParties[] = {"clinic", "lab", "notary"};
 
 // What a party that lies does once. The buyer: an old order again; an order beyond the contract; a second order of a
-// call; a second text of the contract; an order for which no money is held. The seller, with its next delivery:
-// evidence of a stranger's key, of another call, too late, under a second statement that charges more, and a bundle for
-// the buyer that was altered.
-WITAN_ENUM(MarketLie, orderAgain, widerOrder, secondOrder, secondContract, unpaidOrder, forgedEvidence, otherEvidence,
-           lateEvidence, secondStatement, alteredBundle)
+// call; a second text of the contract; an order for which no money is held; and with money held for them, so that work
+// would be done that is never paid: an order whose call no id can name, one of a contract that is said to be another's
+// escrow, one that leaves when its time is nearly over, one with a dispute of another call that freezes the escrow, one
+// that is issued in the future, one whose disclosures are none, one that allows a run nothing. The seller, with its
+// next delivery: evidence of a stranger's key, of another call, too late, under a second statement that charges more, a
+// bundle for the buyer that was altered, none at all, and one without its output.
+WITAN_ENUM(MarketLie, orderAgain, widerOrder, secondOrder, secondContract, unpaidOrder, longName, foreignEscrow,
+           lateOrder, frozenCall, futureOrder, oddDisclosures, emptyBudget, forgedEvidence, otherEvidence, lateEvidence,
+           secondStatement, alteredBundle, withheldBundle, withheldOutput)
+inline constexpr MarketLie kLastLie = MarketLie::withheldOutput;
 inline constexpr MarketLie kFirstSellerLie = MarketLie::forgedEvidence;
 
 struct WorldOptions {
@@ -36,6 +41,7 @@ struct WorldOptions {
   SellerHabit seller = SellerHabit::honest;
   bool passiveBuyer = false;                 // compensates nothing
   int holderSilentFor = 0;                   // seconds from the first order on
+  int arbiterSeconds = 5;                    // that the arbiter takes
   std::int64_t clockOff[3] = {0, 0, 0};      // seconds: buyer, seller, holder
   std::optional<std::pair<int, int>> death;  // party; boundary: 2n before its n-th write, 2n + 1 after it
   int seconds = 600;                         // how long it lasts
@@ -51,7 +57,13 @@ struct DeliveryEntry {
   std::string refusedBy;       // the invariant; empty: approved
 };
 
+// A bundle that has reached the buyer.
+struct ShownBundle {
+  std::string call, evidence;  // digest of its statement
+};
+
 struct CallResult {
+  bool wished = false;                 // by the buyer's desk; else a lie
   std::string state, order, evidence;  // as the holder has them; evidence: digest
   std::int64_t charge = 0, share = 0;
   int settlements = 0;  // entries of the ledger that settle it
@@ -63,6 +75,10 @@ struct WorldResult {
   std::map<std::string, CallResult> calls;  // that the buyer has asked for
   std::map<std::string, int> runs;          // by external id
   std::vector<DeliveryEntry> deliveries;
+  std::vector<ShownBundle> shown;
+  std::vector<std::string> lateRuns;      // calls whose run began when it could hardly be delivered any more
+  std::vector<std::string> frozen;        // calls of which an act in its time met a ruling that waits
+  bool silences = false;                  // a party heard nothing for some time
   std::map<MarketLie, int> lies;          // that reached a party which was awake and did not say "busy"
   std::vector<std::string> liedAbout;     // calls whose delivery was a lie
   std::vector<std::int64_t> compensated;  // seconds from a failure to the refund
@@ -100,8 +116,10 @@ class MarketWorld {
 WorldResult liveMarket(const WorldOptions& options);
 
 // What no history of honest or lying parties may show: money from nowhere, a call that is not settled, two settlements
-// or two runs of one, a payment for what was not delivered under the seller's key or is not what the buyer accepted, an
-// honest party accused. `liar`: the party that lied, or -1; its lies must have left proof.
+// or two runs of one, a payment for what was not delivered under the seller's key or is not what the buyer accepted,
+// money without work (a buyer that was there has no evidence of what it paid for), work without money (an honest seller
+// showed what no delivery on record stands for, or began too late what it sold; a ruling lets the time of another call
+// pass), an honest party accused. `liar`: the party that lied, or -1; its lies must have left proof.
 Status judgeWorld(const WorldResult& result, int liar = -1);
 
 }  // namespace witan::market

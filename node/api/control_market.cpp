@@ -138,14 +138,16 @@ std::vector<MarketPartnerRow> partnersOf(const Daemon& daemon, const MarketHost&
   return list;
 }
 
+ContractRow rowOf(const market::ContractDesk::Known& known) {
+  ContractRow row = rowOf(known.opened.digest, known.opened.document, MarketSide::bought);
+  row.step = enumName(known.proposal.step);
+  row.reason = known.proposal.reason;
+  return row;
+}
+
 std::vector<ContractRow> contractsOf(const MarketHost& market) {
   std::vector<ContractRow> rows;
-  for (const auto& [digest, known] : market.proposals().all()) {
-    ContractRow row = rowOf(digest, known.opened.document, MarketSide::bought);
-    row.step = enumName(known.proposal.step);
-    row.reason = known.proposal.reason;
-    rows.push_back(std::move(row));
-  }
+  for (const auto& [digest, known] : market.proposals().all()) rows.push_back(rowOf(known));
   for (const std::string& digest : market.seller().contracts())
     rows.push_back(rowOf(digest, *market.seller().contract(digest), MarketSide::sold));
   return rows;
@@ -173,37 +175,41 @@ Result<MarketShown> showMarket(const ApiContext& context, const Nothing&) {
   return shown;
 }
 
-// What a reader has been told, so that it is told again only what has changed.
-struct MarketReader {
-  std::shared_ptr<net::HttpStream> stream;
-  std::set<Hash> told;
+// All rows at first, then those that have changed: what a change costs does not depend on how many there are.
+void tell(net::HttpStream& stream, const MarketChange& change) { stream.send("market", toJson(change)); }
 
-  void tell(const MarketHost& market) {
-    std::set<Hash> now;
-    const auto send = [&](const MarketChange& change) {
-      const std::string text = toJson(change);
-      const Hash digest = sha256(text);
-      if (!told.contains(digest)) stream->send("market", text);
-      now.insert(digest);
-    };
-    for (ContractRow& row : contractsOf(market)) send({std::move(row), std::nullopt});
-    for (CallRow& row : callsOf(market)) send({std::nullopt, std::move(row)});
-    told = std::move(now);
-  }
-};
+void tellChanges(net::HttpStream& stream, const MarketHost& market, const MarketChanges& changes) {
+  for (const std::string& digest : changes.bought)
+    if (const auto at = market.proposals().all().find(digest); at != market.proposals().all().end())
+      tell(stream, {rowOf(at->second), std::nullopt});
+  for (const std::string& digest : changes.sold)
+    if (const market::Contract* contract = market.seller().contract(digest))
+      tell(stream, {rowOf(digest, *contract, MarketSide::sold), std::nullopt});
+  const auto ofCall = [&](const std::string& id, const auto& desk, MarketSide side, auto reason) {
+    const std::size_t slash = id.find('/');
+    if (const auto* call = desk.find(id.substr(0, slash), id.substr(slash + 1)))
+      tell(stream, {std::nullopt, rowOf(*call, side, reason(*call))});
+  };
+  for (const std::string& id : changes.boughtCalls)
+    ofCall(id, market.buyer(), MarketSide::bought, [](const market::BuyerCall& call) { return call.reason; });
+  for (const std::string& id : changes.soldCalls)
+    ofCall(id, market.seller(), MarketSide::sold, [](const market::SellerCall&) { return std::string(); });
+}
 
 void stream(const ApiContext& context, const Nothing&) {
   const auto market = marketOf(context);
   if (!market.ok()) return context.responder.refuse(market.error());
   const StreamPlaces::Place place = context.streams.take(context.role);
   if (!place) return context.responder.refuse(noStreamPlace());
-  const auto reader = std::make_shared<MarketReader>();
-  reader->stream = context.responder.reply->stream({});
-  reader->stream->onGone([place] {});
-  reader->tell(**market);
+  const std::shared_ptr<net::HttpStream> reader = context.responder.reply->stream({});
+  reader->onGone([place] {});
+  for (ContractRow& row : contractsOf(**market)) tell(*reader, {std::move(row), std::nullopt});
+  for (CallRow& row : callsOf(**market)) tell(*reader, {std::nullopt, std::move(row)});
   Daemon& daemon = context.daemon;
-  const std::uint64_t handle = (*market)->watch([&daemon, reader] { reader->tell(*daemon.market()); });
-  reader->stream->onGone([&daemon, handle] {
+  const std::uint64_t handle = (*market)->watch([&daemon, reader](const MarketChanges& changes) {
+    if (const MarketHost* host = daemon.market()) tellChanges(*reader, *host, changes);
+  });
+  reader->onGone([&daemon, handle] {
     if (MarketHost* host = daemon.market()) host->unwatch(handle);
   });
 }

@@ -13,8 +13,9 @@ using market::Letter;
 
 constexpr std::uint8_t kPassFrame = 80, kLetterFrame = 81, kFrameVersion = 1;
 constexpr std::int64_t kPassWithinMs = 10'000;
-constexpr std::int64_t kAccuseAgainMs = 3'600'000;  // of one organisation
-constexpr std::size_t kLinksOfAnOrg = 2;            // both ends may dial
+constexpr std::int64_t kAccuseAgainMs = 3'600'000;        // of one organisation
+constexpr std::size_t kLinksOfAnOrg = 2;                  // both ends may dial
+constexpr std::size_t kMostLinks = 256, kStrangers = 32;  // of them without a pass
 // A bundle, and what a letter adds to it.
 constexpr JsonLimits kLetterLimits{.bytes = market::kBundleLimits.bytes + 4096,
                                    .depth = market::kBundleLimits.depth + 2};
@@ -31,7 +32,7 @@ net::PeerNetworkOptions doorOptions() {
   net::PeerNetworkOptions options;
   options.maxFrameBytes = kLetterLimits.bytes + 8;
   options.maxQueuedBytes = 2 * kLetterLimits.bytes;
-  options.maxLinks = 64;
+  options.maxLinks = kMostLinks;
   options.backoffMostMs = 5'000;
   options.purposes = {std::string(kMarketPurpose)};
   return options;
@@ -79,6 +80,11 @@ bool MarketDoor::send(const Letter& letter) {
 void MarketDoor::onUp(const net::LinkInfo& info) {
   const net::LinkId id = info.id;
   links_[id] = {info.name, "", info.key};
+  // Strangers do not take the places of partners: the oldest one that this end has not dialled gives way.
+  std::vector<net::LinkId> strangers;
+  for (const auto& [other, known] : links_)
+    if (known.org.empty() && known.expected.empty()) strangers.push_back(other);
+  if (strangers.size() > kStrangers) network_->close(strangers.front(), "too many links without a pass");
   network_->send(id, frameOf(kPassFrame, pass_));
   loop_.after(kPassWithinMs, [self = self_, id] {
     if (*self == nullptr) return;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/base64url.h"
 #include "base/quote.h"
 #include "base/seams.h"
 #include "domains/escrow/escrow.h"
@@ -22,36 +21,7 @@ namespace {
 constexpr std::string_view kEscrowDomain = "escrow", kProofRows = "m/i/", kUntoldRows = "m/n/";
 constexpr std::string_view kDeskRows[] = {"m/c/", "m/b/", "m/s/"};  // as Desk; the holder's memory is its ledger
 constexpr std::int64_t kTickMs = 1'000, kAnswerMs = 10'000;
-constexpr std::size_t kMostQuestions = 1'000, kMostQuotes = 100;
-
-std::string randomHex(std::size_t bytes) {
-  std::string text(bytes, '\0');
-  SystemRandom().fill({reinterpret_cast<std::uint8_t*>(text.data()), text.size()});
-  return toHex(asBytes(text));
-}
-
-using Offers = std::map<std::string, market::Opened<market::Offer>>;
-
-// Of what was found at `seller`, the newest offer of this graph or digest; or a quote of this digest.
-std::optional<market::Opened<market::Offer>> bestOffer(const std::string& seller, const std::string& named,
-                                                       const json::object& found, const Offers& quotes) {
-  for (const auto& [digest, quote] : quotes)
-    if (named.size() >= 8 && digest.starts_with(named) && quote.document.seller == seller) return quote;
-  std::optional<market::Opened<market::Offer>> best;
-  const market::Hex key(std::string(found.at("keys").as_array().at(0).as_string()));
-  for (const json::value& each : found.at("offers").as_array()) {
-    auto offer = market::openEnvelope<market::Offer>(each);
-    if (!offer.ok() || offer->document.seller != seller || !market::isSignedBy(offer->text, market::keyOf(key)))
-      continue;
-    const bool fits = offer->document.capability.graph == named || offer->digest.starts_with(named);
-    if (fits && (!best || best->document.validUntil < offer->document.validUntil)) best = *std::move(offer);
-  }
-  return best;
-}
-
-market::Natural orElse(std::int64_t wanted, market::Natural otherwise) {
-  return wanted > 0 ? market::Natural(wanted) : otherwise;
-}
+constexpr std::size_t kMostQuestions = 1'000;
 
 }  // namespace
 
@@ -115,13 +85,18 @@ void MarketHost::openRuns() {
 Status MarketHost::restore() {
   for (const Desk desk : {Desk::contracts, Desk::buyer, Desk::seller}) {
     const std::string_view prefix = kDeskRows[std::size_t(desk)];
+    Status read = okStatus();
     WITAN_DO(node_.store.scan(prefix, {}, [&](std::string_view key, std::string_view value) {
       const market::Row row{std::string(key.substr(prefix.size())), std::string(value)};
-      desk == Desk::contracts ? contracts_->restore(row)
-      : desk == Desk::buyer   ? buyer_->restore(row)
-                              : seller_->restore(row);
-      return true;
+      read = desk == Desk::contracts ? contracts_->restore(row)
+             : desk == Desk::buyer   ? buyer_->restore(row)
+                                     : seller_->restore(row);
+      return read.ok();
     }));
+    // Money may be held for what it says.
+    if (!read.ok())
+      return Error{read.error().code, "a row of the market cannot be read: " + read.error().message,
+                   "restore the data directory from a backup"};
   }
   for (const std::string& digest : buyer_->contracts()) agreed_.insert(digest);
   std::map<std::string, std::string> untold;
@@ -227,7 +202,10 @@ Status MarketHost::keep(Desk desk, const Out& out) {
   }
   for (const auto& [key, value] : told) batch.put(key, value);
   if (batch.empty()) return okStatus();
-  WITAN_DO(node_.store.writeSynced(batch));
+  // What leaves rests on what is durable. An ask of this node's own ledgers becomes durable with what was written
+  // before it, in the same store; without either a death loses a step that is found again by asking again.
+  const bool leaves = !out.letters.empty() || !out.incidents.empty();
+  WITAN_DO(leaves ? node_.store.writeSynced(batch) : node_.store.write(batch));
   for (const auto& [key, value] : told) note(key, value);
   return okStatus();
 }
@@ -238,7 +216,7 @@ void MarketHost::carryOut(Desk desk, Out out) {
     broken_ = true;  // nothing leaves that does not rest on what is stored
     return node_.log.error("market", "nothing more is done: " + kept.error().message);
   }
-  if (!out.rows.empty()) tellWatchers();
+  tellWatchers(desk, out.rows);
   for (Letter& letter : out.letters) post(std::move(letter));
   for (const market::RunRequest& run : out.runs) runs_->start(run, now());
   for (const market::RecordRequest& record : out.records) runs_->record(record, identity_);
@@ -247,19 +225,28 @@ void MarketHost::carryOut(Desk desk, Out out) {
   if (desk == Desk::buyer && !out.rows.empty()) lookAtGraphs();
 }
 
-std::uint64_t MarketHost::watch(std::function<void()> changed) {
+std::uint64_t MarketHost::watch(Watcher changed) {
   watchers_[++nextWatch_] = std::move(changed);
   return nextWatch_;
 }
 
-// Once for all that changes until the loop comes to it.
-void MarketHost::tellWatchers() {
-  if (watchers_.empty() || std::exchange(telling_, true)) return;
+// Once for all that changes until the loop comes to it, and of the rows that have changed.
+void MarketHost::tellWatchers(Desk desk, const std::vector<market::Row>& rows) {
+  if (watchers_.empty() || rows.empty()) return;
+  for (const market::Row& row : rows) {
+    const std::string name = row.key.substr(row.key.find('/') + 1);
+    if (row.key.starts_with("call/"))
+      (desk == Desk::buyer ? changes_.boughtCalls : changes_.soldCalls).insert(name);
+    else
+      (desk == Desk::seller ? changes_.sold : changes_.bought).insert(name);
+  }
+  if (std::exchange(telling_, true)) return;
   node_.loop.post([self = self_] {
     if (*self == nullptr) return;
     (*self)->telling_ = false;
     const auto watchers = (*self)->watchers_;
-    for (const auto& [handle, changed] : watchers) changed();
+    const MarketChanges changes = std::exchange((*self)->changes_, {});
+    for (const auto& [handle, changed] : watchers) changed(changes);
   });
 }
 
@@ -331,7 +318,7 @@ void MarketHost::act(const market::EscrowAct& act) {
 void MarketHost::takeAgreed() {
   for (const auto& [digest, known] : contracts_->all()) {
     if (known.proposal.step != market::ProposalStep::agreed || !agreed_.insert(digest).second) continue;
-    Result<Out> added = buyer_->addContract(known.proposal.envelope, digest);
+    Result<Out> added = buyer_->addContract(known.proposal.envelope);
     if (added.ok()) carryOut(Desk::buyer, *std::move(added));
   }
 }
@@ -342,6 +329,12 @@ const kernel::EntityState* MarketHost::escrowOf(const std::string& entity) const
 }
 
 // ---- letters
+
+std::string MarketHost::randomHex(std::size_t bytes) {
+  std::string text(bytes, '\0');
+  SystemRandom().fill({reinterpret_cast<std::uint8_t*>(text.data()), text.size()});
+  return toHex(asBytes(text));
+}
 
 void MarketHost::onLetter(const Letter& letter) {
   if (closed_ || broken_) return;
@@ -388,186 +381,7 @@ void MarketHost::question(const std::string& to, const std::string& kind, json::
   post({identity_.org, to, id, kind, std::move(body)});
 }
 
-// ---- the directory
-
-json::array MarketHost::offers() const {
-  json::array list;
-  for (const auto& [digest, offer] : seller_->offers())
-    if (offer.document.validUntil > now()) list.push_back(market::valueOf(toJson(offer.text.envelope)));
-  return list;
-}
-
-json::object MarketHost::card() {
-  std::vector<std::shared_ptr<const graph::Document>> documents;
-  std::vector<CardSkill> skills;
-  for (const auto& [digest, offer] : seller_->offers()) {
-    if (offer.document.validUntil <= now()) continue;
-    const auto found = runs_->deployed(offer.document.capability.graph);
-    const bool same = found && found->capability == offer.document.capability;
-    if (same) documents.push_back(found->document);
-    skills.push_back({&offer, same ? documents.back().get() : nullptr});
-  }
-  return marketCard(identity_, address_, skills);
-}
-
-void MarketHost::answerFind(const Letter& letter) {
-  Out out;
-  const bool admitted = allowance_.admits(letter.from, now(), out);
-  json::object body{{"busy", true}};
-  if (admitted) body = {{"card", card()}, {"offers", offers()}};
-  out.letters.push_back(market::answerTo(letter, std::move(body)));
-  carryOut(Desk::holder, std::move(out));
-}
-
-void MarketHost::find(const std::string& org, FoundOffers done) {
-  question(org, "find", {}, [this, org, done](Result<json::object> answer) {
-    if (!answer.ok()) return done(std::move(answer));
-    const json::value* card = answer->if_contains("card");
-    const json::value* list = answer->if_contains("offers");
-    if (card == nullptr || list == nullptr || !list->is_array() || list->get_array().size() > market::kMostOffers)
-      return done(invalid(org + " has answered in another form"));
-    const auto read = readMarketCard(*card, org, roots(), now());
-    if (!read.ok()) return done(read.error());
-    json::array seller{std::string(read->seller.key), std::string(read->seller.evidenceKey),
-                       std::string(read->seller.log)};
-    done(json::object{{"card", *card}, {"offers", *list}, {"keys", std::move(seller)}, {"grants", read->grants}});
-  });
-}
-
-void MarketHost::quote(const QuoteWish& wish, FoundOffers done) {
-  json::object body{{"capability", wish.graph}};
-  if (!wish.locales.empty()) {
-    const std::set<std::string> locales(wish.locales.begin(), wish.locales.end());
-    body["locales"] = json::array(locales.begin(), locales.end());
-  }
-  find(wish.seller, [this, wish, body, done](const Result<json::object>& found) mutable {
-    if (!found.ok()) return done(found.error());
-    if (wish.steps > 0 || wish.tokens > 0 || wish.seconds > 0) {
-      const auto offered = bestOffer(wish.seller, wish.graph, *found, {});
-      if (!offered) return done(notFound(concat(wish.seller, " offers no ", wish.graph)));
-      const market::Budget& most = offered->document.budget;
-      body["budget"] = parseJson(toJson(market::Budget{orElse(wish.steps, most.steps), orElse(wish.tokens, most.tokens),
-                                                       orElse(wish.seconds, most.seconds)}))
-                           .value();
-    }
-    question(wish.seller, "quote", std::move(body), [this, wish, keys = *found, done](const Result<json::object>& got) {
-      done(got.ok() ? takeQuote(wish.seller, keys, *got) : Result<json::object>(got.error()));
-    });
-  });
-}
-
-Result<json::object> MarketHost::takeQuote(const std::string& seller, const json::object& found,
-                                           const json::object& answer) {
-  const json::value* envelope = answer.if_contains("offer");
-  if (envelope == nullptr) return conflict(concat(seller, " quotes nothing: ", market::textOf(answer, "declined")));
-  WITAN_TRY(offer, market::openEnvelope<market::Offer>(*envelope));
-  const market::Hex key(std::string(found.at("keys").as_array().at(0).as_string()));
-  if (offer.document.seller != seller || !market::isSignedBy(offer.text, market::keyOf(key)))
-    return Error{ErrorCode::unauthorised, concat("the quote is not signed by ", seller), ""};
-  std::erase_if(quotes_, [&](const auto& each) { return each.second.document.validUntil <= now(); });
-  if (quotes_.size() >= kMostQuotes)
-    return conflict(concat(kMostQuotes, " quotes are valid here"), "propose a contract, or wait until they end");
-  json::object quoted{{"offers", json::array{*envelope}}};
-  const std::string digest = offer.digest;
-  quotes_.insert_or_assign(digest, std::move(offer));
-  return quoted;
-}
-
-// ---- what people ask
-
-Result<std::string> MarketHost::publish(const PublishWish& wish) {
-  const auto found = runs_->deployed(wish.graph);
-  if (!found) return notFound("no graph " + inQuotes(wish.graph) + " is deployed here", "witan graph deploy FILE");
-  market::Offer offer;
-  for (const ToolConfig& tool : node_.tools)
-    if (tool.kind == "model") offer.models.push_back(marketModelOf(tool));
-  std::ranges::sort(offer.models);
-  if (offer.models.empty())
-    return conflict("no model is declared here, and evidence must name one", "see docs/tools.md: kind = \"model\"");
-  const std::string epoch = node_.policyEpoch();
-  if (epoch.empty())
-    return conflict("no policy is in force here, and graphs do not run without one", "see docs/agents.md: policy.toml");
-  const graph::Document& document = *found->document;
-  const std::set<std::string> locales(document.locales.begin(), document.locales.end());
-  const auto budget = [&](const char* member, market::Natural otherwise) {
-    const auto at = document.budget ? document.budget->find(member) : graph::Budget::const_iterator();
-    return document.budget && at != document.budget->end() ? market::Natural(at->second) : otherwise;
-  };
-  offer.id = market::Word(concat(wish.graph, "-", randomHex(4)));
-  offer.seller = market::Word(identity_.org);
-  offer.capability = found->capability;
-  offer.policyEpoch = market::Word(epoch);
-  for (const std::string& one : locales) offer.locales.emplace_back(one);
-  offer.currency = market::Word(wish.currency);
-  offer.perCall = market::Natural(wish.price);
-  offer.budget = {budget("steps", 1'000), budget("tokens", 1'000'000),
-                  budget("seconds", market::Natural(document.timeoutMs / 1'000))};
-  offer.validFrom = {now().seconds - market::kClockSkewSeconds};
-  offer.validUntil = {now().seconds + std::int64_t(orElse(wish.days, 30)) * kDaySeconds};
-  offer.maxCalls = orElse(wish.calls, 1'000);
-  offer.deliverWithinSeconds = orElse(wish.deliverSeconds, 3'600);
-  offer.disputeWindowSeconds = orElse(wish.windowSeconds, 3'600);
-  WITAN_TRY(out, seller_->publish(offer));
-  carryOut(Desk::seller, std::move(out));
-  return toHex(sha256(toJson(offer)));
-}
-
-// What the seller offers for a contract that is narrowed to what is wished.
-Result<Contract> MarketHost::contractFor(const ProposeWish& wish, const json::object& found) {
-  const json::array& keys = found.at("keys").as_array();
-  const market::Hex sellerKey(std::string(keys.at(0).as_string()));
-  const auto best = bestOffer(wish.seller, wish.offer, found, quotes_);
-  if (!best)
-    return notFound(concat(wish.seller, " offers no ", wish.offer), "see: witan market find --at " + wish.seller);
-  const market::Offer& o = best->document;
-  Contract c;
-  c.id = market::Word(wish.id.empty() ? "K-" + randomHex(6) : wish.id);
-  c.offer = market::Hex(best->digest);
-  c.buyer = {market::Word(identity_.org), toHex(identity_.contract.publicKey())};
-  c.seller = {market::Word(wish.seller), sellerKey, std::string(keys.at(1).as_string()),
-              market::Word(std::string(keys.at(2).as_string()))};
-  c.escrow = market::Word(wish.escrow);
-  c.capability = o.capability;
-  c.policyEpoch = o.policyEpoch;
-  c.models = o.models;
-  c.locales = o.locales;
-  c.currency = o.currency;
-  c.perCall = o.perCall;
-  c.budget = o.budget;
-  c.calls = orElse(wish.calls, o.maxCalls);
-  market::Natural total = 0;
-  if (__builtin_mul_overflow(o.perCall, c.calls, &total) || total >> 62 != 0) total = market::Natural{1} << 62;
-  c.total = orElse(wish.total, total);
-  c.signedAt = now();
-  // The holder's clock may be behind.
-  c.notBefore = {std::max(o.validFrom.seconds, now().seconds - market::kClockSkewSeconds)};
-  c.expiry = {now().seconds + std::int64_t(orElse(wish.days, 30)) * kDaySeconds};
-  c.deliverWithinSeconds = o.deliverWithinSeconds;
-  c.disputeWindowSeconds = o.disputeWindowSeconds;
-  const std::string wider = market::widerThanOffer(c, o, best->digest);
-  return wider.empty() ? Result<Contract>(c) : invalid(wider, "see: witan market find --at " + wish.seller);
-}
-
-void MarketHost::propose(const ProposeWish& wish, Proposed done) {
-  if (const market::ContractDesk::Known* known = wish.id.empty() ? nullptr : contracts_->find(wish.id)) {
-    Result<Out> again = contracts_->propose(known->opened.document, {}, now());
-    if (!again.ok()) return done(again.error());
-    carryOut(Desk::contracts, *std::move(again));
-    return done(std::string(wish.id));
-  }
-  find(wish.seller, [this, wish, done](const Result<json::object>& found) {
-    if (!found.ok()) return done(found.error());
-    const Result<Contract> contract = contractFor(wish, *found);
-    if (!contract.ok()) return done(contract.error());
-    const auto quoted = quotes_.find(contract->offer);
-    Result<Out> begun = contracts_->propose(
-        *contract, found->at("grants").as_array(), now(),
-        quoted == quotes_.end() ? json::value(nullptr) : market::valueOf(toJson(quoted->second.text.envelope)));
-    if (!begun.ok()) return done(begun.error());
-    carryOut(Desk::contracts, *std::move(begun));
-    done(std::string(contract->id));
-  });
-}
+// ---- what people ask of calls
 
 Result<const market::BuyerCall*> MarketHost::order(const CallWish& wish) {
   WITAN_TRY(digest, contractNamed(wish.contract));
@@ -575,20 +389,17 @@ Result<const market::BuyerCall*> MarketHost::order(const CallWish& wish) {
   if (contract == nullptr)
     return conflict("the contract " + wish.contract + " is not agreed yet",
                     "see: witan market contract show " + wish.contract);
-  market::OrderWish order{digest,           wish.call,  orElse(wish.amount, contract->perCall), {}, contract->locales,
-                          contract->budget, wish.review};
+  market::OrderWish order{
+      digest,     wish.call,         wish.amount > 0 ? market::Natural(wish.amount) : contract->perCall,
+      {},         contract->locales, contract->budget,
+      wish.review};
   if (order.call.empty()) {
     std::size_t n = 1;
     while (buyer_->find(digest, concat("C", n)) != nullptr) ++n;
     order.call = concat("C", n);
   }
   if (const market::BuyerCall* known = buyer_->find(digest, order.call)) {
-    json::object before;
-    for (const std::string& each : known->disclosures) {
-      const json::value parts = parseJson(fromBase64Url(each).value()).value();
-      before[parts.at(1).as_string()] = parts.at(2);
-    }
-    if (before == wish.input) order.disclosures = known->disclosures;
+    if (market::membersOf(known->disclosures) == wish.input) order.disclosures = known->disclosures;
   } else {
     // Salts are fresh, so that equal inputs of two orders cannot be told.
     for (const auto& [name, value] : wish.input)
@@ -683,10 +494,8 @@ Result<json::object> MarketHost::bundle(const std::string& name, const std::vect
   json::array disclosures;
   for (const std::string& member : disclosed) {
     const auto& all = bought != nullptr ? bought->disclosures : sold->disclosures;
-    const auto at = std::ranges::find_if(all, [&](const std::string& each) {
-      const json::value parts = parseJson(fromBase64Url(each).value()).value();
-      return parts.at(1).as_string() == member;
-    });
+    const auto at =
+        std::ranges::find_if(all, [&](const std::string& each) { return market::membersOf({each}).contains(member); });
     if (at == all.end()) return notFound("the input has no member " + inQuotes(member));
     disclosures.emplace_back(*at);
   }

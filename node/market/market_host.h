@@ -76,6 +76,12 @@ struct CallWish {
   json::object input;
 };
 
+// What has changed, by the keys of the desks' rows.
+struct MarketChanges {
+  std::set<std::string> bought, sold;            // contracts, by digest
+  std::set<std::string> boughtCalls, soldCalls;  // CONTRACT/CALL
+};
+
 class MarketHost {
  public:
   // Errors: of the files (market_identity.h), of the store, an address that cannot be listened on.
@@ -109,7 +115,8 @@ class MarketHost {
   Result<json::object> bundle(const std::string& call, const std::vector<std::string>& disclosed) const;
 
   // Called after contracts or calls of this organisation have changed, durably. Handle: for unwatch().
-  std::uint64_t watch(std::function<void()> changed);
+  using Watcher = std::function<void(const MarketChanges&)>;
+  std::uint64_t watch(Watcher changed);
   void unwatch(std::uint64_t handle) { watchers_.erase(handle); }
 
   // ---- what there is
@@ -141,7 +148,7 @@ class MarketHost {
   void tick();
   void pollGraphs();
   void lookAtGraphs();
-  void tellWatchers();
+  void tellWatchers(Desk desk, const std::vector<market::Row>& rows);
   void carryOut(Desk desk, market::Out out);
   Status keep(Desk desk, const market::Out& out);
   void note(const std::string& key, const std::string& value);
@@ -162,6 +169,7 @@ class MarketHost {
   };
   Result<CallName> callNamed(const std::string& name) const;
   json::array offers() const;
+  static std::string randomHex(std::size_t bytes);
 
   MarketNode node_;
   const MarketSetup setup_;
@@ -178,7 +186,8 @@ class MarketHost {
   std::set<std::string> agreed_;                                 // contracts that the buyer's desk has
   std::map<std::string, market::Opened<market::Offer>> quotes_;  // by digest
   market::Roots roots_;
-  std::map<std::uint64_t, std::function<void()>> watchers_;
+  std::map<std::uint64_t, Watcher> watchers_;
+  MarketChanges changes_;  // that watchers are still to be told
   std::uint64_t nextWatch_ = 0;
   bool telling_ = false;
   std::vector<std::string> noted_;  // keys of incidents that a round puts on record

@@ -5,7 +5,6 @@
 
 #include "agents/episode/transcript.h"
 #include "agents/wake/wake_job.h"
-#include "base/base64url.h"
 #include "base/quote.h"
 #include "kernel/record/checkpoint.h"
 #include "node/data_dir/node_dir.h"
@@ -38,23 +37,6 @@ struct EvidenceFile {
 constexpr EvidenceFile kEvidenceFiles[] = {
 #include "node/market/evidence.inc"
 };
-
-// The members as the run's ingress takes them.
-json::object inputOf(const std::vector<std::string>& disclosures) {
-  json::object input;
-  for (const std::string& each : disclosures) {
-    const auto bytes = fromBase64Url(each);
-    const auto parts = bytes.ok() ? parseJson(*bytes) : Result<json::value>(bytes.error());
-    if (parts.ok() && parts->is_array() && parts->get_array().size() == 3 && parts->at(1).is_string())
-      input[parts->at(1).get_string()] = parts->at(2);
-  }
-  return input;
-}
-
-std::int64_t numberAt(const json::object& body, std::string_view member) {
-  const json::value* number = body.if_contains(member);
-  return number != nullptr && number->is_int64() ? number->get_int64() : 0;
-}
 
 }  // namespace
 
@@ -100,6 +82,7 @@ void MarketRuns::start(const RunRequest& request, Moment now) {
   const auto found = deployed(request.capability.graph);
   if (!found || found->capability != request.capability)
     return fail(request, concat("graph ", request.capability.graph, " is not deployed as it was sold"), now);
+  if (policyEpoch_() != request.policyEpoch) return fail(request, "the policy is not the one it was sold under", now);
   const auto& nodes = found->document->nodes;
   auto ingress = std::ranges::find_if(nodes, [](const graph::Node& node) {
     return node.kind == graph::NodeKind::ingress && node.trigger &&
@@ -109,7 +92,7 @@ void MarketRuns::start(const RunRequest& request, Moment now) {
   if (ingress == nodes.end()) return fail(request, "the graph has no ingress", now);
   Request message = ingressRequest(request.capability.graph, ingress->id, request.externalId,
                                    "market-run:" + toHex(sha256(request.externalId)).substr(0, 32),
-                                   canonicalJson(inputOf(request.disclosures)));
+                                   canonicalJson(market::membersOf(request.disclosures)));
   (void)ask_(std::move(message), kAskMs, [self = self_, request, now](const Result<Answer>& answer) {
     if (*self != nullptr && answer.ok()) (*self)->onBegun(request, *answer, now);
   });
@@ -213,7 +196,8 @@ void MarketRuns::addEpisode(Transcript& transcript, const graph::Node& node, con
                         {"locales", transcript.localesOf(tool)}};
     if (tool != nullptr && tool->kind == "model" && content != nullptr) {
       const market::Model model = marketModelOf(*tool);
-      const std::int64_t tokens = std::max(numberAt(body, "tokens"), numberAt(look, "tokens"));
+      const std::int64_t tokens =
+          std::max(market::numberOf(body, "tokens").value_or(0), market::numberOf(look, "tokens").value_or(0));
       transcript.models.insert(model);
       transcript.usage.tokens += market::Natural(tokens);
       record["model"] = parseJson(toJson(model)).value();
@@ -314,7 +298,7 @@ Status MarketRuns::permitHead(std::uint64_t size, const std::string& root) {
     return conflict(concat("the ledger of statements has ", size, " entries and had ", *known));
   store::WriteBatch batch;
   batch.put(kHeadRow, head);
-  return store_.writeSynced(batch);
+  return store_.write(batch);  // durable with the desk's row, before the head leaves
 }
 
 Result<json::value> MarketRuns::receiptOf(std::uint64_t seq, const MarketIdentity& identity) {

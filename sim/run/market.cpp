@@ -13,6 +13,7 @@ void Market::begin(const Event& event) {
   if (!world_) {
     market::WorldOptions how;
     how.seed = streamSeed(options.seed, "market");
+    how.arbiterSeconds = how.seed % 3 == 0 ? 90 : 5;  // longer than a delivery may take
     how.lossPercent = options.network.lossPerMillion > 0 ? 10 : 0;
     world_ = std::make_unique<market::MarketWorld>(how);
   }
@@ -38,7 +39,7 @@ void Market::begin(const Event& event) {
 
 // Only who lies in this run, and one of its own lies.
 void Market::lie(std::uint64_t n) {
-  constexpr auto kAll = static_cast<std::uint64_t>(market::MarketLie::alteredBundle) + 1;
+  constexpr auto kAll = static_cast<std::uint64_t>(market::kLastLie) + 1;
   constexpr auto kOfBuyer = static_cast<std::uint64_t>(market::kFirstSellerLie);
   if (liar() != market::kBuyer && liar() != market::kSeller) return;
   const std::uint64_t which = liar() == market::kBuyer ? n % kOfBuyer : kOfBuyer + n % (kAll - kOfBuyer);

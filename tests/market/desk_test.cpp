@@ -1,75 +1,12 @@
 // Attacks on the desks (docs/market.md): each gets a clear refusal, and what proves it is kept.
-#include <gtest/gtest.h>
-
 #include "base/identity.h"
-#include "market/buyer_desk.h"
-#include "market/contract_desk.h"
-#include "market/holder_desk.h"
-#include "market/seller_desk.h"
-#include "market/testing/market_toy.h"
-#include "tests/market/vectors.h"
+#include "kernel/market/equivocation.h"
+#include "tests/market/desks.h"
 
 namespace witan::market {
 namespace {
 
-class Desks : public ::testing::Test {
- protected:
-  Desks()
-      : grants_(toy_.bundle().at("grants").as_array()),
-        seller_({"lab",
-                 toy_.lab,
-                 toy_.evidence,
-                 toy_.contract.seller.log,
-                 {sealedDocument(toy_.offer, {&toy_.lab, 1})},
-                 json::array(grants_.begin() + 1, grants_.end()),
-                 toy_.roots(),
-                 {"notary"}}),
-        buyer_("clinic", toy_.clinic, toy_.roots()),
-        holder_(
-            "notary", [this](const std::string& entity) { return run_.partition().state(entity); }, toy_.roots()) {}
-
-  Letter proposal(const Contract& contract, const SigningKey& key) const {
-    return {"clinic",
-            "lab",
-            "p",
-            "propose",
-            {{"contract", valueOf(sealedDocument(contract, {&key, 1}))},
-             {"entity", "K"},
-             {"grants", json::array{grants_.front()}}}};
-  }
-  Out propose(const Contract& contract) { return seller_.onLetter(proposal(contract, toy_.clinic), contract.signedAt); }
-  Letter ordering(const Order& order) const {
-    const auto given = toy_.disclosures();
-    return {"clinic",
-            "lab",
-            "o",
-            "order",
-            {{"order", valueOf(sealedDocument(order, {&toy_.clinic, 1}))},
-             {"disclosures", json::array(given.begin(), given.end())}}};
-  }
-  Out order(const Order& order) { return seller_.onLetter(ordering(order), order.issuedAt); }
-  // The holder says that the money is held.
-  Out holds(const Order& order) {
-    const std::string id = stepId(externalId(order.contract, order.call), "check", 0);
-    return seller_.onLetter({"notary",
-                             "lab",
-                             id,
-                             "answer",
-                             {{"state", "RESERVED"},
-                              {"order", toHex(sha256(toJson(order)))},
-                              {"input", order.input},
-                              {"amount", std::int64_t(order.amount)}}},
-                            order.issuedAt);
-  }
-  static std::string declined(const Out& out) { return textOf(out.letters.at(0).body, "declined"); }
-
-  const MarketToy toy_;
-  json::array grants_;
-  SellerDesk seller_;
-  BuyerDesk buyer_;
-  tests::EscrowRun run_;
-  HolderDesk holder_;
-};
+using tests::Desks;
 
 TEST_F(Desks, AContractMustNarrowTheOfferAndHaveOneText) {
   Contract wide = toy_.contract;
@@ -127,9 +64,10 @@ TEST_F(Desks, AHolderThatHoldsAnotherOrderHoldsNothing) {
   Order other = toy_.order("C1");
   other.amount = 1;
   EXPECT_TRUE(holds(other).runs.empty());
-  EXPECT_EQ(seller_.find(toy_.contractDigest(), "C1")->end, "declined");
+  EXPECT_EQ(seller_.find(toy_.contractDigest(), "C1"), nullptr) << "no money, no memory of it";
 }
 
+// An order under whose money there is no time left costs nobody a run.
 TEST_F(Desks, AWiderOrderIsDeclinedAndKept) {
   propose(toy_.contract);
   Order wide = toy_.order("C1");
@@ -228,6 +166,7 @@ TEST_F(Desks, TheHolderOpensWhatBothSignedUnderTrustedRoots) {
   EXPECT_EQ(textOf(again.letters.at(0).body, "outcome"), "approved") << "it is open already";
 }
 
+// A pending ruling freezes the entity while the time of its other calls runs on.
 class Proposals : public Desks {
  protected:
   Proposals() : desk_("clinic", toy_.clinic, {grants_.front()}) {}
@@ -251,7 +190,7 @@ TEST_F(Proposals, GoOnAfterADeathUnderTheSameIds) {
   ASSERT_EQ(asked.letters.size(), 1u);
   EXPECT_EQ(asked.letters[0].kind, "propose");
   ContractDesk reborn("clinic", toy_.clinic, {grants_.front()});
-  reborn.restore(asked.rows.at(0));
+  ASSERT_TRUE(reborn.restore(asked.rows.at(0)).ok());
   const Out again = reborn.tick(at_);
   ASSERT_EQ(again.letters.size(), 1u);
   EXPECT_EQ(again.letters[0].id, asked.letters[0].id);
@@ -328,7 +267,7 @@ TEST_F(Proposals, AQuoteNarrowsAnOfferAndComesBackWithTheProposal) {
 class BuyersEvidence : public Desks {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(buyer_.addContract(toy_.contractEnvelope(), "K").ok());
+    ASSERT_TRUE(buyer_.addContract(toy_.contractEnvelope()).ok());
     ASSERT_TRUE(buyer_.order(wish("C1"), at_).ok());
     answer("reserve", {{"outcome", "approved"}});
     answer("order", {{"accepted", true}});
@@ -366,11 +305,77 @@ TEST_F(BuyersEvidence, WhatVerifiesAndWasDeliveredIsAccepted) {
 // The seller signs one statement for the buyer and a dearer one for the holder: Accept would pay the second.
 TEST_F(BuyersEvidence, AnotherStatementThanTheDeliveredOneIsDisputed) {
   show(toy_.bundle());
-  const Out out = answer("compare", {{"state", "DELIVERED"}, {"evidence", toyDigest("dearer")}});
+  Statement dearer = toy_.statement(toy_.order("C1"), toy_.transcript());
+  dearer.predicate.charge += 1;
+  const std::string text = toy_.evidenceEnvelope(dearer);
+  const Out out =
+      answer("compare", {{"state", "DELIVERED"}, {"evidence", toHex(sha256(toJson(dearer)))}, {"statement", text}});
   EXPECT_EQ(call().step, BuyerStep::dispute);
   EXPECT_EQ(call().reason, "EB08");
   EXPECT_EQ(out.incidents.at(0).kind, "equivocation");
   EXPECT_EQ(out.incidents.at(0).org, "lab");
+  EXPECT_TRUE(findEquivocation(out.incidents.at(0).proof.at(0), out.incidents.at(0).proof.at(1), {}).ok());
+}
+
+// The word of the holder is no proof against the seller.
+TEST_F(BuyersEvidence, AHolderThatShowsNoOtherStatementAccusesNobody) {
+  show(toy_.bundle());
+  const Out out = answer("compare", {{"state", "DELIVERED"}, {"evidence", toyDigest("dearer")}, {"statement", ""}});
+  EXPECT_EQ(call().step, BuyerStep::dispute);
+  EXPECT_EQ(out.incidents.at(0).kind, "silent");
+  EXPECT_EQ(out.incidents.at(0).org, "notary");
+}
+
+TEST_F(BuyersEvidence, WithoutItsOutputItIsDisputed) {
+  json::object bundle = toy_.bundle();
+  bundle["output"] = nullptr;
+  ASSERT_TRUE(verifyBundle(bundle, toy_.roots()).ok()) << "for others it is a bundle";
+  show(bundle);
+  EXPECT_EQ(call().reason, "EB15");
+  EXPECT_EQ(call().step, BuyerStep::dispute);
+}
+
+// The seller shows its evidence to the holder alone: it would be paid after the window.
+TEST_F(BuyersEvidence, WhatWasDeliveredAndDoesNotComeIsDisputedInTime) {
+  const Out asked = buyer_.tick(at_);
+  ASSERT_EQ(asked.letters.size(), 1u);
+  EXPECT_EQ(asked.letters[0].kind, "view");
+  EXPECT_EQ(asked.letters[0].to, "notary");
+  const std::int64_t window = std::int64_t(toy_.contract.disputeWindowSeconds);
+  EXPECT_TRUE(answer("watch", {{"state", "RESERVED"}, {"evidence", ""}, {"left", 7}}).letters.empty());
+  EXPECT_TRUE(
+      answer("watch", {{"state", "DELIVERED"}, {"evidence", delivered("C1")}, {"left", window}}).letters.empty());
+  const Out out = answer("watch", {{"state", "DELIVERED"}, {"evidence", delivered("C1")}, {"left", window / 2}});
+  EXPECT_EQ(textOf(out.letters.at(0).body.at("action").as_object(), "type"), "Dispute");
+  EXPECT_EQ(out.incidents.at(0).org, "lab");
+  show(toy_.bundle());
+  EXPECT_EQ(call().step, BuyerStep::compare) << "late is better than never";
+}
+
+TEST_F(BuyersEvidence, TheHolderIsAskedOftenEnoughForEachWindow) {
+  const std::int64_t window = std::int64_t(toy_.contract.disputeWindowSeconds);
+  std::int64_t last = at_.seconds, longest = 0;
+  for (std::int64_t t = at_.seconds; t < at_.seconds + 3'600; ++t)
+    for (const Letter& letter : buyer_.tick({t}).letters)
+      if (letter.kind == "view") longest = std::max(longest, t - std::exchange(last, t));
+  EXPECT_LE(longest, window / 16);
+  EXPECT_LE(longest, 600);
+}
+
+TEST_F(BuyersEvidence, APersonMayDisputeAndReclaimWhileTheHolderIsSilent) {
+  show(toy_.bundle());
+  ASSERT_EQ(call().step, BuyerStep::compare);
+  const std::string contract = toy_.contractDigest();
+  EXPECT_FALSE(buyer_.decide(contract, "C1", BuyerStep::reclaim, "", at_).ok()) << "it is not late";
+  EXPECT_TRUE(buyer_.decide(contract, "C1", BuyerStep::reclaim, "", {at_.seconds + 3'601}).ok());
+  EXPECT_EQ(call().step, BuyerStep::reclaim);
+}
+
+TEST_F(BuyersEvidence, APersonsDisputeStandsWhenTheEvidenceComes) {
+  ASSERT_TRUE(buyer_.decide(toy_.contractDigest(), "C1", BuyerStep::dispute, "never came", at_).ok());
+  show(toy_.bundle());
+  EXPECT_EQ(call().step, BuyerStep::dispute);
+  EXPECT_FALSE(call().bundle.empty());
 }
 
 TEST_F(BuyersEvidence, WhatFailsACheckIsDisputedWithItsId) {

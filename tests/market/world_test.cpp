@@ -2,6 +2,8 @@
 // party dies before or after any of its writes, lies, is silent or has a wrong clock.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "market/testing/market_toy.h"
 #include "market/testing/market_world.h"
 
@@ -103,7 +105,7 @@ TEST_F(MarketWorld, WrongClocks) {
 TEST_F(MarketWorld, ALieLeavesProofAndNothingElse) {
   for (const std::string_view name : enumNames<MarketLie>()) {
     const MarketLie lie = *parseEnum<MarketLie>(name);
-    const WorldOptions options{.seed = 11, .calls = 2, .lossPercent = 0};
+    const WorldOptions options{.seed = 11, .calls = 2, .lossPercent = 0, .arbiterSeconds = 90};
     market::MarketWorld world(options);
     world.runUntil(1'000);
     if (lie >= kFirstSellerLie) world.lie(lie);
@@ -112,7 +114,7 @@ TEST_F(MarketWorld, ALieLeavesProofAndNothingElse) {
     if (lie < kFirstSellerLie) world.lie(lie);
     world.runUntil(15'000);
     world.order();
-    world.runUntil(600'000);
+    world.runUntil(900'000);
     const WorldResult result = world.result();
     const Status judged = judgeWorld(result, lie < kFirstSellerLie ? kBuyer : kSeller);
     EXPECT_TRUE(judged.ok()) << name << ": " << judged.error().message;
@@ -120,6 +122,64 @@ TEST_F(MarketWorld, ALieLeavesProofAndNothingElse) {
     EXPECT_EQ(world.unsettled(), "") << name;
     EXPECT_EQ(result.calls.at("C2").share, 250) << name << ": the call without a lie is paid";
     EXPECT_EQ(result.calls.at("C1").share, lie < kFirstSellerLie ? 250 : 0) << name;
+    // The lying buyer has lost the money of what was done for it, and nothing was done that is not paid.
+    for (const auto& [id, count] : result.runs) {
+      const CallResult& call = result.calls.at(id.substr(id.find('/') + 1));
+      const bool disputed = lie == MarketLie::frozenCall && id.ends_with("a");
+      EXPECT_TRUE(lie >= kFirstSellerLie || disputed || call.share == 250) << name << ": " << id;
+    }
+  }
+}
+
+// Behind its buyer's back: found out in time, and never paid.
+TEST_F(MarketWorld, AWithheldBundleIsDisputedWhateverTheOrderOfTimes) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    market::MarketWorld world({.seed = seed, .lossPercent = 10});
+    world.runUntil(1'000);
+    world.lie(MarketLie::withheldBundle);
+    world.order();
+    world.runUntil(600'000);
+    const WorldResult result = world.result();
+    EXPECT_TRUE(judgeWorld(result, kSeller).ok()) << seed << judgeWorld(result, kSeller).error().message;
+    EXPECT_EQ(result.calls.at("C1").share, 0) << seed;
+    EXPECT_EQ(result.calls.at("C1").buyerEnd, "disputed") << seed;
+  }
+}
+
+// Orders, deaths, silences, wrong clocks and lies as they come; MARKET_SEEDS=N draws more.
+TEST_F(MarketWorld, HistoriesOfFaultsAndLies) {
+  const char* wanted = std::getenv("MARKET_SEEDS");
+  const std::uint64_t seeds = wanted == nullptr ? 12 : std::strtoull(wanted, nullptr, 10);
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    SeededRandom random(seed);
+    const int liar = int(seed % 3) - 1;  // nobody, the buyer, the seller
+    const bool faults = random.below(2) == 0;
+    market::MarketWorld world(
+        {.seed = seed, .lossPercent = random.below(2) == 0 ? 10 : 0, .arbiterSeconds = random.below(3) == 0 ? 90 : 5});
+    std::int64_t ms = 1'000;
+    for (int n = 0; n < 40; ++n, ms += 1'000 + std::int64_t(random.below(12'000))) {
+      world.runUntil(ms);
+      const int party = int(random.below(3));
+      switch (random.below(faults ? 7 : 4)) {
+        case 0:
+        case 1: world.order(); break;
+        case 2:
+        case 3:
+          if (liar == kBuyer) world.lie(MarketLie(random.below(std::uint64_t(kFirstSellerLie))));
+          if (liar == kSeller)
+            world.lie(MarketLie(std::uint64_t(kFirstSellerLie) +
+                                random.below(std::uint64_t(kLastLie) - std::uint64_t(kFirstSellerLie) + 1)));
+          break;
+        case 4: world.die(party, int(random.below(20)), random.below(2) == 0); break;
+        case 5: world.silence(party, 5'000 + std::int64_t(random.below(85'000))); break;
+        default: world.setClock(party, std::int64_t(random.below(400)) - 200); break;
+      }
+    }
+    while (!world.unsettled().empty() && ms < 3'600'000) world.runUntil(ms += 10'000);
+    EXPECT_EQ(world.unsettled(), "") << "seed " << seed;
+    world.runUntil(ms + 300'000);
+    const Status judged = judgeWorld(world.result(), liar);
+    EXPECT_TRUE(judged.ok()) << "seed " << seed << ": " << judged.error().message;
   }
 }
 
@@ -141,12 +201,20 @@ TEST_F(MarketWorld, JudgeFires) {
   EXPECT_TRUE(finds([](WorldResult& r) { r.runs.begin()->second = 2; }));
   EXPECT_TRUE(finds([](WorldResult& r) { r.runs["x/C9"] = 1; })) << "a run without held money";
   EXPECT_TRUE(finds([](WorldResult& r) { r.calls["C1"].bundle.clear(); }));
+  EXPECT_TRUE(finds([](WorldResult& r) {
+    r.calls["C1"].bundle.clear();
+    r.calls["C1"].buyerEnd = "settled";
+  })) << "paid without work";
+  EXPECT_TRUE(finds([](WorldResult& r) { r.shown.push_back({"C2", toyDigest("shown")}); })) << "work without money";
+  EXPECT_TRUE(finds([](WorldResult& r) { r.lateRuns.push_back("C1"); }));
+  EXPECT_TRUE(finds([](WorldResult& r) { r.frozen.push_back("C1"); }));
   EXPECT_TRUE(finds([](WorldResult& r) { r.calls["C1"].buyerEnd.clear(); }));
   EXPECT_TRUE(finds([](WorldResult& r) { r.incidents.push_back({{"wider", "clinic", "made up", {"{}"}}, kSeller}); }));
-  for (const std::string_view lie : enumNames<MarketLie>())
-    if (lie != "orderAgain" && lie != "unpaidOrder" && lie != "lateEvidence" && lie != "secondStatement") {
-      EXPECT_TRUE(finds([&](WorldResult& r) { r.lies[*parseEnum<MarketLie>(lie)] = 1; })) << lie;
-    }
+  for (const MarketLie lie :
+       {MarketLie::widerOrder, MarketLie::secondOrder, MarketLie::secondContract, MarketLie::forgedEvidence,
+        MarketLie::otherEvidence, MarketLie::alteredBundle, MarketLie::withheldOutput}) {
+    EXPECT_TRUE(finds([&](WorldResult& r) { r.lies[lie] = 1; })) << enumName(lie);
+  }
 }
 
 }  // namespace

@@ -151,6 +151,16 @@ class Bare : public Doors {
 
 constexpr std::uint8_t kPass = 80, kLetter = 81;
 
+// Strangers from one place, as many as there are: a partner still comes in.
+TEST_F(Bare, StrangersGiveWayToPartners) {
+  connect();
+  for (int n = 0; n < 60; ++n) network_->dial(concat("lab", n), address_, std::nullopt, std::string(kMarketPurpose));
+  ASSERT_TRUE(until([&] { return !ended_.empty(); }));
+  EXPECT_THAT(ended_, HasSubstr("too many links without a pass"));
+  const auto clinic = dialling("clinic", keyOf("root of clinic"));
+  ASSERT_TRUE(until([&] { return lab_.door->isConnected("clinic") && clinic->door->isConnected("lab"); }));
+}
+
 TEST_F(Bare, ALetterBeforeThePassEndsTheLink) {
   const net::LinkId link = connect();
   network_->send(link, frame(kLetter, R"({"body":{},"id":"1","kind":"view"})"));

@@ -59,6 +59,11 @@ TEST(MarketLive, AFloodIsAnsweredBusyAndIsOnRecord) {
   EXPECT_TRUE(test::until([&] {
     return canonicalJson(notary.runJson({"incidents"})).find("more than 20 requests in a second") != std::string::npos;
   })) << notary.log();
+  // A partner that takes everything and answers nothing: who asks is told, and the node goes on.
+  EXPECT_THAT(notary.run({"market", "find", "--at", "clinic"}).err, HasSubstr("clinic does not answer"));
+  answers = 0;
+  ASSERT_TRUE(door.send({"clinic", "notary", "later", "view", {{"entity", "none"}}}));
+  ASSERT_TRUE(loop.runUntil([&] { return answers > 0; }, 60'000)) << notary.log();
   EXPECT_EQ(textOf(notary.get("/.well-known/agent-card.json").as_object(), "name"), "notary");
   EXPECT_EQ(notary.stop(), 0);
 }
