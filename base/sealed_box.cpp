@@ -30,7 +30,8 @@ std::optional<PublicKey> toX25519(const PublicKey& key) {
   const BoxNumber p = number(BN_new()), y = number(BN_lebin2bn(bytes.data(), kPointBytes, nullptr)),
                   over = number(BN_new()), under = number(BN_new());
   WITAN_CHECK(context && p && y && over && under, "OpenSSL has memory");
-  const bool reckoned = BN_set_bit(p.get(), 255) == 1 && BN_sub_word(p.get(), 19) == 1 && BN_cmp(y.get(), p.get()) < 0 &&
+  const bool reckoned = BN_set_bit(p.get(), 255) == 1 && BN_sub_word(p.get(), 19) == 1 &&
+                        BN_cmp(y.get(), p.get()) < 0 &&
                         BN_mod_add(over.get(), BN_value_one(), y.get(), p.get(), context.get()) == 1 &&
                         BN_mod_sub(under.get(), BN_value_one(), y.get(), p.get(), context.get()) == 1 &&
                         BN_mod_inverse(under.get(), under.get(), p.get(), context.get()) != nullptr &&

@@ -1,6 +1,7 @@
 // What proves, to devices that believe no peer, which device wrote a version (docs/SECURITY.md).
 //
-//   leaf   The hash of all that a version says: its space, writer, counter, kind, key and body, and a digest of what its
+//   leaf   The hash of all that a version says: its space, writer, counter, kind, key and body, and a digest of what
+//   its
 //          author had seen, so that the leaf stays the same when stability shortens that.
 //   seal   The signature of the writer's device over a tree of such leaves, and those leaves that somebody needs. The
 //          device seals what it wrote when that first leaves it; whoever forwards a version passes its leaf on.
@@ -67,8 +68,8 @@ struct ArrivingSeal {
   std::string_view bytes;
   Seq first = 0;
   bool opened = false;
-  std::optional<WriterIndex> writer;      // whose versions it proves
-  std::optional<ErrorCode> refused;       // why it proves nothing
+  std::optional<WriterIndex> writer;  // whose versions it proves
+  std::optional<ErrorCode> refused;   // why it proves nothing
   std::vector<SealLeaf> leaves;
   RowSeal* kept = nullptr;
 };

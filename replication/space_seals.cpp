@@ -26,8 +26,9 @@ void Space::proven(const Incoming& in, Held& held) {
   for (auto at = origin.lower_bound(seals_.first(in.writer), SeqOrder{}); at != origin.end();) {
     Held& each = *at++;
     if (each.seal != nullptr) continue;
-    forged_.push_back(concat(schemas_.traits(each.record->kind).name, " ", each.record->key, ", ", writer, ":", each.seq,
-                             ", bore no seal of ", deviceOf(writer), ", which seals what it writes: it is gone"));
+    forged_.push_back(concat(schemas_.traits(each.record->kind).name, " ", each.record->key, ", ", writer, ":",
+                             each.seq, ", bore no seal of ", deviceOf(writer),
+                             ", which seals what it writes: it is gone"));
     drop(each);
   }
 }

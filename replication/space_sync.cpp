@@ -378,7 +378,8 @@ Status SpaceSync::applySeal(DenseReader& from) {
 Result<RowProof> SpaceSync::proofOfRow() {
   if (!row_.sealed) return RowProof{};
   if (row_.seal >= arrivingSeals_.size()) return invalid(concat(row_.key, ": seal ", row_.seal, " did not come"));
-  return RowProof{&arrivingSeals_[row_.seal], static_cast<std::uint32_t>(row_.leaf), row_.whole ? &*row_.whole : nullptr};
+  return RowProof{&arrivingSeals_[row_.seal], static_cast<std::uint32_t>(row_.leaf),
+                  row_.whole ? &*row_.whole : nullptr};
 }
 
 // Of a version that does not prove who wrote it.
@@ -387,7 +388,8 @@ Status SpaceSync::refuse(Arrival arrival, WriterIndex writer) {
   const std::string what =
       concat(space_.schemas().traits(row_.kind).name, " ", row_.key, ", ", dotText(space_, writer, row_.seq));
   if (arrival == Arrival::keyUnknown)
-    return unavailable(concat(what, ": no key of ", device, " that is known here sealed it"), "it waits for the roster");
+    return unavailable(concat(what, ": no key of ", device, " that is known here sealed it"),
+                       "it waits for the roster");
   violation_ = {concat(what, ", bears no seal of ", device), true, "forgedRow"};
   return invalid(violation_->what);
 }

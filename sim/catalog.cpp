@@ -243,11 +243,10 @@ constexpr const char* kCounted[] = {"absurd frame",
                                     "violated after an unsafe commit"};
 
 // Kinds of replication::Incident and node::Notice. Both are open: texts of whoever reports.
-constexpr const char* kIncidents[] = {"badBatch",       "badEntries", "digestAlarm", "equivocation", "falseAnswer",
-                                      "falsePosition",  "forgedName", "forgedRow",   "fork",         "forkProven",
-                                      "headDiffers",
-                                      "newIncarnation", "olderCopy",  "otherRules",  "quarantine",   "rolledBack",
-                                      "surplus",        "unlawful",   "unsigned",    "wentBack"};
+constexpr const char* kIncidents[] = {"badBatch",      "badEntries",     "digestAlarm", "equivocation", "falseAnswer",
+                                      "falsePosition", "forgedName",     "forgedRow",   "fork",         "forkProven",
+                                      "headDiffers",   "newIncarnation", "olderCopy",   "otherRules",   "quarantine",
+                                      "rolledBack",    "surplus",        "unlawful",    "unsigned",     "wentBack"};
 constexpr const char* kNotices[] = {"agent answer",   "agent failed",  "agent needsAttention",
                                     "agent question", "agent unheard", "badFrame",
                                     "claimRefused",   "falseAnswer",   "falsePosition",

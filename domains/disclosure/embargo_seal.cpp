@@ -75,9 +75,10 @@ Result<json::value> EmbargoSeal::opened(const json::value& given) const {
   const auto bytes = fromHex(kept->is_string() ? std::string_view(kept->get_string()) : "?");
   const auto key = keys_ ? keys_->find(textAt(about, kUnder)) : nullptr;
   const bool whole = bytes.ok() && bytes->size() > kCipherNonceBytes + kCipherTagBytes && key;
-  const auto plain = whole ? aesGcmOpen(derived(*key, kSealing).reveal(), std::string_view(*bytes).substr(0, kCipherNonceBytes),
-                                        nameOf(about), std::string_view(*bytes).substr(kCipherNonceBytes))
-                           : std::nullopt;
+  const auto plain =
+      whole ? aesGcmOpen(derived(*key, kSealing).reveal(), std::string_view(*bytes).substr(0, kCipherNonceBytes),
+                         nameOf(about), std::string_view(*bytes).substr(kCipherNonceBytes))
+            : std::nullopt;
   if (!plain)
     return wrong(about, "its sealed artifact does not open here",
                  "it was sealed in another cluster, for another case or for members that this device is none of, or "

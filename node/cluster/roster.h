@@ -56,7 +56,7 @@ struct RosterDevice {
   std::vector<std::string> addresses;  // host:port, where others may dial it
   Time since;                          // admitted
   std::string reason;                  // of a revocation
-  Omittable<bool> sealsRows{};         // all that it ever wrote (replication/row_seals.h); absent: it is older than that
+  Omittable<bool> sealsRows{};  // all that it ever wrote (replication/row_seals.h); absent: it is older than that
   WITAN_MEMBERS(RosterDevice, device, name, keys, state, roles, scopes, addresses, since, reason, sealsRows)
   friend bool operator==(const RosterDevice&, const RosterDevice&) = default;
 

@@ -64,8 +64,8 @@ void begin(const Roster& roster, ScopeKey& key, const SigningKey& admin) {
 Status giveCopies(const Roster& roster, ScopeKey& key, const SigningKey& admin, Random& random) {
   const Secret secret = keyOf(roster, key.scope, key.generation, admin);
   for (const RosterDevice& device : roster.devices) {
-    if (!mayHaveKey(device, key.scope) || std::ranges::find(key.copies, device.device, &ScopeKeyCopy::device) !=
-                                              key.copies.end())
+    if (!mayHaveKey(device, key.scope) ||
+        std::ranges::find(key.copies, device.device, &ScopeKeyCopy::device) != key.copies.end())
       continue;
     WITAN_TRY(to, publicKeyFromHex(device.keys.back(), "key"));
     WITAN_TRY(box, sealBox(to, keyName(roster, key.scope, key.generation), secret.reveal(), random));
@@ -95,7 +95,8 @@ ScopeGenerations openScopeKeys(const Roster& roster, std::string_view scope, std
                                const SigningKey& key) {
   ScopeGenerations out;
   if (!roster.scopeKeys) return out;
-  const auto at = std::ranges::find(*roster.scopeKeys, scope, [](const ScopeKey& k) { return std::string_view(k.scope); });
+  const auto at =
+      std::ranges::find(*roster.scopeKeys, scope, [](const ScopeKey& k) { return std::string_view(k.scope); });
   if (at == roster.scopeKeys->end()) return out;
   for (const ScopeKeyCopy& copy : at->copies) {
     if (copy.device != device) continue;

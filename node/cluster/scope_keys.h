@@ -3,8 +3,8 @@
 //
 // The admin's device gives each scope that the roster names a key, and "*" one for all others. The roster carries each
 // key in boxes for the members (base/sealed_box.h). When a device may no longer have a scope, or has another key, the
-// scope gets a new one; the new one opens the one before it, so that who is admitted later reads what is there. The keys
-// follow from the admin's, which is kept nowhere else.
+// scope gets a new one; the new one opens the one before it, so that who is admitted later reads what is there. The
+// keys follow from the admin's, which is kept nowhere else.
 //
 // Pure functions but for sealKeysOf(); any thread.
 #pragma once

@@ -55,7 +55,8 @@ TEST(SealedBox, WhatIsNoKeyIsRefused) {
 
 // Reckoned with Python's cryptography from the header's words.
 TEST(SealedBox, KeepsItsForm) {
-  const SigningKey to = *SigningKey::fromSeed(*fromHex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60"));
+  const SigningKey to =
+      *SigningKey::fromSeed(*fromHex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60"));
   class Fixed final : public Random {
    public:
     void fill(std::span<std::uint8_t> out) override { std::fill(out.begin(), out.end(), std::uint8_t{7}); }

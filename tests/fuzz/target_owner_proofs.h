@@ -65,9 +65,9 @@ inline void fuzzOwnerProofs(std::string_view bytes) {
     std::vector<Hash> found;
     WITAN_CHECK(!memo.holds("test", *set, found), "another set does not hold");
     const kernel::LeafSet fewer = kernel::keepLeaves(*set, {set->kept.data(), 1});
-    Hash one, other;
-    (void)kernel::leavesOf(*set, one);
-    WITAN_CHECK(kernel::leavesOf(fewer, other).front() == found.front() && one == other, "fewer leaves have its root");
+    Hash root, same;
+    (void)kernel::leavesOf(*set, root);
+    WITAN_CHECK(kernel::leavesOf(fewer, same).front() == found.front() && root == same, "fewer leaves have its root");
   }
   WITAN_CHECK(!openBox(keys.key(), "", bytes).has_value(), "there is no box");
   WITAN_CHECK(!node::verifyEvidence(bytes).ok(), "there is no evidence");

@@ -14,8 +14,8 @@
 
 namespace witan::fuzz {
 
-inline std::unique_ptr<replication::LocalReplica> corpusReplica(store::MemoryStore& journal,
-                                                                store::MemoryStore& agents, bool keys = false) {
+inline std::unique_ptr<replication::LocalReplica> corpusReplica(store::MemoryStore& journal, store::MemoryStore& agents,
+                                                                bool keys = false) {
   replication::ReplicaOptions options;
   options.cluster = "test";
   options.clusterKey = "key";

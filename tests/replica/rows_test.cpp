@@ -25,9 +25,7 @@ using ::testing::SizeIs;
 
 constexpr std::string_view kScope = "main";
 
-Space& journal(Device& device) {
-  return **device.replica().data().database(DatabaseName::journal).space(kScope);
-}
+Space& journal(Device& device) { return **device.replica().data().database(DatabaseName::journal).space(kScope); }
 
 std::string writerOf(Device& device) { return device.replica().data().writer(); }
 

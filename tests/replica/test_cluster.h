@@ -103,7 +103,7 @@ class TestKeys final : public HeadKeys {
   }
 
   std::string takers = "abcz";  // who may take partitions over, as this device knows
-  std::string sealing;         // who has sealed all its rows, as this device knows
+  std::string sealing;          // who has sealed all its rows, as this device knows
   std::string memory;
   bool fails = false;
 

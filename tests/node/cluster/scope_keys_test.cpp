@@ -148,15 +148,16 @@ TEST(ScopeKeysOfNodes, ARevokedDeviceReadsNothingThatWasSealedAfterwards) {
   ASSERT_TRUE(begun.ok()) << begun.error().message;
   const SigningKey admin = *readKey(scratch / "first", KeyName::admin);
   RosterStore rosters = *RosterStore::open(scratch / "first", admin.publicKey());
-  EnrolmentService service = std::move(*EnrolmentService::open(
-      scratch / "first", rosters, *readClusterSecret(scratch / "first"), 8, admin));
+  EnrolmentService service =
+      std::move(*EnrolmentService::open(scratch / "first", rosters, *readClusterSecret(scratch / "first"), 8, admin));
   std::filesystem::create_directory(scratch / "second");
   std::filesystem::permissions(scratch / "second", std::filesystem::perms::owner_all);
   const SigningKey second = *createKey(scratch / "second", KeyName::device);
   const InviteOptions options{.roles = {"ledger", "*"}, .scopes = {}};
   const std::vector<std::string> here{"127.0.0.1:7600"};
   const JoinToken token = *readToken(*service.invite(options, here, second.publicKey(), now.wall, random));
-  const JoinAnswer answer = service.onJoin({token.id, token.secret, "second", {}, {}}, second.publicKey(), "", now.wall);
+  const JoinAnswer answer =
+      service.onJoin({token.id, token.secret, "second", {}, {}}, second.publicKey(), "", now.wall);
   ASSERT_EQ(answer.verdict, JoinVerdict::admitted) << answer.reason;
   node.name = "second";
   const Status entered = enterCluster(scratch / "second", node, answer);
@@ -194,8 +195,9 @@ TEST(ScopeKeysOfNodes, WhatWasSealedBeforeThereWereAnyOpens) {
   const std::string type = "disclosure.case", about = R"({"artifact":"a","nonce":"n","portfolio":"p","v":"V-1"})";
   const auto shared = domains::contentSeals(agents::sharedKey(*readClusterSecret(scratch / "first")));
   const std::string kept = *shared.sealed(type, about);
-  EXPECT_EQ(canonicalJson(*domains::contentSeals(*sealKeysOf(scratch / "first", "main")).opened(type, *parseJson(kept))),
-            about);
+  EXPECT_EQ(
+      canonicalJson(*domains::contentSeals(*sealKeysOf(scratch / "first", "main")).opened(type, *parseJson(kept))),
+      about);
 }
 
 }  // namespace
