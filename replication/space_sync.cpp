@@ -390,7 +390,9 @@ Status SpaceSync::refuse(Arrival arrival, WriterIndex writer) {
   if (arrival == Arrival::keyUnknown)
     return unavailable(concat(what, ": no key of ", device, " that is known here sealed it"),
                        "it waits for the roster");
-  violation_ = {concat(what, ", bears no seal of ", device), true, "forgedRow"};
+  // Who sends a bad seal lies, for an honest device looks at it first. It may not have known that there must be one.
+  violation_ = {concat(what, row_.sealed ? ", bears a seal that is none of " : ", bears no seal of ", device),
+                row_.sealed, "forgedRow"};
   return invalid(violation_->what);
 }
 

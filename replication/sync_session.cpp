@@ -98,9 +98,9 @@ Status SyncSession::receive(std::string_view frame, std::int64_t nowMs) {
   if (status.ok() && outbox_.size() > kOutboxBytes) status = invalid("it asks for more than it reads");
   if (status.ok()) return status;
   for (Shared& shared : spaces_)
-    if (const auto& violation = shared.sync->violation(); violation && violation->lie && !local_.quarantined(peer_)) {
+    if (const auto& violation = shared.sync->violation()) {
       if (!violation->kind.empty()) local_.note({violation->kind, peer_, violation->what});
-      local_.quarantine(peer_, violation->what);
+      if (violation->lie && !local_.quarantined(peer_)) local_.quarantine(peer_, violation->what);
     }
   const bool waits = status.error().code == ErrorCode::unavailable;
   close(local_.quarantined(peer_) ? "quarantined" : waits ? "closing" : "protocol", status.error().message);

@@ -126,6 +126,60 @@ TEST_F(Rows, ARowInAnothersNameIsRefusedAndNamesItsSender) {
     named = named || (incident.kind == "forgedRow" && incident.peer == "c");
   EXPECT_TRUE(named);
   EXPECT_FALSE(a().hasIncident("forgedRow"));
+}
+
+// What becomes of a session in which device c sends rows of the journal, whose writer 0 is `writer`.
+std::string sayRows(Device& device, const std::string& writer, const std::string& rows) {
+  using namespace replication;
+  WordWriter words;
+  std::string frames, writers, others;
+  replication::appendFrame(frames, words, Hello{.protocol = 2, .oldest = 2, .window = 1 << 20, .cluster = "test", .device = "c"});
+  Spaces spaces;
+  for (const auto& [database, scope] : {std::pair{1, kClusterScope}, {0, kScope}}) {
+    SpaceSummary& space = spaces.spaces.emplace_back();
+    space.database = static_cast<std::uint16_t>(database), space.scope = scope;
+  }
+  replication::appendFrame(frames, words, spaces);
+  appendClockRow(others, RowTag::commit, {});
+  replication::appendFrame(frames, words, replication::Writers{0, asData(others)});
+  appendWriterRow(writers, writer);
+  appendClockRow(writers, RowTag::commit, {});
+  replication::appendFrame(frames, words, replication::Writers{1, asData(writers)});
+  replication::appendFrame(frames, words, Segment{1, 0, asData(rows), {}});
+  SyncSession session(device.replica().data(), {.peer = "c"}, 0);
+  for (const std::string& frame : framesOf(frames)) (void)session.receive(frame, 0);
+  return session.closeCode() + ": " + session.closeReason();
+}
+
+// A bad seal is a lie, for an honest device would not have taken it. A row without may come from one that did not know.
+TEST_F(Rows, WhoSendsABadSealIsInQuarantine) {
+  write(a(), "field", "rye");
+  meet(a(), b());
+  const std::string body = bodyOf("sand"), writer = writerOf(a());
+  const auto index = *journal(b()).writers().find(writer);
+  replication::VersionRow row;
+  row.kind = Kind::journal, row.key = "plot", row.seq = 7, row.body = body;
+  std::string rows;
+  replication::appendVersionRow(rows, row);
+  EXPECT_THAT(sayRows(b(), writer, rows),
+              testing::AllOf(testing::StartsWith("protocol: "), testing::HasSubstr("bears no seal of a")));
+  EXPECT_TRUE(b().hasIncident("forgedRow"));
+  EXPECT_FALSE(b().replica().data().quarantined("c").has_value());
+  const Hash leaf = journal(b()).seals().leafOf({index, 7, 1, Kind::journal, "plot", false, {}, body});
+  const auto sealedBy = [&](const SigningKey& key) {
+    std::string sealed;
+    replication::appendSealRow(sealed, 1, kernel::packSet(kernel::signSet("test", {&leaf, 1}, key)));
+    row.sealed = true;
+    replication::appendVersionRow(sealed, row);
+    return sealed;
+  };
+  const SigningKey stranger = *SigningKey::fromSeed(std::string(32, '!'));
+  EXPECT_THAT(sayRows(b(), writer, sealedBy(stranger)), testing::StartsWith("closing: "));
+  EXPECT_FALSE(b().replica().data().quarantined("c").has_value());
+  EXPECT_EQ(sayRows(b(), writer, sealedBy(keyOfDevice("a"))), ": ");
+  EXPECT_THAT(shown(b(), "plot"), SizeIs(1));
+  row.seq = 8;
+  EXPECT_THAT(sayRows(b(), writer, sealedBy(keyOfDevice("c"))), testing::StartsWith("quarantined: "));
   EXPECT_TRUE(b().replica().data().quarantined("c").has_value());
 }
 
