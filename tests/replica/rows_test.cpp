@@ -133,7 +133,8 @@ std::string sayRows(Device& device, const std::string& writer, const std::string
   using namespace replication;
   WordWriter words;
   std::string frames, writers, others;
-  replication::appendFrame(frames, words, Hello{.protocol = 2, .oldest = 2, .window = 1 << 20, .cluster = "test", .device = "c"});
+  replication::appendFrame(frames, words,
+                           Hello{.protocol = 2, .oldest = 2, .window = 1 << 20, .cluster = "test", .device = "c"});
   Spaces spaces;
   for (const auto& [database, scope] : {std::pair{1, kClusterScope}, {0, kScope}}) {
     SpaceSummary& space = spaces.spaces.emplace_back();
