@@ -1,6 +1,6 @@
 // ContentSeal: encrypts the part of a journal entry that must not be stored or replicated in the clear. A domain
 // implements it for its own entry types (domains/extension.h). ContentSeals has those of all domains, with the keys of
-// one cluster; copies share them. Immutable; any thread.
+// one scope; copies share them. Immutable; any thread.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,36 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "base/secret.h"
 
 namespace witan::agents {
+
+// SealKeys: the keys of a scope. What is sealed bears the name of its key; an empty one is that of the key which all
+// devices of a cluster share. Implementations may be called from any thread.
+class SealKeys {
+ public:
+  virtual ~SealKeys() = default;
+  // Of the key that seals now.
+  virtual std::string newest() const = 0;
+  // Null: it is not for this device.
+  virtual std::shared_ptr<const Secret> find(std::string_view name) const = 0;
+};
+
+// The shared key alone.
+inline std::shared_ptr<const SealKeys> sharedKey(std::string_view secret) {
+  class Shared final : public SealKeys {
+   public:
+    explicit Shared(std::string_view bytes) : secret_(std::make_shared<const Secret>(Secret::copyOf(bytes))) {}
+    std::string newest() const override { return {}; }
+    std::shared_ptr<const Secret> find(std::string_view name) const override {
+      return name.empty() ? secret_ : std::shared_ptr<const Secret>();
+    }
+
+   private:
+    const std::shared_ptr<const Secret> secret_;
+  };
+  return std::make_shared<const Shared>(secret);
+}
 
 class ContentSeal {
  public:

@@ -5,14 +5,17 @@
 //   witan_replication_bench million [--agents N] [--dirty D]            heal with many resident agents
 //   witan_replication_bench idle [--devices N]                          equal replicas greet each other
 //
+// Devices seal their rows, as nodes do; --seals 0: as pipes without keys do not.
 // CPU is the processor time of the thread, store commits (write and sync) counted apart. One line of JSON.
 #include <malloc.h>
 #include <sys/resource.h>
 
 #include <filesystem>
+#include <map>
 #include <memory>
 
 #include "bench/bench_tools.h"
+#include "replica/core/row_proofs.h"
 #include "replication/local_replica.h"
 #include "replication/records/agent_state.h"
 #include "replication/records/record_schemas.h"
@@ -35,6 +38,31 @@ double peakRssMb() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
+bool seals = true;
+
+class BenchKeys final : public node::HeadKeys {
+ public:
+  explicit BenchKeys(std::string_view device) : key_(keyOf(device)) {}
+  const SigningKey& key() const override { return key_; }
+  std::vector<PublicKey> keysOf(std::string_view device) const override { return {publicKeyOf(device)}; }
+  node::Takeover mayTakeOver(std::string_view) const override { return node::Takeover::yes; }
+  bool sealsRows(std::string_view) const override { return true; }
+  Result<std::string> remembered() const override { return std::string(); }
+  Status remember(std::string_view) override { return okStatus(); }
+
+ private:
+  static const PublicKey& publicKeyOf(std::string_view device) {
+    static std::map<std::string, PublicKey, std::less<>> known;
+    const auto at = known.find(device);
+    return at != known.end() ? at->second : known.emplace(device, keyOf(device).publicKey()).first->second;
+  }
+  static SigningKey keyOf(std::string_view device) {
+    const Hash seed = sha256(device);
+    return *SigningKey::fromSeed({reinterpret_cast<const char*>(seed.data()), seed.size()});
+  }
+  SigningKey key_;
+};
+
 struct Node {
   std::unique_ptr<store::Store> journal, agents;
   std::unique_ptr<LocalReplica> replica;
@@ -52,6 +80,7 @@ struct Node {
     }
     ReplicaOptions options{.cluster = "bench", .clusterKey = "key", .device = device};
     options.freshTag = [] { return 0x5eedu; };
+    if (seals) options.rowKeys = node::rowKeysOf(std::make_shared<BenchKeys>(device), "bench");
     replica = must(LocalReplica::open(*journal, *agents, recordSchemas(), std::move(options)));
     flush();
   }
@@ -340,8 +369,9 @@ int idle(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   using namespace witan::replication;
-  const Arguments arguments(argc, argv, {"--agents", "--updates", "--dir", "--dirty", "--devices"},
+  const Arguments arguments(argc, argv, {"--agents", "--updates", "--dir", "--dirty", "--devices", "--seals"},
                             {"w1", "w2", "million", "idle"});
+  seals = arguments.number("--seals", 1) != 0;
   if (arguments.verb() == "w1") return w1(arguments);
   if (arguments.verb() == "w2") return w2(arguments);
   return arguments.verb() == "million" ? million(arguments) : idle(arguments);

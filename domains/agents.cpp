@@ -42,10 +42,10 @@ const agents::LedgerTool* findLedgerTool(std::string_view name) {
   return nullptr;
 }
 
-agents::ContentSeals contentSeals(std::optional<std::string_view> clusterSecret) {
+agents::ContentSeals contentSeals(std::shared_ptr<const agents::SealKeys> keys) {
   std::vector<std::shared_ptr<const agents::ContentSeal>> seals;
   for (const auto& [name, extension] : extensions())
-    if (extension->seal != nullptr) seals.push_back(extension->seal(clusterSecret));
+    if (extension->seal != nullptr) seals.push_back(extension->seal(keys));
   return agents::ContentSeals(std::move(seals));
 }
 

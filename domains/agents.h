@@ -20,7 +20,7 @@ std::span<const agents::LedgerTool* const> ledgerTools();
 // Null: there is none of this name.
 const agents::LedgerTool* findLedgerTool(std::string_view name);
 
-// No secret: content that has to be sealed is refused.
-agents::ContentSeals contentSeals(std::optional<std::string_view> clusterSecret = std::nullopt);
+// No keys: content that has to be sealed is refused.
+agents::ContentSeals contentSeals(std::shared_ptr<const agents::SealKeys> keys = {});
 
 }  // namespace witan::domains

@@ -28,8 +28,8 @@ struct Feed {
 struct Extension {
   std::vector<const agents::Agent*> agents;
   std::vector<const agents::LedgerTool*> tools;
-  // No secret: the seal refuses whatever it would have to seal.
-  std::shared_ptr<const agents::ContentSeal> (*seal)(std::optional<std::string_view> clusterSecret) = nullptr;
+  // No keys: the seal refuses whatever it would have to seal.
+  std::shared_ptr<const agents::ContentSeal> (*seal)(std::shared_ptr<const agents::SealKeys> keys) = nullptr;
   Feed feed;
 };
 

@@ -6,6 +6,7 @@
 #include "base/mutant.h"
 #include "replica/agent_runtime.h"
 #include "replica/core/request_proofs.h"
+#include "replica/core/row_proofs.h"
 #include "replica/entry_replicator.h"
 #include "replica/graph_runtime.h"
 #include "replica/head_exchange.h"
@@ -59,6 +60,7 @@ Result<std::unique_ptr<Replica>> Replica::open(ReplicaStores stores, ReplicaConf
 
 Status Replica::start(Now now) {
   const ReplicaConfig& config = state_.config;
+  state_.config.replication.rowKeys = rowKeysOf(config.heads, config.replication.cluster);
   WITAN_TRY(local, replication::LocalReplica::open(state_.stores.journal, state_.stores.agents,
                                                    replication::recordSchemas(), config.replication));
   state_.local = std::move(local);

@@ -206,6 +206,7 @@ void ItemsQueue::push(std::uint64_t hash) {
 Status ItemsQueue::send(SpaceSync& sync, std::uint16_t space, std::string& out, WordWriter& words, std::size_t limit) {
   std::string rows;
   const auto cut = [&](bool more) {
+    sync.putSeals(rows);
     appendFrame(out, words, Items{space, more, asData(rows)});
     rows.clear();
   };

@@ -21,8 +21,9 @@ std::string formatOf(DatabaseName name) { return concat(kFormat, " ", toString(n
 }  // namespace
 
 Result<std::unique_ptr<Database>> Database::open(store::Store& store, DatabaseName name, const FingerprintKey& key,
-                                                 const RecordSchemas& schemas) {
-  std::unique_ptr<Database> database(new Database(store, name, key, schemas));
+                                                 const RecordSchemas& schemas, std::string cluster,
+                                                 std::shared_ptr<RowKeys> keys) {
+  std::unique_ptr<Database> database(new Database(store, name, key, schemas, std::move(cluster), std::move(keys)));
   WITAN_DO(database->load());
   return database;
 }
@@ -53,6 +54,7 @@ Status Database::addSpace(std::string_view scope) {
   if (spaces_.size() >= kMaxScopes)
     return invalid(concat("the ", toString(name_), " database has ", kMaxScopes, " scopes, no more fit"));
   auto space = std::make_unique<Space>(store_, spacePrefix(scope), key_, schemas_, pending_);
+  if (rowKeys_) space->useSeals(rowKeys_, cluster_, concat(toString(name_), "/", scope));
   spaces_.emplace(scope, std::move(space));
   return okStatus();
 }

@@ -25,8 +25,10 @@ inline constexpr std::size_t kMaxScopes = 128;  // in one database
 class Database {
  public:
   // Reads everything back. O(records). Errors: corrupt, naming the row; a database of the other kind or a newer format.
+  // `keys`: with which its spaces prove who wrote their versions; null: they do not.
   static Result<std::unique_ptr<Database>> open(store::Store& store, DatabaseName name, const FingerprintKey& key,
-                                                const RecordSchemas& schemas);
+                                                const RecordSchemas& schemas, std::string cluster,
+                                                std::shared_ptr<RowKeys> keys);
 
   DatabaseName name() const { return name_; }
 
@@ -56,8 +58,14 @@ class Database {
   const store::WriteBatch& pending() const { return pending_; }
 
  private:
-  Database(store::Store& store, DatabaseName name, const FingerprintKey& key, const RecordSchemas& schemas)
-      : store_(store), name_(name), key_(key), schemas_(schemas) {}
+  Database(store::Store& store, DatabaseName name, const FingerprintKey& key, const RecordSchemas& schemas,
+           std::string cluster, std::shared_ptr<RowKeys> keys)
+      : store_(store),
+        name_(name),
+        key_(key),
+        schemas_(schemas),
+        cluster_(std::move(cluster)),
+        rowKeys_(std::move(keys)) {}
   Status load();
   Status addSpace(std::string_view scope);
   std::string_view unwritten(std::size_t operation) const { return pending_.op(operation).value; }
@@ -67,6 +75,8 @@ class Database {
   const DatabaseName name_;
   const FingerprintKey& key_;
   const RecordSchemas& schemas_;
+  const std::string cluster_;
+  const std::shared_ptr<RowKeys> rowKeys_;
   store::WriteBatch pending_;
   std::map<std::string, std::unique_ptr<Space>, std::less<>> spaces_;
   // Meta rows in the pending batch: the number of the operation there. An erased or empty one is none.

@@ -1,6 +1,7 @@
 #include "replication/local_replica.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/dense.h"
 #include "base/json_codec.h"
@@ -75,8 +76,9 @@ Result<std::unique_ptr<LocalReplica>> LocalReplica::open(store::Store& journal, 
   WITAN_DO(validateId("cluster", options.cluster));
   std::unique_ptr<LocalReplica> replica(new LocalReplica(schemas, std::move(options)));
   replica->key_ = std::make_unique<FingerprintKey>(replica->options_.clusterKey);
-  WITAN_SET(replica->journal_, Database::open(journal, DatabaseName::journal, *replica->key_, schemas));
-  WITAN_SET(replica->agents_, Database::open(agents, DatabaseName::agents, *replica->key_, schemas));
+  const auto& [cluster, keys] = std::tie(replica->options_.cluster, replica->options_.rowKeys);
+  WITAN_SET(replica->journal_, Database::open(journal, DatabaseName::journal, *replica->key_, schemas, cluster, keys));
+  WITAN_SET(replica->agents_, Database::open(agents, DatabaseName::agents, *replica->key_, schemas, cluster, keys));
   WITAN_DO(replica->start());
   return replica;
 }

@@ -38,11 +38,13 @@ struct ReplicaOptions {
   std::optional<Result<HighWater>> highWater;
   // Without a sidecar (tests, tools over a store in memory): go on under the writer that the store names.
   bool trustStore = false;
+  // Null: versions are believed without proof (replication/row_seals.h).
+  std::shared_ptr<RowKeys> rowKeys = {};
 };
 
 // Something an operator must know. Kept in the agent database.
 struct Incident {
-  std::string kind;  // equivocation, rolledBack, olderCopy, quarantine, digestAlarm, newIncarnation
+  std::string kind;  // equivocation, forgedRow, rolledBack, olderCopy, quarantine, digestAlarm, newIncarnation
   std::string peer;  // device, if one is concerned
   std::string what;
   WITAN_MEMBERS(Incident, kind, peer, what)
@@ -58,6 +60,7 @@ class LocalReplica {
   const std::string& cluster() const { return options_.cluster; }
   const std::string& writer() const { return writer_; }
   const FingerprintKey& fingerprintKey() const { return *key_; }
+  bool sealsRows() const { return options_.rowKeys != nullptr; }
   // Equal for equal keys of one cluster; tells nothing about the key.
   std::uint64_t keyCheck() const { return key_->hash64("witan key check|" + options_.cluster); }
   Database& database(DatabaseName name) { return name == DatabaseName::journal ? *journal_ : *agents_; }

@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/sha256.h"
 #include "replication/fingerprint.h"
 #include "replication/record_schemas.h"
 #include "replication/version_vector.h"
@@ -29,6 +30,7 @@
 namespace witan::replication {
 
 struct Record;
+struct RowSeal;
 
 struct ContextEntry {
   WriterIndex writer = 0;
@@ -55,6 +57,10 @@ struct Held : boost::intrusive::set_base_hook<boost::intrusive::optimize_size<tr
   Uint128 fingerprint = 0;
   Context context;
   std::string body;  // empty if the kind is not resident
+  // What proves who wrote it (replication/row_seals.h); null: nothing.
+  RowSeal* seal = nullptr;
+  std::uint32_t leaf = 0;
+  std::unique_ptr<Hash> whole;  // digest of the context before that was shortened
 
   // Whether its author had seen the dot.
   bool saw(WriterIndex w, Seq s) const {

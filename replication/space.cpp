@@ -19,6 +19,8 @@ const char* toString(Arrival arrival) {
     case Arrival::baseMissing: return "baseMissing";
     case Arrival::equivocation: return "equivocation";
     case Arrival::malformed: return "malformed";
+    case Arrival::keyUnknown: return "keyUnknown";
+    case Arrival::unproven: return "unproven";
   }
   return "?";
 }
@@ -30,7 +32,8 @@ Space::Space(const store::Reader& store, std::string prefix, const FingerprintKe
       key_(key),
       schemas_(schemas),
       pending_(pending),
-      table_(key, schemas) {}
+      table_(key, schemas),
+      seals_(prefix_, pending, writers_) {}
 
 // --- who writes
 
@@ -51,6 +54,7 @@ Result<WriterIndex> Space::intern(std::string_view name) {
 Status Space::become(std::string_view writerName) {
   WITAN_SET(self_, intern(writerName));
   named_ = true;
+  seals_.begin(self_, vector_.at(self_));
   atLastBatch_ = {};  // a new process names everything once more
   return okStatus();
 }
@@ -138,7 +142,7 @@ Status Space::checkWrites(std::span<const Write> writes) {
 
 // At most, as a row of a segment.
 std::size_t Space::rowBytes(const Write& write) {
-  constexpr std::size_t fixed = 48, entry = 12;
+  constexpr std::size_t fixed = 96, entry = 12;
   const Record* record = table_.find(write.kind, write.key);
   return fixed + write.key.size() + write.body.size() + (record == nullptr ? 0 : entry * seenOf(*record).size());
 }
@@ -192,7 +196,8 @@ Arrival Space::receive(const Incoming& in, Gate gate) {
     for (const Held* held : record->versions) {
       if (held->writer == in.writer && held->seq == in.seq) {
         if (in.base > 0 || held->fingerprint == fingerprintOf(*record, *held, in.body)) return Arrival::duplicate;
-        return Arrival::equivocation;
+        const Arrival proven = prove(in, in.body);
+        return proven == Arrival::inserted ? Arrival::equivocation : proven;
       }
       dominated = dominated || held->saw(in.writer, in.seq);
       if (held->writer == in.writer && held->seq == in.base) base = held;
@@ -216,7 +221,9 @@ Arrival Space::receive(const Incoming& in, Gate gate) {
   } else {
     held->body = in.body;
   }
-  hold(record != nullptr ? *record : table_.findOrAdd(in.kind, in.key), std::move(held));
+  if (const Arrival proof = prove(in, held->body); proof != Arrival::inserted)
+    return proof == Arrival::unproven && in.base > 0 ? Arrival::baseMissing : proof;  // it may be another base
+  proven(in, hold(record != nullptr ? *record : table_.findOrAdd(in.kind, in.key), std::move(held)));
   return Arrival::inserted;
 }
 
@@ -243,7 +250,7 @@ Status Space::settle(const Incoming& in) {
   const std::string key = record->key;
   eraseVersion(held);  // maybe the record with it
   ++losses_;
-  hold(table_.findOrAdd(in.kind, key), std::move(other));
+  proven(in, hold(table_.findOrAdd(in.kind, key), std::move(other)));
   // An event is its dot; committed anew it would be another change.
   return schemas_.traits(in.kind).event ? okStatus() : reissue(lost, in.kind, key);
 }
@@ -334,6 +341,7 @@ void Space::drop(Held& held) {
 
 void Space::eraseVersion(Held& held) {
   if (held.fresh) noLongerFresh(held);
+  seals_.release(held);
   pending_.erase(rowKey(held));
   if (schemas_.traits(held.record->kind).event) undelivered_.erase({held.writer, held.seq});
   table_.remove(held);
@@ -368,6 +376,7 @@ void Space::stabilise(const VersionVector& stable) {
     if (held.record->versions.size() != 1) continue;
     auto body = bodyOf(held);
     if (!body.ok()) continue;
+    seals_.shorten(held);
     table_.stripped(held);
     putRow(held, *body);
   }
@@ -384,6 +393,7 @@ bool Space::forget(Kind kind, std::string_view key, const VersionVector& stable)
 }
 
 void Space::completeBatch() {
+  seals_.write();
   if (vectorBehind_) putVector(rows::kVector, vector_);
   vectorBehind_ = false;
 }
@@ -451,7 +461,8 @@ Status Space::load() {
     status = loadRecord(key.substr(prefix.size()), value);
     return status.ok();
   }));
-  return status;
+  WITAN_DO(status);
+  return seals_.load(store_, table_);
 }
 
 Status Space::loadWriters() {
@@ -545,7 +556,7 @@ Status Space::checkIntegrity() {
   std::size_t indexed = 0;
   for (WriterIndex w = 0; w < writers_.size(); ++w) indexed += table_.origin(w).size();
   if (indexed != held) return corrupt("the index by origin has other versions than the records");
-  return okStatus();
+  return seals_.check([&](const Held& each, Seq first) { return leafOf(each, first); });
 }
 
 }  // namespace witan::replication

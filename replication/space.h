@@ -30,6 +30,7 @@
 #include "base/result.h"
 #include "replication/causal_order.h"
 #include "replication/record_table.h"
+#include "replication/row_seals.h"
 #include "replication/vector_clock.h"
 #include "store/store.h"
 
@@ -72,6 +73,7 @@ struct Incoming {
   const Context* context = nullptr;
   std::string_view body;  // or, if base > 0, the fields that changed since that version of the writer's
   Seq base = 0;
+  RowProof proof = {};
 };
 
 enum class Arrival {
@@ -82,6 +84,8 @@ enum class Arrival {
   baseMissing,   // a field delta whose base is not held: send it in full
   equivocation,  // one dot, two contents
   malformed,     // the delta does not fit its base
+  keyUnknown,    // sealed by a key that is not known here
+  unproven,      // the device of its writer did not write it
 };
 
 const char* toString(Arrival arrival);
@@ -95,6 +99,10 @@ class Space {
   Space(const store::Reader& store, std::string prefix, const FingerprintKey& key, const RecordSchemas& schemas,
         store::WriteBatch& pending);
 
+  // Versions prove who wrote them (replication/row_seals.h). `name`: of the space, in all the cluster. Call first.
+  void useSeals(std::shared_ptr<RowKeys> keys, std::string_view cluster, std::string_view name) {
+    seals_.use(std::move(keys), cluster, name);
+  }
   // Reads everything back. Call once, first. O(records). Errors: corrupt, with the row.
   Status load();
 
@@ -154,6 +162,13 @@ class Space {
   // depends on them.
   VectorClock dependencies() const;
 
+  // --- who wrote it
+  // Seals what this device wrote and has not sealed yet: before any of it leaves. O(that).
+  Status sealOwn();
+  const RowSeals& seals() const { return seals_; }
+  // Versions that went because their writer turned out to seal its own: each in words, once.
+  std::vector<std::string> takeForged() { return std::exchange(forged_, {}); }
+
   // --- housekeeping
   // Shortens contexts, and drops tombstones, that every active device is known to have. O(unstripped versions).
   void stabilise(const VersionVector& stable);
@@ -189,6 +204,10 @@ class Space {
   Held& hold(Record& record, std::unique_ptr<Held> held);
   void noteReached(WriterIndex writer, Seq seq);
   void noteFields(const Record& record, Held& held) const;
+  Arrival prove(const Incoming& in, std::string_view body);
+  void proven(const Incoming& in, Held& held);
+  Result<Hash> leafOf(const Held& held, Seq first) const;
+  Status sealWriter(WriterIndex writer);
   Uint128 fingerprintOf(const Record& record, const Held& held, std::string_view body) const;
   std::string rowKey(const Held& held) const;
   void putRow(const Held& held, std::string_view body);
@@ -203,6 +222,10 @@ class Space {
   store::WriteBatch& pending_;
   RecordTable table_;
   WriterTable writers_;
+  RowSeals seals_;
+  std::vector<Seq> sealedUpTo_;  // by writer of this device
+  std::uint64_t sealedChanges_ = ~std::uint64_t{0};
+  std::vector<std::string> forged_;
   std::vector<std::uint64_t> writerHashes_;
   WriterIndex self_ = 0;
   bool named_ = false;  // become() was called

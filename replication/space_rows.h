@@ -4,6 +4,8 @@
 //   v                                            -> the version vector
 //   d                                            -> how far notification batches were delivered and consumed
 //   o                                            -> how often versions arrived out of order (varint)
+//   p <number u64>                               -> a seal and the versions that it proves (replication/row_seals.h)
+//   f <writer u32>                               -> from which counter on the writer's versions are sealed (varint)
 //   r <kind> <key> 00 <writer u32> <seq u64>     -> a version: flags, context, base, changed fields, body
 //
 // Integers in keys are big-endian. Writers are this store's own numbers. Used by replication/space.cpp only.
@@ -23,6 +25,8 @@ inline constexpr char kVector = 'v';
 inline constexpr char kDelivered = 'd';
 inline constexpr char kOutOfOrder = 'o';
 inline constexpr char kRecord = 'r';
+inline constexpr char kSeal = 'p';
+inline constexpr char kFirstSealed = 'f';
 
 void putBigEndian(std::string& out, std::uint64_t value, unsigned bytes);
 std::uint64_t bigEndian(std::string_view bytes);

@@ -6,10 +6,13 @@
 #include "base/identity.h"
 #include "base/mutant.h"
 #include "replication/incarnation.h"
+#include "replication/writer.h"
 
 namespace witan::replication {
 
 namespace {
+
+constexpr std::size_t kSealHeadBytes = 112;
 
 std::string dotText(const Space& space, WriterIndex writer, Seq seq) {
   return concat(space.writers().name(writer), ":", seq);
@@ -141,7 +144,9 @@ Result<bool> SpaceSync::nextRows(std::string& rows, std::string& resume, std::si
   }
   resume.clear();
   space_.walked();
+  WITAN_DO(space_.sealOwn());
   WITAN_TRY(finished, walk(rows, budget));
+  putSeals(rows);
   if (!finished && !mutated("commitEarly")) {
     resume = token();
     return true;
@@ -160,7 +165,7 @@ Result<bool> SpaceSync::walk(std::string& rows, std::size_t budget) {
     const Seq from = std::max(known_.at(writer), sent_.at(writer));
     auto at = held.upper_bound(from, SeqOrder{});
     while (at != held.end()) {
-      if (rows.size() >= budget && at->seq > sent_.at(writer)) return false;
+      if (rows.size() + sealBytes_ >= budget && at->seq > sent_.at(writer)) return false;
       WITAN_TRY(body, space_.bodyOf(*at));
       appendVersion(rows, *at, body, true);
       sent_.raise(writer, at->seq);
@@ -188,7 +193,31 @@ void SpaceSync::appendVersion(std::string& rows, const Held& held, std::string_v
       row_.body = delta;
     }
   }
+  appendProof(held);
   appendVersionRow(rows, row_);
+}
+
+void SpaceSync::appendProof(const Held& held) {
+  row_.sealed = held.seal != nullptr;
+  row_.whole.reset();
+  if (!row_.sealed) return;
+  // Versions of a seal mostly follow each other.
+  const auto known = std::find_if(sentSeals_.rbegin(), sentSeals_.rend(),
+                                  [&](const SentSeal& sent) { return sent.seal == held.seal; });
+  row_.seal = known != sentSeals_.rend() ? static_cast<std::size_t>(sentSeals_.rend() - known) - 1 : sentSeals_.size();
+  if (known == sentSeals_.rend()) sentSeals_.push_back({held.seal, {}}), sealBytes_ += kSealHeadBytes;
+  sentSeals_[row_.seal].leaves.push_back(held.leaf);
+  sealBytes_ += sizeof(Hash);
+  row_.leaf = held.leaf;
+  if (held.whole) row_.whole = *held.whole;
+}
+
+void SpaceSync::putSeals(std::string& rows) {
+  std::string seals;
+  for (SentSeal& sent : sentSeals_)
+    appendSealRow(seals, sent.seal->first, space_.seals().forLeaves(*sent.seal, std::move(sent.leaves)));
+  if (!seals.empty()) rows.insert(0, seals);
+  sentSeals_.clear(), sealBytes_ = 0;
 }
 
 std::string SpaceSync::wholeClock() {
@@ -224,6 +253,7 @@ std::string SpaceSync::ackRows(const std::map<std::string, VectorClock, std::les
 }
 
 Status SpaceSync::versionRows(std::string& rows, const Held& held) {
+  WITAN_DO(space_.sealOwn());
   WITAN_TRY(body, space_.bodyOf(held));
   appendVersion(rows, held, body, false);
   return okStatus();
@@ -277,9 +307,11 @@ Status SpaceSync::peerHas(const VersionVector& vector) {
 Result<Applied> SpaceSync::apply(std::string_view rows, std::uint16_t attempt, Gate gate) {
   Applied applied;
   DenseReader from(rows);
+  arrivingSeals_.clear();
   while (from.ok() && !from.atEnd()) {
     switch (static_cast<RowTag>(from.byte())) {
       case RowTag::writer: WITAN_DO(applyWriter(from)); break;
+      case RowTag::seal: WITAN_DO(applySeal(from)); break;
       case RowTag::version: WITAN_DO(applyVersion(from, gate, applied)); break;
       case RowTag::commit: {
         WITAN_TRY(clock, readVector(from));
@@ -293,6 +325,7 @@ Result<Applied> SpaceSync::apply(std::string_view rows, std::uint16_t attempt, G
     }
   }
   WITAN_DO(from.finish("rows"));
+  applied.forged = space_.takeForged();
   if (broken_) {
     broken_ = false;
     applied.retry = true;
@@ -332,6 +365,35 @@ Status SpaceSync::applyWriter(DenseReader& from) {
   if (in_.has(index)) return invalid("writer " + name + " is announced twice: a frame came again, or out of its place");
   in_.add(index);
   return okStatus();
+}
+
+Status SpaceSync::applySeal(DenseReader& from) {
+  ArrivingSeal& seal = arrivingSeals_.emplace_back();
+  seal.first = from.count(kMaxSeq);
+  seal.bytes = from.text(kMaxSealBytes);
+  return from.status("a seal's row");
+}
+
+// Of the version in row_.
+Result<RowProof> SpaceSync::proofOfRow() {
+  if (!row_.sealed) return RowProof{};
+  if (row_.seal >= arrivingSeals_.size()) return invalid(concat(row_.key, ": seal ", row_.seal, " did not come"));
+  return RowProof{&arrivingSeals_[row_.seal], static_cast<std::uint32_t>(row_.leaf),
+                  row_.whole ? &*row_.whole : nullptr};
+}
+
+// Of a version that does not prove who wrote it.
+Status SpaceSync::refuse(Arrival arrival, WriterIndex writer) {
+  const std::string_view device = deviceOf(space_.writers().name(writer));
+  const std::string what =
+      concat(space_.schemas().traits(row_.kind).name, " ", row_.key, ", ", dotText(space_, writer, row_.seq));
+  if (arrival == Arrival::keyUnknown)
+    return unavailable(concat(what, ": no key of ", device, " that is known here sealed it"),
+                       "it waits for the roster");
+  // Who sends a bad seal lies, for an honest device looks at it first. It may not have known that there must be one.
+  violation_ = {concat(what, row_.sealed ? ", bears a seal that is none of " : ", bears no seal of ", device),
+                row_.sealed, "forgedRow"};
+  return invalid(violation_->what);
 }
 
 Result<VersionVector> SpaceSync::readVector(DenseReader& from) {
@@ -388,8 +450,13 @@ Status SpaceSync::applyVersion(DenseReader& from, Gate gate, Applied& applied) {
   if (statementsOnly_ && row_.kind != kStatementKind)
     return invalid(row_.key + ": a record among the statements about membership, which every device gets");
   WITAN_DO(checkSeen(writer));
-  const Incoming incoming{row_.kind, row_.key, writer, row_.seq, row_.tombstone, &context_, row_.body, row_.base};
-  switch (space_.receive(incoming, gate)) {
+  WITAN_TRY(proof, proofOfRow());
+  const Incoming incoming{row_.kind, row_.key,  writer,    row_.seq, row_.tombstone,
+                          &context_, row_.body, row_.base, proof};
+  const Arrival arrival = space_.receive(incoming, gate);
+  switch (arrival) {
+    case Arrival::keyUnknown:
+    case Arrival::unproven: return refuse(arrival, writer);
     case Arrival::baseMissing: broken_ = broken_ || !mutated("ignoreMissingBase"); break;
     case Arrival::malformed: return invalid(row_.key + ": a field delta that is none");
     case Arrival::equivocation: WITAN_DO(settle(incoming, applied)); break;

@@ -15,6 +15,7 @@
 // The space outlives it. Not thread-safe.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -49,6 +50,7 @@ struct Applied {
   bool committed = false;              // the vector may have risen
   bool retry = false;                  // send a Retry
   std::vector<std::string> incidents;  // equivocations, for the operator
+  std::vector<std::string> forged;     // Space::takeForged
   std::optional<VersionVector> clock;  // a commit row where it means "my vector" (WRITERS, ACK, RETRY, LIST)
   std::vector<std::pair<std::string, VersionVector>> deviceAcks;  // ACKS
 };
@@ -57,6 +59,7 @@ struct Applied {
 struct Violation {
   std::string what;
   bool lie = false;
+  std::string kind = {};  // of an incident of its own
 };
 
 class SpaceSync {
@@ -103,8 +106,10 @@ class SpaceSync {
   std::string wholeClock();
   // The known vectors of third devices, for ACKS.
   std::string ackRows(const std::map<std::string, VectorClock, std::less<>>& devices);
-  // One version in full, with the writers' rows it needs.
+  // One version in full, with the writers' rows it needs. putSeals() before the frame ends.
   Status versionRows(std::string& rows, const Held& held);
+  // Puts the seals of the frame's versions before them.
+  void putSeals(std::string& rows);
 
   // --- receiving
   // Applies the rows of a segment (or, with the gate open, of ITEMS) in order.
@@ -121,7 +126,11 @@ class SpaceSync {
   std::uint64_t announce(std::string& rows, WriterIndex writer);
   Result<bool> walk(std::string& rows, std::size_t budget);
   std::string token() const;
+  void appendProof(const Held& held);
   Status applyWriter(DenseReader& from);
+  Status applySeal(DenseReader& from);
+  Result<RowProof> proofOfRow();
+  Status refuse(Arrival arrival, WriterIndex writer);
   Status settle(const Incoming& incoming, Applied& applied);
   Status applyVersion(DenseReader& from, Gate gate, Applied& applied);
   Result<VersionVector> readVector(DenseReader& from);
@@ -144,7 +153,14 @@ class SpaceSync {
   std::uint16_t attempt_ = 0, expected_ = 0;
   bool broken_ = false;
   std::optional<Violation> violation_;
-  VersionRow row_;  // reused, as the next two
+  struct SentSeal {
+    const RowSeal* seal = nullptr;
+    std::vector<std::uint32_t> leaves;
+  };
+  std::vector<SentSeal> sentSeals_;         // of the frame that is made
+  std::size_t sealBytes_ = 0;               // about
+  std::deque<ArrivingSeal> arrivingSeals_;  // of the frame that is read
+  VersionRow row_;                          // reused, as the next two
   Context context_;
   std::vector<WriterIndex> seen_;
 };

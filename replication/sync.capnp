@@ -1,5 +1,6 @@
 @0xd3a1c7e45b90f26a;
-# The sync protocol between two devices, version 1.
+# The sync protocol between two devices, versions 1 and 2. Devices that prove who wrote what (tags and flags of seals
+# below) speak 2 alone, since others would take such rows for damaged.
 #
 # Transport: an authenticated, ordered stream of bytes that may die anywhere. Whoever dialled and whoever answered behave
 # alike; both directions run at once.
@@ -7,7 +8,7 @@
 # Frame: 8 bytes of header, then one message in canonical Cap'n Proto (one segment, no segment table).
 #   bytes 0-3  length of the message in bytes, little-endian, a multiple of 8 from 8, at most the receiver's maxFrame
 #   byte  4    type: the number in the comment of the struct below
-#   byte  5    protocol version of the sender, 1; not checked, HELLO decides
+#   byte  5    1; not checked, HELLO decides
 #   bytes 6-7  0; not checked
 # A type that a receiver does not know is skipped if it is 128 or more, and ends the session otherwise. Empty texts,
 # data and lists are written as null pointers.
@@ -38,12 +39,23 @@
 # stand for 2h lower-case hex digits at the end; h is as large as it can be, but 0 where that is 1, and no other split
 # is accepted: "x12" is 3 0 "x12", "x0012" is 1 2 "x" 00 12). Each begins with its tag:
 #   1 writer   idText name                                            the sender's next number for a writer, from 0
-#   2 version  u8 kind, idText key, varint writer, varint counter, u8 flags (1 tombstone, 2 delta),
+#   2 version  u8 kind, idText key, varint writer, varint counter, u8 flags (1 tombstone, 2 delta, 4 sealed, 8 shortened),
 #              varint n, n x (varint writer, varint counter)          what its author had seen, besides its own dot
 #              [delta: varint distance to the base's counter]
+#              [sealed: varint number of the seal in this frame, varint leaf]
+#              [shortened: the 32 bytes of the digest of what its author had seen, where n is 0 and was not]
 #              varint length, bytes                                   body, or the changed fields of an agent's state
 #   3 commit   varint n, n x (varint writer, varint counter)          what the receiver's vector may be raised to
+#   5 seal     varint first, varint length, bytes     before the versions of the frame that it proves; of one writer
 #   4 ack      idText device, varint n, n x (varint writer, varint counter)   in ACKS only
+# A seal (kernel/record/signed_leaves.h) is the signature of a device over a tree of leaves: 32 bytes key, u32 size
+# little-endian, 64 bytes signature, a bit for each leaf that is given, from the lowest, and hashes from left to right: of
+# each given leaf and of each largest subtree without one. What is signed: "witan-round/1", cluster, size and root in
+# hexadecimal (docs/ledger-format.md, section 10). A leaf is the SHA-256 of a zero byte, "witan-row/1" and a line end; each
+# behind its varint length: cluster, "journal/" or "agents/" with the scope, writer; varint first, u8 kind, key behind its
+# length, varint counter, u8 1 if it is a tombstone else 0, 32 bytes digest of the context, body. That digest is zeros for
+# no context, else the SHA-256 of its entries in the order of the names' bytes: name behind its length, varint counter.
+# From its counter `first` on a writer's versions are sealed; in none of a lower counter it is asked for.
 # A context names a writer once, never with 0, never the version's own; it covers what its author had seen of this key.
 # Flag 1 goes with length 0 and no other version has length 0. A delta's base is the version of the same key and writer
 # with that many less; its bytes, and those of the body, are in agent_state.h, other bodies in records.capnp.

@@ -1,7 +1,9 @@
 #include "replication/sync_messages.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "base/bytes.h"
 #include "base/identity.h"
 
 namespace witan::replication {
@@ -10,6 +12,13 @@ namespace {
 
 constexpr std::uint8_t kTombstone = 1;
 constexpr std::uint8_t kDelta = 2;
+constexpr std::uint8_t kSealed = 4;
+constexpr std::uint8_t kShortened = 8;
+
+std::uint8_t flagsOf(const VersionRow& row) {
+  return static_cast<std::uint8_t>((row.tombstone ? kTombstone : 0) | (row.base > 0 ? kDelta : 0) |
+                                   (row.sealed ? kSealed : 0) | (row.whole ? kShortened : 0));
+}
 
 }  // namespace
 
@@ -23,6 +32,13 @@ void appendWriterRow(std::string& rows, std::string_view name) {
   to.idText(name);
 }
 
+void appendSealRow(std::string& rows, Seq first, std::string_view seal) {
+  DenseWriter to(rows);
+  to.byte(static_cast<std::uint8_t>(RowTag::seal));
+  to.varint(first);
+  to.text(seal);
+}
+
 void appendVersionRow(std::string& rows, const VersionRow& row) {
   DenseWriter to(rows);
   to.byte(static_cast<std::uint8_t>(RowTag::version));
@@ -30,10 +46,12 @@ void appendVersionRow(std::string& rows, const VersionRow& row) {
   to.idText(row.key);
   to.varint(row.writer);
   to.varint(row.seq);
-  to.byte(static_cast<std::uint8_t>((row.tombstone ? kTombstone : 0) | (row.base > 0 ? kDelta : 0)));
+  to.byte(flagsOf(row));
   to.varint(row.context.size());
   for (const auto& [writer, seq] : row.context) to.varint(writer), to.varint(seq);
   if (row.base > 0) to.varint(row.seq - row.base);
+  if (row.sealed) to.varint(row.seal), to.varint(row.leaf);
+  if (row.whole) to.raw(asView(*row.whole));
   to.text(row.body);
 }
 
@@ -44,6 +62,21 @@ void appendClockRow(std::string& rows, RowTag tag, std::span<const std::pair<std
   for (const auto& [writer, seq] : entries) to.varint(writer), to.varint(seq);
 }
 
+namespace {
+
+void readProof(DenseReader& from, std::uint8_t flags, VersionRow& row) {
+  row.sealed = (flags & kSealed) != 0;
+  row.seal = row.sealed ? from.varint() : 0;
+  row.leaf = row.sealed ? from.count(kMaxSealLeaves) : 0;
+  row.whole.reset();
+  if ((flags & kShortened) == 0) return;
+  if (!row.sealed || !row.context.empty()) from.fail("a context that is not shortened");
+  const std::string_view whole = from.raw(sizeof(Hash));
+  if (whole.size() == sizeof(Hash)) std::ranges::copy(whole, row.whole.emplace().begin());
+}
+
+}  // namespace
+
 void readVersionRow(DenseReader& from, VersionRow& row) {
   row.kind = static_cast<Kind>(from.byte());
   row.key = from.idText(kMaxIdBytes);
@@ -51,8 +84,8 @@ void readVersionRow(DenseReader& from, VersionRow& row) {
   row.seq = from.count(kMaxSeq);
   const std::uint8_t flags = from.byte();
   row.tombstone = (flags & kTombstone) != 0;
-  if (flags > (kTombstone | kDelta)) from.fail("a version with unknown flags");
-  if (flags == (kTombstone | kDelta)) from.fail("a tombstone is no delta");
+  if (flags > (kTombstone | kDelta | kSealed | kShortened)) from.fail("a version with unknown flags");
+  if ((flags & kTombstone) != 0 && (flags & kDelta) != 0) from.fail("a tombstone is no delta");
   if (row.seq == 0) from.fail("a counter of 0");
   readClock(from, row.context);
   row.base = 0;
@@ -63,6 +96,7 @@ void readVersionRow(DenseReader& from, VersionRow& row) {
     else
       row.base = row.seq - back;
   }
+  readProof(from, flags, row);
   row.body = from.text(kMaxBodyBytes);
   if (row.tombstone && !row.body.empty()) from.fail("a tombstone with a body");
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,7 +19,9 @@
 
 namespace witan::replication {
 
+// 2: versions may be sealed (replication/row_seals.h). Devices without keys speak 1 as well.
 inline constexpr std::uint16_t kProtocol = 1;
+inline constexpr std::uint16_t kSealedProtocol = 2;
 using witan::kFrameHeaderBytes;
 inline constexpr std::size_t kMaxFrameBytes = 2 * 1024 * 1024;  // header not included
 inline constexpr std::size_t kMaxSpaces = 256;                  // in one session
@@ -145,7 +148,7 @@ Status readFrame(std::string_view alignedMessage, T& into) {
 
 // --- the rows of sync.capnp
 
-enum class RowTag : std::uint8_t { writer = 1, version = 2, commit = 3, deviceAck = 4 };
+enum class RowTag : std::uint8_t { writer = 1, version = 2, commit = 3, deviceAck = 4, seal = 5 };
 
 // A version as it travels; writers are the sender's numbers. Borrows.
 struct VersionRow {
@@ -157,9 +160,14 @@ struct VersionRow {
   Seq base = 0;  // > 0: the body is a field delta against this counter
   std::vector<std::pair<std::uint64_t, Seq>> context;
   std::string_view body;
+  bool sealed = false;
+  std::uint64_t seal = 0;  // among those of the frame
+  std::uint64_t leaf = 0;
+  std::optional<Hash> whole;  // digest of the context, where that was shortened
 };
 
 void appendWriterRow(std::string& rows, std::string_view name);
+void appendSealRow(std::string& rows, Seq first, std::string_view seal);
 void appendVersionRow(std::string& rows, const VersionRow& row);
 void appendClockRow(std::string& rows, RowTag tag, std::span<const std::pair<std::uint64_t, Seq>> entries);
 

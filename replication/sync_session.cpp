@@ -26,7 +26,10 @@ constexpr std::size_t kItemsInOutbox = 1024 * 1024;
 
 SyncSession::SyncSession(LocalReplica& local, SessionOptions options, std::int64_t nowMs)
     : local_(local), options_(std::move(options)), peer_(options_.peer), startedMs_(nowMs), progressMs_(nowMs) {
-  Hello hello{.maxFrame = options_.maxFrame,
+  const std::uint16_t protocol = local_.sealsRows() ? kSealedProtocol : kProtocol;
+  Hello hello{.protocol = protocol,
+              .oldest = protocol,
+              .maxFrame = options_.maxFrame,
               .window = options_.window,
               .cluster = local_.cluster(),
               .device = local_.device(),
@@ -95,9 +98,12 @@ Status SyncSession::receive(std::string_view frame, std::int64_t nowMs) {
   if (status.ok() && outbox_.size() > kOutboxBytes) status = invalid("it asks for more than it reads");
   if (status.ok()) return status;
   for (Shared& shared : spaces_)
-    if (const auto& violation = shared.sync->violation(); violation && violation->lie && !local_.quarantined(peer_))
-      local_.quarantine(peer_, violation->what);
-  close(local_.quarantined(peer_) ? "quarantined" : "protocol", status.error().message);
+    if (const auto& violation = shared.sync->violation()) {
+      if (!violation->kind.empty()) local_.note({violation->kind, peer_, violation->what});
+      if (violation->lie && !local_.quarantined(peer_)) local_.quarantine(peer_, violation->what);
+    }
+  const bool waits = status.error().code == ErrorCode::unavailable;
+  close(local_.quarantined(peer_) ? "quarantined" : waits ? "closing" : "protocol", status.error().message);
   return status;
 }
 
@@ -173,9 +179,9 @@ Status SyncSession::onHello(const Hello& hello) {
     return okStatus();
   };
   if (state_ != SessionState::opening) return invalid("HELLO came twice");
-  if (hello.oldest > kProtocol || hello.protocol < kProtocol)
+  if (hello.oldest > kSealedProtocol || hello.protocol < kProtocol)
     return refuse("version", concat("it speaks protocol ", hello.oldest, " to ", hello.protocol,
-                                    ", this device speaks ", kProtocol));
+                                    ", this device speaks ", kProtocol, " and ", kSealedProtocol));
   if (hello.cluster != local_.cluster())
     return refuse("cluster", concat("it is of cluster '", hello.cluster, "', this is '", local_.cluster(), "'"));
   if (hello.keyCheck != 0 && hello.keyCheck != local_.keyCheck())
@@ -290,7 +296,7 @@ Status SyncSession::onSegment(const Segment& segment, std::size_t frameBytes, st
   // The last segment of a walk is acknowledged even if it commits to nothing: what it had is above the peer's vector.
   ackDue_ = ackDue_ || segment.resume.empty() || segmentBytesIn_ - segmentBytesInAcked_ > peerWindow_ / 4;
   WITAN_TRY(applied, s->sync->apply(asText(segment.rows), segment.attempt, Gate::closed));
-  for (const std::string& what : applied.incidents) local_.note({"equivocation", peer_, what});
+  note(applied);
   if (applied.retry) {
     ++stats_.retries;
     const std::string rows = s->sync->wholeClock();
@@ -308,6 +314,11 @@ Status SyncSession::onSegment(const Segment& segment, std::size_t frameBytes, st
     local_.database(s->database).putMeta(cursorRow(*s), s->resume);
   }
   return okStatus();
+}
+
+void SyncSession::note(const Applied& applied) {
+  for (const std::string& what : applied.incidents) local_.note({"equivocation", peer_, what});
+  for (const std::string& what : applied.forged) local_.note({"forgedRow", "", what});
 }
 
 // Whether everything that the peer has stated about membership has arrived, as far as it said.
@@ -422,7 +433,7 @@ void SyncSession::startRepair(Shared& shared, RepairMode mode) {
 
 Status SyncSession::onItems(Shared& shared, const Items& items) {
   WITAN_TRY(applied, shared.sync->apply(asText(items.rows), 0, Gate::open));
-  for (const std::string& what : applied.incidents) local_.note({"equivocation", peer_, what});
+  note(applied);
   if (shared.repair) shared.repair->onItems(items.more);
   if (!shared.repair && !items.more) shared.ackDue = ackDue_ = true;  // with the digest that the asker compares
   afterRepair(shared);

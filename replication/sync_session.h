@@ -110,6 +110,7 @@ class SyncSession {
   Status onRetry(const Retry& retry);
   Status onAcks(const Acks& acks, std::int64_t nowMs);
   Status onItems(Shared& shared, const Items& items);
+  void note(const Applied& applied);
 
   Status admit();
   std::uint64_t statementsNow();

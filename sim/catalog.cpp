@@ -243,10 +243,10 @@ constexpr const char* kCounted[] = {"absurd frame",
                                     "violated after an unsafe commit"};
 
 // Kinds of replication::Incident and node::Notice. Both are open: texts of whoever reports.
-constexpr const char* kIncidents[] = {"badBatch",       "badEntries", "digestAlarm", "equivocation", "falseAnswer",
-                                      "falsePosition",  "forgedName", "fork",        "forkProven",   "headDiffers",
-                                      "newIncarnation", "olderCopy",  "otherRules",  "quarantine",   "rolledBack",
-                                      "surplus",        "unlawful",   "unsigned",    "wentBack"};
+constexpr const char* kIncidents[] = {"badBatch",      "badEntries",     "digestAlarm", "equivocation", "falseAnswer",
+                                      "falsePosition", "forgedName",     "forgedRow",   "fork",         "forkProven",
+                                      "headDiffers",   "newIncarnation", "olderCopy",   "otherRules",   "quarantine",
+                                      "rolledBack",    "surplus",        "unlawful",    "unsigned",     "wentBack"};
 constexpr const char* kNotices[] = {"agent answer",   "agent failed",  "agent needsAttention",
                                     "agent question", "agent unheard", "badFrame",
                                     "claimRefused",   "falseAnswer",   "falsePosition",
@@ -294,6 +294,7 @@ constexpr Unreached kUnreached[] = {
     {"notice: forkProven", "no device of a run signs two heads; tests/replica has one"},
     {"incident: headDiffers", "no device of a run signs a head that its log does not give; tests/replica has one"},
     {"notice: headDiffers", "no device of a run signs a head that its log does not give; tests/replica has one"},
+    {"incident: forgedRow", "the devices of a run seal nothing, for they have no keys; tests/replica/rows_test.cpp"},
     {"incident: falsePosition",
      "the devices of a run prove nothing, for they have no keys; tests/replica/liars_test.cpp"},
     {"notice: falsePosition",

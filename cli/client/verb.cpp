@@ -3,8 +3,10 @@
 #include "base/identity.h"
 #include "base/seams.h"
 #include "net/http_message.h"
+#include "node/cluster/device_heads.h"
 #include "node/cluster/roster_store.h"
 #include "program/option_checks.h"
+#include "replica/core/row_proofs.h"
 
 namespace witan::node {
 
@@ -72,7 +74,13 @@ Status checkScope(const std::string& scope) {
 Result<std::unique_ptr<ReplicaDir>> openReplica(const fs::path& path, Missing missing) {
   const bool made = missing == Missing::create && !ReplicaDir::exists(path);
   if (made) WITAN_DO(ReplicaDir::create(path, {}));
-  WITAN_TRY(dir, ReplicaDir::open(path));
+  std::shared_ptr<replication::RowKeys> keys;
+  if (ReplicaDir::exists(path)) {
+    WITAN_TRY(heads, headKeysAtRest(path));
+    WITAN_TRY(identity, readReplicaIdentity(path));
+    keys = rowKeysOf(std::move(heads), identity.cluster);
+  }
+  WITAN_TRY(dir, ReplicaDir::open(path, std::move(keys)));
   const replication::LocalReplica& replica = dir->replica();
   if (made) {
     putErr("witan: made " + path.string() + ": device " + replica.device() + ", the first of cluster " +

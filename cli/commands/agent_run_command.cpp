@@ -213,7 +213,7 @@ Result<int> run(const RunArguments& a) {
   work.options.wake.scope = a.scope;
   RunTools tools;
   WITAN_DO(tools.open(path, files, work));
-  WITAN_TRY(seals, contentSealsOf(path));
+  WITAN_TRY(seals, contentSealsOf(path, a.scope));
   addLedgerTools(work, seals);
   setup.agents = std::make_shared<const AgentSetup>(std::move(work));
   WITAN_TRY(dir, NodeDir::open(path, std::move(setup), clock.now()));

@@ -242,7 +242,7 @@ class JournalImport {
 // already with just this type and payload is left alone: so an import that was cut off can be run again. What is
 // answered is durable. Prints its answers itself, while it works.
 Result<Printed> importJournal(ReplicaDir& dir, const ImportArguments& arguments) {
-  WITAN_TRY(seals, contentSealsOf(dir.path()));
+  WITAN_TRY(seals, contentSealsOf(dir.path(), arguments.scope));
   JournalImport import(dir, arguments, std::move(seals));
   Progress progress("importing", "lines");
   WITAN_DO(forEachLine(arguments.file, kImportLineMax, [&](const InputLine& line) {

@@ -53,8 +53,8 @@ Status Policy::validate() const {
 
 namespace {
 
-std::shared_ptr<const agents::ContentSeal> embargoSeal(std::optional<std::string_view> clusterSecret) {
-  return clusterSecret ? std::make_shared<const EmbargoSeal>(*clusterSecret) : std::make_shared<const EmbargoSeal>();
+std::shared_ptr<const agents::ContentSeal> embargoSeal(std::shared_ptr<const agents::SealKeys> keys) {
+  return std::make_shared<const EmbargoSeal>(std::move(keys));
 }
 
 }  // namespace

@@ -29,18 +29,17 @@ Error wrong(const json::object& about, std::string_view what, std::string hint) 
                std::move(hint)};
 }
 
-std::shared_ptr<const Secret> derived(std::string_view clusterSecret, std::string_view what) {
-  Hash key = hmacSha256(clusterSecret, what);
-  auto made = std::make_shared<const Secret>(Secret::copyOf(asView(key)));
+constexpr const char* kUnder = "sealedUnder";
+constexpr std::string_view kSealing = "witan embargo v1 seal", kDrawing = "witan embargo v1 nonce";
+
+Secret derived(const Secret& from, std::string_view what) {
+  Hash key = hmacSha256(from.reveal(), what);
+  Secret made = Secret::copyOf(asView(key));
   wipe(key);
   return made;
 }
 
 }  // namespace
-
-EmbargoSeal::EmbargoSeal(std::string_view clusterSecret)
-    : sealing_(derived(clusterSecret, "witan embargo v1 seal")),
-      drawing_(derived(clusterSecret, "witan embargo v1 nonce")) {}
 
 Result<std::string> EmbargoSeal::sealed(std::string payload) const {
   auto parsed = parseJson(payload, {.bytes = payload.size()});
@@ -48,7 +47,9 @@ Result<std::string> EmbargoSeal::sealed(std::string payload) const {
   if (!parsed->is_object() || !hasSecret(parsed->get_object())) return payload;
   json::object& about = parsed->get_object();
   if (about.contains("sealed")) return wrong(about, "it has an artifact and a sealed one", "enter one of them");
-  if (!sealing_) return wrong(about, "there is no key to seal its artifact with", "");
+  const std::string under = keys_ ? keys_->newest() : std::string();
+  const auto key = keys_ ? keys_->find(under) : nullptr;
+  if (!key) return wrong(about, "there is no key to seal its artifact with", "");
   json::object secret;
   for (const char* member : kSecret) {
     if (const json::value* value = about.if_contains(member)) secret[member] = *value;
@@ -56,10 +57,11 @@ Result<std::string> EmbargoSeal::sealed(std::string payload) const {
   }
   const std::string plain = canonicalJson(secret), name = nameOf(about);
   // Follows from what is sealed, so that one nonce never serves two texts.
-  const Hash drawn = hmacSha256(drawing_->reveal(), name + plain);
+  const Hash drawn = hmacSha256(derived(*key, kDrawing).reveal(), name + plain);
   const std::string nonce(asView(drawn).substr(0, kCipherNonceBytes));
-  const std::string cipher = nonce + aesGcmSeal(sealing_->reveal(), nonce, name, plain);
+  const std::string cipher = nonce + aesGcmSeal(derived(*key, kSealing).reveal(), nonce, name, plain);
   about["sealed"] = toHex(asBytes(cipher));
+  if (!under.empty()) about[kUnder] = under;
   return canonicalJson(about);
 }
 
@@ -71,15 +73,18 @@ Result<json::value> EmbargoSeal::opened(const json::value& given) const {
   const json::value* kept = about.if_contains("sealed");
   if (kept == nullptr) return given;
   const auto bytes = fromHex(kept->is_string() ? std::string_view(kept->get_string()) : "?");
-  const bool whole = bytes.ok() && bytes->size() > kCipherNonceBytes + kCipherTagBytes && sealing_;
-  const auto plain = whole ? aesGcmOpen(sealing_->reveal(), std::string_view(*bytes).substr(0, kCipherNonceBytes),
-                                        nameOf(about), std::string_view(*bytes).substr(kCipherNonceBytes))
-                           : std::nullopt;
+  const auto key = keys_ ? keys_->find(textAt(about, kUnder)) : nullptr;
+  const bool whole = bytes.ok() && bytes->size() > kCipherNonceBytes + kCipherTagBytes && key;
+  const auto plain =
+      whole ? aesGcmOpen(derived(*key, kSealing).reveal(), std::string_view(*bytes).substr(0, kCipherNonceBytes),
+                         nameOf(about), std::string_view(*bytes).substr(kCipherNonceBytes))
+            : std::nullopt;
   if (!plain)
     return wrong(about, "its sealed artifact does not open here",
-                 "it was sealed in another cluster, for another case, or changed; enter it again");
+                 "it was sealed in another cluster, for another case or for members that this device is none of, or "
+                 "changed; enter it again");
   WITAN_TRY(secret, parseJson(plain->reveal(), {.bytes = plain->size()}));
-  about.erase("sealed");
+  about.erase("sealed"), about.erase(kUnder);
   for (const char* member : kSecret)
     if (const json::value* value = secret.as_object().if_contains(member)) about[member] = *value;
   return json::value(std::move(about));

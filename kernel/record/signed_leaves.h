@@ -43,6 +43,28 @@ std::string leavesText(std::string_view cluster, std::uint64_t size, const Hash&
 // One proof for each leaf, in order.
 std::vector<LeafProof> signLeaves(std::string_view cluster, std::span<const Hash> leaves, const SigningKey& key);
 
+// Some leaves of one signed tree and what leads from them to its root: the signature stands once for all of them, and
+// nothing is left of the others but the roots of subtrees.
+struct LeafSet {
+  PublicKey key{};
+  std::uint64_t size = 0;  // of the tree
+  witan::Signature signature{};
+  std::vector<std::uint32_t> kept;  // the leaves, ascending
+  std::vector<Hash> hashes;         // left to right: of each leaf, and of each largest subtree without one
+  friend bool operator==(const LeafSet&, const LeafSet&) = default;
+};
+inline constexpr std::size_t kMaxSetLeaves = 1024;
+
+// All of them. Requires: 1 to kMaxSetLeaves.
+LeafSet signSet(std::string_view cluster, std::span<const Hash> leaves, const SigningKey& key);
+// The leaves that are kept, as `set.kept` lists them, and the root.
+std::vector<Hash> leavesOf(const LeafSet& set, Hash& root);
+// Fewer of them. Requires: `kept` ascending, each in set.kept.
+LeafSet keepLeaves(const LeafSet& set, std::span<const std::uint32_t> kept);
+// Key, u32 size (little-endian), signature, a bit for each leaf from the lowest, hashes. One byte string for a set.
+std::string packSet(const LeafSet& set);
+Result<LeafSet> readSet(std::string_view bytes);
+
 // A statement's text of parts that may hold any bytes: each behind its length. Starts with the kind's name.
 std::string statementText(std::string_view kind, std::span<const std::string_view> parts);
 
@@ -53,6 +75,8 @@ class SignatureMemo {
   bool holds(const PublicKey& key, std::string_view text, std::span<const std::uint8_t> signature);
   // Whether the proof's key signed a tree with this leaf at its place.
   bool holds(std::string_view cluster, const Hash& leaf, const LeafProof& proof);
+  // Whether the set's key signed its tree. `leaves`: as leavesOf().
+  bool holds(std::string_view cluster, const LeafSet& set, std::vector<Hash>& leaves);
 
  private:
   struct HashOfHash {

@@ -318,7 +318,7 @@ Result<Fed> feed(const ApiContext& context, const FeedRequest& request) {
   forEachMember<FeedRequest>([&](auto member, auto) {
     if (const auto& value = request.*member.pointer) line[member.name] = *value;
   });
-  WITAN_TRY(seals, contentSealsOf(daemon.path()));
+  WITAN_TRY(seals, contentSealsOf(daemon.path(), daemon.config().scope));
   WITAN_DO(feedLine(daemon.replica(), seals, daemon.config().scope, line, daemon.now()));
   WITAN_DO(daemon.tick());
   return Fed{};

@@ -30,6 +30,8 @@ class HeadsAtRest final : public HeadKeys {
   const SigningKey& key() const override { return key_; }
   std::vector<PublicKey> keysOf(std::string_view device) const override { return heads_.keysOf(device); }
   Takeover mayTakeOver(std::string_view device) const override { return heads_.mayTakeOver(device); }
+  std::string deviceOf(const PublicKey& key) const override { return heads_.deviceOf(key); }
+  bool sealsRows(std::string_view device) const override { return heads_.sealsRows(device); }
   std::vector<PublicKey> keysOfPerson(std::string_view person) const override { return heads_.keysOfPerson(person); }
   Result<std::string> remembered() const override { return heads_.remembered(); }
   Status remember(std::string_view text) override { return heads_.remember(text); }
@@ -51,6 +53,16 @@ Takeover DeviceHeads::mayTakeOver(std::string_view device) const {
   const RosterDevice* known = rosters_.current().find(device);
   if (known == nullptr || !known->takesOver()) return Takeover::no;
   return known->active() ? Takeover::yes : Takeover::formerly;
+}
+
+std::string DeviceHeads::deviceOf(const PublicKey& key) const {
+  const RosterDevice* known = rosters_.current().byKey(key);
+  return known == nullptr ? std::string() : known->device;
+}
+
+bool DeviceHeads::sealsRows(std::string_view device) const {
+  const RosterDevice* known = rosters_.current().find(device);
+  return known == nullptr || known->sealsRows.value_or(false);  // each older device is known
 }
 
 std::vector<PublicKey> DeviceHeads::keysOfPerson(std::string_view person) const {

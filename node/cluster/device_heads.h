@@ -25,6 +25,8 @@ class DeviceHeads final : public HeadKeys {
   const SigningKey& key() const override { return key_; }
   std::vector<PublicKey> keysOf(std::string_view device) const override;
   Takeover mayTakeOver(std::string_view device) const override;
+  std::string deviceOf(const PublicKey& key) const override;
+  bool sealsRows(std::string_view device) const override;
   std::vector<PublicKey> keysOfPerson(std::string_view person) const override;
   bool mayAnswer(std::string_view person, const PublicKey& key, std::string_view domain) const override;
   bool mayAnswerUnsigned(std::string_view domain, std::string_view counselor) const override;

@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "domains/registry.h"
 #include "node/cluster/device_key.h"
+#include "node/cluster/scope_keys.h"
 #include "program/output.h"
 #include "replication/records/signed_document.h"
 #include "replication/writer.h"
@@ -340,6 +341,7 @@ Status checkRoster(const Roster& roster) {
     for (const std::string& key : device.keys)
       if (!keys.insert(key).second) return invalid("one key stands for two devices");
   }
+  if (roster.scopeKeys) WITAN_DO(checkScopeKeys(*roster.scopeKeys));
   return roster.persons ? checkPersons(*roster.persons, keys) : okStatus();
 }
 

@@ -60,7 +60,8 @@ struct RosterDevice {
   std::vector<std::string> addresses;  // host:port, where others may dial it
   Time since;                          // admitted
   std::string reason;                  // of a revocation
-  WITAN_MEMBERS(RosterDevice, device, name, keys, state, roles, scopes, addresses, since, reason)
+  Omittable<bool> sealsRows{};  // all that it ever wrote (replication/row_seals.h); absent: it is older than that
+  WITAN_MEMBERS(RosterDevice, device, name, keys, state, roles, scopes, addresses, since, reason, sealsRows)
   friend bool operator==(const RosterDevice&, const RosterDevice&) = default;
 
   bool active() const { return state == DeviceState::active; }
@@ -88,12 +89,28 @@ struct RosterPerson {
   bool mayAnswer(std::string_view domain) const;
 };
 
+// The key of a scope, in boxes for the members that may have it (node/cluster/scope_keys.h).
+struct ScopeKeyCopy {
+  std::string device;
+  std::string key;  // the first digits of the device's key for which it is
+  std::string box;  // Base64
+  WITAN_MEMBERS(ScopeKeyCopy, device, key, box)
+};
+struct ScopeKey {
+  std::string scope;
+  std::uint64_t generation = 0;
+  std::vector<ScopeKeyCopy> copies;  // by device
+  std::vector<std::string> before;   // Base64: earlier keys, each under the next one; the last is of generation - 1
+  WITAN_MEMBERS(ScopeKey, scope, generation, copies, before)
+};
+
 struct Roster {
   std::string cluster;
   std::uint64_t version = 0;
   std::vector<RosterDevice> devices;               // by id
   Omittable<std::vector<RosterPerson>> persons{};  // by name
-  WITAN_MEMBERS(Roster, cluster, version, devices, persons)
+  Omittable<std::vector<ScopeKey>> scopeKeys{};    // by scope
+  WITAN_MEMBERS(Roster, cluster, version, devices, persons, scopeKeys)
   friend bool operator==(const Roster& one, const Roster& other) { return toJson(one) == toJson(other); }
 
   // Null: nobody.

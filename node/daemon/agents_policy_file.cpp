@@ -1,9 +1,8 @@
 #include "node/daemon/agents_policy_file.h"
 
 #include "agents/policy/policy.h"
-#include "base/secret.h"
 #include "domains/agents.h"
-#include "node/data_dir/replica_dir.h"
+#include "node/cluster/scope_keys.h"
 #include "program/line_reader.h"
 
 namespace witan::node {
@@ -36,11 +35,9 @@ Result<std::shared_ptr<agents::DeviceGate>> gateOfDevice(const fs::path& dir) {
   return monitor ? std::make_shared<agents::DeviceGate>(*std::move(monitor)) : std::make_shared<agents::DeviceGate>();
 }
 
-Result<agents::ContentSeals> contentSealsOf(const std::filesystem::path& dir) {
-  WITAN_TRY(secret, readClusterSecret(dir));
-  agents::ContentSeals seals = domains::contentSeals(secret);
-  wipe(secret);
-  return seals;
+Result<agents::ContentSeals> contentSealsOf(const std::filesystem::path& dir, const std::string& scope) {
+  WITAN_TRY(keys, sealKeysOf(dir, scope));
+  return domains::contentSeals(std::move(keys));
 }
 
 }  // namespace witan::node

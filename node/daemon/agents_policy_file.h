@@ -24,8 +24,8 @@ Result<std::optional<agents::Monitor>> policyOfDevice(const std::filesystem::pat
 // The gate of the agents of a data directory. Errors: likewise.
 Result<std::shared_ptr<agents::DeviceGate>> gateOfDevice(const std::filesystem::path& dir);
 
-// The seals of a data directory's entries (agents/content_seal.h), by its cluster's secret. Errors: as
-// readClusterSecret (node/data_dir/replica_dir.h).
-Result<agents::ContentSeals> contentSealsOf(const std::filesystem::path& dir);
+// The seals of the entries of a scope of a data directory (agents/content_seal.h). Errors: as sealKeysOf
+// (node/cluster/scope_keys.h).
+Result<agents::ContentSeals> contentSealsOf(const std::filesystem::path& dir, const std::string& scope);
 
 }  // namespace witan::node

@@ -108,7 +108,7 @@ Result<std::shared_ptr<const AgentSetup>> Daemon::agentSetup() {
   WITAN_TRY(secrets, secretsOf(path_, tools, config_.secretKey));
   gate_->know(secrets.names());
   WITAN_SET(tools_, ToolBroker::open(loop_, log_, std::move(tools), std::move(secrets)));
-  WITAN_TRY(seals, contentSealsOf(path_));
+  WITAN_TRY(seals, contentSealsOf(path_, config_.scope));
   addLedgerTools(setup, std::move(seals));
   const bool all = std::find(config_.agents.begin(), config_.agents.end(), "all") != config_.agents.end();
   if (all) {

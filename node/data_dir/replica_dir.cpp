@@ -156,9 +156,10 @@ Status ReplicaDir::create(const fs::path& dir, const NewReplica& replica) {
 
 Result<std::string> readClusterSecret(const fs::path& dir) { return readKey(dir / kKeyFile); }
 
-Result<std::unique_ptr<ReplicaDir>> ReplicaDir::open(const fs::path& dir) {
+Result<std::unique_ptr<ReplicaDir>> ReplicaDir::open(const fs::path& dir, std::shared_ptr<replication::RowKeys> keys) {
   std::unique_ptr<ReplicaDir> opened(new ReplicaDir(dir));
   WITAN_TRY(options, readReplicaOptions(dir, opened->record_));
+  options.rowKeys = std::move(keys);
   WITAN_SET(opened->journal_, openReplicaStore(dir / "journal"));
   WITAN_SET(opened->agents_, openReplicaStore(dir / "agents"));
   WITAN_SET(opened->replica_,

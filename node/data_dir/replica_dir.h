@@ -77,8 +77,9 @@ class ReplicaDir {
   static bool exists(const std::filesystem::path& dir);
 
   // Decides which incarnation goes on; replica().incarnation() says if it is a new one. Errors: notFound; conflict if
-  // another process has it open; corrupt, naming the file; as LocalReplica::open.
-  static Result<std::unique_ptr<ReplicaDir>> open(const std::filesystem::path& dir);
+  // another process has it open; corrupt, naming the file; as LocalReplica::open. `keys`: as ReplicaOptions::rowKeys.
+  static Result<std::unique_ptr<ReplicaDir>> open(const std::filesystem::path& dir,
+                                                  std::shared_ptr<replication::RowKeys> keys = {});
 
   const std::filesystem::path& path() const { return dir_; }
   replication::LocalReplica& replica() { return *replica_; }

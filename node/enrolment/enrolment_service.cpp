@@ -5,8 +5,10 @@
 #include "base/bytes.h"
 #include "base/json_codec.h"
 #include "base/quote.h"
+#include "base/seams.h"
 #include "base/sha256.h"
 #include "node/cluster/device_key.h"
+#include "node/cluster/scope_keys.h"
 #include "node/enrolment/joining.h"
 #include "program/durable_file.h"
 
@@ -187,9 +189,10 @@ Status EnrolmentService::admit(const PublicKey& key, const std::string& name, st
   device.scopes.assign(scopes.begin(), scopes.end());
   device.addresses.assign(addresses.begin(), addresses.end());
   device.since = now;
+  device.sealsRows = true;
   const auto at = std::ranges::lower_bound(next.devices, device.device, {}, &RosterDevice::device);
   next.devices.insert(at, std::move(device));
-  return rosters_->publish(std::move(next), *admin_);
+  return publish(std::move(next));
 }
 
 JoinAnswer EnrolmentService::admitted(const PublicKey& key) const {
@@ -263,6 +266,12 @@ Status EnrolmentService::revoke(std::string_view idOrName, std::string_view reas
     return conflict("the last device of a cluster cannot be revoked", "delete its directory instead");
   device->state = DeviceState::revoked;
   device->reason = std::string(clip(reason, 512));
+  return publish(std::move(next));
+}
+
+Status EnrolmentService::publish(Roster next) {
+  SystemRandom random;
+  WITAN_DO(renewScopeKeys(next, *admin_, random));
   return rosters_->publish(std::move(next), *admin_);
 }
 
@@ -272,14 +281,14 @@ Status EnrolmentService::setRoles(std::string_view idOrName, std::span<const std
   Roster next = rosters_->current();
   WITAN_TRY(device, activeIn(next, idOrName));
   device->roles.assign(roles.begin(), roles.end());
-  return rosters_->publish(std::move(next), *admin_);
+  return publish(std::move(next));
 }
 
 Status EnrolmentService::change(const std::function<Status(Roster& roster)>& edit) {
   WITAN_DO(mayChange());
   Roster next = rosters_->current();
   WITAN_DO(edit(next));
-  return rosters_->publish(std::move(next), *admin_);
+  return publish(std::move(next));
 }
 
 Result<std::string> EnrolmentService::onRotate(std::string_view device, const RotateKey& request, Time now) {
@@ -338,7 +347,7 @@ Status EnrolmentService::rotate(std::string_view device, const PublicKey& next) 
   // The first gives the id. Those that go are the oldest of the others.
   if (member->keys.size() == kMaxDeviceKeys) member->keys.erase(member->keys.begin() + 1);
   member->keys.push_back(toHex(next));
-  return rosters_->publish(std::move(changed), *admin_);
+  return publish(std::move(changed));
 }
 
 }  // namespace witan::node

@@ -118,6 +118,8 @@ class EnrolmentService {
   EnrolmentService(std::filesystem::path file, RosterStore& rosters, std::string clusterKey, std::uint32_t partitions,
                    std::optional<SigningKey> admin);
   Status save() const;
+  // With the scopes' keys for its members.
+  Status publish(Roster next);
   Result<AskedKey> takeAsked(std::string_view idOrName) const;
   Status forgetAsked(const AskedKey& asked);
   Status mayChange() const;

@@ -12,6 +12,7 @@
 #include "node/cluster/device_heads.h"
 #include "node/cluster/device_key.h"
 #include "node/cluster/roster_store.h"
+#include "node/cluster/scope_keys.h"
 #include "node/config/daemon_config.h"
 #include "node/data_dir/node_dir.h"
 #include "node/data_dir/replica_dir.h"
@@ -66,6 +67,7 @@ RosterDevice firstDevice(const SigningKey& key, const NewNode& node, Time now) {
   device.roles = {std::string(kLedgerRole), std::string(kTakeoverRole), std::string(kAnyRole)};
   device.addresses = dialable(node.advertise.empty() ? node.listen : node.advertise);
   device.since = now;
+  device.sealsRows = true;
   return device;
 }
 
@@ -120,6 +122,8 @@ Status beginCluster(const fs::path& dir, NewNode node, Now now) {
   WITAN_DO(rememberClusterKey(dir, cluster));
   Roster roster{.cluster = cluster, .version = 1};
   roster.devices = {firstDevice(key, node, now.wall)};
+  SystemRandom random;
+  WITAN_DO(renewScopeKeys(roster, admin, random));
   WITAN_TRY(document, signRoster(roster, admin));
   WITAN_TRY(rosters, RosterStore::create(dir, admin.publicKey(), std::move(document)));
   // Of partitions that etcd gives away, whoever gets one first begins it.

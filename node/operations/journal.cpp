@@ -106,8 +106,9 @@ Result<Dot> JournalWriter::commit(const JournalWrite& write, const JournalBody& 
 }
 
 Result<JournalWritten> putJournal(OperationContext& context, const JournalPutRequest& request) {
-  WITAN_TRY(seals, contentSealsOf(context.dir));
-  JournalWriter writer(context.replica, request.scope.value_or(kDefaultScope), std::move(seals));
+  const std::string scope = request.scope.value_or(kDefaultScope);
+  WITAN_TRY(seals, contentSealsOf(context.dir, scope));
+  JournalWriter writer(context.replica, scope, std::move(seals));
   WITAN_TRY(before, writer.view(request.id));
   if (before.inConflict())
     return conflict(request.id + " was edited on several devices at once and is not resolved yet",
@@ -142,7 +143,7 @@ Result<JournalEntities> listJournal(OperationContext& context, const ScopeReques
 
 Result<JournalResolved> resolveJournal(OperationContext& context, const JournalResolveRequest& request) {
   const std::string scope = request.scope.value_or(kDefaultScope);
-  WITAN_TRY(seals, contentSealsOf(context.dir));
+  WITAN_TRY(seals, contentSealsOf(context.dir, scope));
   JournalWriter writer(context.replica, scope, std::move(seals));
   WITAN_TRY(view, existing(writer, request.id, scope));
   JournalResolved resolved;

@@ -34,6 +34,10 @@ class HeadKeys {
   // All keys that a device has had. None: it never was a member.
   virtual std::vector<PublicKey> keysOf(std::string_view device) const = 0;
   virtual Takeover mayTakeOver(std::string_view device) const = 0;
+  // The device that signs by this key now; empty: none that is known.
+  virtual std::string deviceOf(const PublicKey&) const { return {}; }
+  // Whether the device has sealed all rows that it ever wrote (replication/row_seals.h).
+  virtual bool sealsRows(std::string_view) const { return false; }
   // All keys that a person has had (node/cluster/roster.h). None: the roster names no such person.
   virtual std::vector<PublicKey> keysOfPerson(std::string_view) const { return {}; }
   // Whether the person, by that key, may answer as a counselor of the domain now.

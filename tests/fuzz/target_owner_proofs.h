@@ -1,5 +1,5 @@
-// Any bytes as a seal, a claim or a proof of a peer, as evidence, and as changes of genuine ones: only what was signed
-// holds.
+// Any bytes as a seal, a claim or a proof of a peer, as evidence or a sealed box, and as changes of genuine ones: only
+// what was signed holds.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,8 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/sealed_box.h"
+#include "kernel/record/signed_leaves.h"
 #include "replica/core/entry_evidence.h"
 #include "replica/core/log_head.h"
 #include "replica/core/owner_proofs.h"
@@ -54,6 +56,20 @@ inline void fuzzOwnerProofs(std::string_view bytes) {
     WITAN_CHECK(std::ranges::equal(kernel::packProof(*proof), raw), "a proof has one form");
     WITAN_CHECK(!memo.holds("test", sha256("leaf"), *proof), "another proof does not hold");
   }
+  const std::vector<Hash> leaves{sha256("1"), sha256("2"), sha256("3")};
+  const std::string all = kernel::packSet(kernel::signSet("test", leaves, keys.key()));
+  for (const std::string& text : {std::string(bytes), altered(all)}) {
+    const auto set = kernel::readSet(text);
+    if (!set.ok() || text == all) continue;
+    WITAN_CHECK(kernel::packSet(*set) == text, "a set of leaves has one form");
+    std::vector<Hash> found;
+    WITAN_CHECK(!memo.holds("test", *set, found), "another set does not hold");
+    const kernel::LeafSet fewer = kernel::keepLeaves(*set, {set->kept.data(), 1});
+    Hash root, same;
+    (void)kernel::leavesOf(*set, root);
+    WITAN_CHECK(kernel::leavesOf(fewer, same).front() == found.front() && root == same, "fewer leaves have its root");
+  }
+  WITAN_CHECK(!openBox(keys.key(), "", bytes).has_value(), "there is no box");
   WITAN_CHECK(!node::verifyEvidence(bytes).ok(), "there is no evidence");
   node::OwnershipRecord claim{"budget/0", 3, "a@00000001"};
   node::signClaim("test", claim, keys.key());

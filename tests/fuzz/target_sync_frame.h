@@ -1,25 +1,28 @@
 // Any bytes as the frames of a peer: a session ends or goes on, the replica's promises stand either way, and what was
-// made durable reads back. The same bytes are tried as they are and after a greeting.
+// made durable reads back. The same bytes are tried as they are, after a greeting, and by a device that asks for seals.
 #pragma once
 
 #include <memory>
 #include <string>
 
 #include "base/check.h"
+#include "replica/core/row_proofs.h"
 #include "replication/records/record_schemas.h"
 #include "replication/sync_session.h"
 #include "store/memory_store.h"
+#include "tests/fuzz/target_owner_proofs.h"
 
 namespace witan::fuzz {
 
-inline std::unique_ptr<replication::LocalReplica> corpusReplica(store::MemoryStore& journal,
-                                                                store::MemoryStore& agents) {
+inline std::unique_ptr<replication::LocalReplica> corpusReplica(store::MemoryStore& journal, store::MemoryStore& agents,
+                                                                bool keys = false) {
   replication::ReplicaOptions options;
   options.cluster = "test";
   options.clusterKey = "key";
   options.device = "victim";
   options.trustStore = true;
   options.freshTag = [] { return 1u; };
+  if (keys) options.rowKeys = node::rowKeysOf(std::make_shared<CorpusKeys>(), "test");
   auto opened = replication::LocalReplica::open(journal, agents, replication::recordSchemas(), std::move(options));
   WITAN_CHECK(opened.ok(), "what a replica made durable reads back");
   return *std::move(opened);
@@ -63,9 +66,9 @@ inline void feedFrames(replication::SyncSession& session, std::string_view bytes
 inline void fuzzSyncFrame(std::string_view bytes) {
   using namespace replication;
   if (bytes.size() > 1 << 20) return;
-  for (const bool greeted : {false, true}) {
+  for (const auto& [greeted, keys] : {std::pair{false, false}, {true, false}, {true, true}}) {
     store::MemoryStore journal, agents;
-    auto replica = corpusReplica(journal, agents);
+    auto replica = corpusReplica(journal, agents, keys);
     const Write note{Kind::summary, "mine", {}, true};
     WITAN_CHECK(replica->commit(DatabaseName::agents, "main", {&note, 1}).ok(), "a local write stands");
     std::map<std::string, Digest> digests;
@@ -80,7 +83,7 @@ inline void fuzzSyncFrame(std::string_view bytes) {
       WITAN_CHECK(space.checkIntegrity().ok(), "a space keeps its promises");
       digests[id] = space.digest();
     }
-    replica = corpusReplica(journal, agents);
+    replica = corpusReplica(journal, agents, keys);
     for (const auto& [id, digest] : digests)
       WITAN_CHECK(replica->findSpace(id) != nullptr && replica->findSpace(id)->digest() == digest,
                   "what was made durable reads back");

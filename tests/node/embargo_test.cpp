@@ -213,12 +213,12 @@ TEST(Embargo, TheSecretIsOnNoDeviceInNoBackupAndNoLog) {
 // --- the seal
 
 TEST(EmbargoSeal, OpensForItsCaseAndItsClusterOnly) {
-  const EmbargoSeal ours("key"), theirs("another key");
+  const EmbargoSeal ours(agents::sharedKey("key")), theirs(agents::sharedKey("another key"));
   const std::string clear = R"({"artifact":"a","nonce":"n","portfolio":"p","v":"V-1"})";
   const std::string kept = *ours.sealed(clear);
   EXPECT_EQ(kept, *ours.sealed(clear)) << "entering it again changes nothing";
   EXPECT_EQ(canonicalJson(*ours.opened(*parseJson(kept))), clear);
-  EXPECT_EQ(*domains::contentSeals("key").sealed("note", clear), clear);
+  EXPECT_EQ(*domains::contentSeals(agents::sharedKey("key")).sealed("note", clear), clear);
   EXPECT_EQ(*ours.sealed(kept), kept);
   json::value other = *parseJson(kept);
   other.as_object()["v"] = "V-2";
@@ -237,7 +237,7 @@ TEST(EmbargoSeal, OpensForItsCaseAndItsClusterOnly) {
 
 // One nonce of the cipher never serves two texts: nothing in common where nothing is in common.
 TEST(EmbargoSeal, TwoCasesOfOneSecretLookDifferent) {
-  const EmbargoSeal seal("key");
+  const EmbargoSeal seal(agents::sharedKey("key"));
   const auto sealedOf = [&](const json::object& entry) {
     const std::string kept = *seal.sealed(payloadOf(entry));
     return std::string(parseJson(kept)->at("sealed").as_string());

@@ -87,6 +87,12 @@ class TestKeys final : public HeadKeys {
   std::vector<PublicKey> keysOf(std::string_view device) const override {
     return device.size() == 1 ? std::vector{keyOfDevice(device).publicKey()} : std::vector<PublicKey>{};
   }
+  std::string deviceOf(const PublicKey& key) const override {
+    for (char name = 'a'; name <= 'z'; ++name)
+      if (keyOfDevice({&name, 1}).publicKey() == key) return std::string(1, name);
+    return {};
+  }
+  bool sealsRows(std::string_view device) const override { return sealing.find(device.front()) != std::string::npos; }
   Takeover mayTakeOver(std::string_view device) const override {
     return takers.find(device.front()) == std::string::npos ? Takeover::no : Takeover::yes;
   }
@@ -97,6 +103,7 @@ class TestKeys final : public HeadKeys {
   }
 
   std::string takers = "abcz";  // who may take partitions over, as this device knows
+  std::string sealing;          // who has sealed all its rows, as this device knows
   std::string memory;
   bool fails = false;
 

@@ -203,7 +203,7 @@ TEST(VersionSkew, ANewerPeerThatStillSpeaksOursIsWelcome) {
 }
 
 TEST(VersionSkew, APeerThatNoLongerSpeaksOursIsRefusedWithItsVersions) {
-  for (const auto& [oldest, protocol] : {std::pair{2, 3}, std::pair{0, 0}}) {
+  for (const auto& [oldest, protocol] : {std::pair{3, 4}, std::pair{0, 0}}) {
     Device a("a");
     SyncSession session(a.replica(), {}, 0);
     const auto frames =
@@ -211,7 +211,7 @@ TEST(VersionSkew, APeerThatNoLongerSpeaksOursIsRefusedWithItsVersions) {
     EXPECT_EQ(session.state(), SessionState::closed);
     EXPECT_EQ(session.closeCode(), "version");
     EXPECT_EQ(session.closeReason(), "it speaks protocol " + std::to_string(oldest) + " to " +
-                                         std::to_string(protocol) + ", this device speaks 1");
+                                         std::to_string(protocol) + ", this device speaks 1 and 2");
     ASSERT_FALSE(frames.empty());
     EXPECT_EQ(frames.back()[4], static_cast<char>(FrameType::bye));
   }

@@ -1,0 +1,285 @@
+#include "replication/row_seals.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "base/bytes.h"
+#include "base/dense.h"
+#include "replication/space_rows.h"
+#include "replication/writer.h"
+
+namespace witan::replication {
+
+namespace {
+
+constexpr std::uint8_t kMemberShortened = 1;
+
+Held* findMember(RecordTable& table, WriterIndex writer, Seq seq, std::uint64_t hash) {
+  RecordTable::Origin& origin = table.origin(writer);
+  for (auto at = origin.lower_bound(seq, SeqOrder{}); at != origin.end() && at->seq == seq; ++at)
+    if (at->record->hash == hash) return &*at;
+  return nullptr;
+}
+
+}  // namespace
+
+void RowSeals::use(std::shared_ptr<RowKeys> keys, std::string_view cluster, std::string_view space) {
+  keys_ = std::move(keys);
+  start_.assign(1, '\0');  // RFC 6962: of a leaf
+  start_ += "witan-row/1\n";
+  DenseWriter to(start_);
+  to.text(cluster), to.text(space);
+}
+
+// --- which versions are sealed
+
+void RowSeals::setFirst(WriterIndex writer, Seq first) {
+  if (writer >= firsts_.size()) firsts_.resize(writer + 1);
+  firsts_[writer] = first;
+  std::string row = prefix_ + rows::kFirstSealed, value;
+  rows::putBigEndian(row, writer, 4);
+  DenseWriter(value).varint(first);
+  pending_.put(row, value);
+}
+
+void RowSeals::begin(WriterIndex writer, Seq written) {
+  if (!on() || first(writer) != 0) return;
+  setFirst(writer, keys_->sealsAll(deviceOf(writers_.name(writer))) ? 1 : written + 1);
+}
+
+bool RowSeals::mustSeal(WriterIndex writer, Seq seq) const {
+  if (!on()) return false;
+  const Seq from = first(writer);
+  return (from != 0 && seq >= from) || keys_->sealsAll(deviceOf(writers_.name(writer)));
+}
+
+// --- leaves
+
+Hash RowSeals::leafOf(const LeafText& text) const {
+  std::string head = start_;
+  DenseWriter to(head);
+  to.text(writers_.name(text.writer));
+  to.varint(text.first);
+  to.byte(static_cast<std::uint8_t>(text.kind));
+  to.text(text.key);
+  to.varint(text.seq);
+  to.byte(text.tombstone ? 1 : 0);
+  to.raw(asView(text.seen));
+  return Sha256().update(head).update(text.body).finish();
+}
+
+Hash RowSeals::seenBy(const Context& context) const {
+  if (context.empty()) return Hash{};
+  std::vector<std::pair<std::string_view, Seq>> seen;
+  for (const ContextEntry& e : context) seen.emplace_back(writers_.name(e.writer), e.seq);
+  std::ranges::sort(seen);
+  std::string text;
+  DenseWriter to(text);
+  for (const auto& [name, seq] : seen) to.text(name), to.varint(seq);
+  return sha256(text);
+}
+
+// --- what is held
+
+RowSeal& RowSeals::make(WriterIndex writer, Seq first, std::string bytes, std::size_t leaves) {
+  auto seal = std::make_unique<RowSeal>();
+  seal->id = nextId_++;
+  seal->writer = writer, seal->first = first;
+  seal->bytes = std::move(bytes), seal->leaves = leaves;
+  return *seals_.emplace(seal->id, std::move(seal)).first->second;
+}
+
+void RowSeals::join(RowSeal& seal, std::uint32_t leaf, Held& held) {
+  // They come in their order, but where something was sent again.
+  const auto at = std::ranges::upper_bound(seal.members, leaf, {}, [](const auto& member) { return member.first; });
+  seal.members.emplace(at, leaf, &held);
+  ++seal.live;
+  held.seal = &seal, held.leaf = leaf;
+}
+
+void RowSeals::touch(RowSeal& seal) {
+  if (std::exchange(seal.dirty, true)) return;
+  dirty_.push_back(&seal);
+}
+
+void RowSeals::add(WriterIndex writer, std::span<Held* const> versions, std::span<const Hash> leaves) {
+  RowSeal& seal = make(writer, first(writer), keys_->seal(leaves), leaves.size());
+  for (std::uint32_t i = 0; i < versions.size(); ++i) join(seal, i, *versions[i]);
+  put(seal);
+}
+
+ProofVerdict RowSeals::judge(const RowProof& proof, LeafText& text, const Context& context) {
+  if (!on()) return ProofVerdict::proven;
+  if (proof.seal == nullptr) return mustSeal(text.writer, text.seq) ? ProofVerdict::unproven : ProofVerdict::proven;
+  ArrivingSeal& seal = *proof.seal;
+  if (!std::exchange(seal.opened, true)) {
+    seal.writer = text.writer;
+    auto leaves = keys_->open(seal.bytes, deviceOf(writers_.name(text.writer)));
+    if (leaves.ok())
+      seal.leaves = *std::move(leaves);
+    else
+      seal.refused = leaves.error().code;
+  }
+  if (seal.refused && seal.writer == text.writer)
+    return *seal.refused == ErrorCode::unavailable ? ProofVerdict::keyUnknown : ProofVerdict::unproven;
+  if (seal.writer != text.writer || text.seq < seal.first || seal.first == 0) return ProofVerdict::unproven;
+  const auto at = std::ranges::lower_bound(seal.leaves, proof.leaf, {}, &SealLeaf::index);
+  if (at == seal.leaves.end() || at->index != proof.leaf) return ProofVerdict::unproven;
+  text.first = seal.first;
+  text.seen = proof.whole != nullptr ? *proof.whole : seenBy(context);
+  return leafOf(text) == at->hash ? ProofVerdict::proven : ProofVerdict::unproven;
+}
+
+bool RowSeals::take(const RowProof& proof, WriterIndex writer, Held& held) {
+  if (!on() || proof.seal == nullptr) return false;
+  ArrivingSeal& seal = *proof.seal;
+  if (seal.kept == nullptr) seal.kept = &make(writer, seal.first, std::string(seal.bytes), seal.leaves.size());
+  join(*seal.kept, proof.leaf, held);
+  if (proof.whole != nullptr) held.whole = std::make_unique<Hash>(*proof.whole);
+  touch(*seal.kept);
+  const Seq known = first(writer);
+  if (known != 0 && known <= seal.first) return false;
+  setFirst(writer, seal.first);
+  return true;
+}
+
+void RowSeals::release(Held& held) {
+  if (held.seal == nullptr) return;
+  RowSeal& seal = *held.seal;
+  for (auto at = std::ranges::lower_bound(seal.members, held.leaf, {}, [](const auto& member) { return member.first; });
+       at != seal.members.end() && at->first == held.leaf; ++at)
+    if (at->second == &held) at->second = nullptr;
+  held.seal = nullptr;
+  // Rewritten when half of it is of no use any more, so that each version costs its seal a fixed number of writes.
+  if (--seal.live == 0 || seal.live * 2 < seal.leaves) touch(seal);
+}
+
+void RowSeals::shorten(Held& held) {
+  if (held.seal == nullptr || held.whole || held.context.empty()) return;
+  held.whole = std::make_unique<Hash>(seenBy(held.context));
+  touch(*held.seal);
+}
+
+std::string RowSeals::forLeaves(const RowSeal& seal, std::vector<std::uint32_t> leaves) const {
+  if (!on()) return seal.bytes;
+  std::ranges::sort(leaves);
+  leaves.erase(std::unique(leaves.begin(), leaves.end()), leaves.end());
+  return leaves.size() == seal.leaves ? seal.bytes : keys_->keep(seal.bytes, leaves);
+}
+
+// --- rows
+
+std::string RowSeals::rowKey(const RowSeal& seal) const {
+  std::string row = prefix_ + rows::kSeal;
+  rows::putBigEndian(row, seal.id, 8);
+  return row;
+}
+
+void RowSeals::put(RowSeal& seal) {
+  std::string value;
+  DenseWriter to(value);
+  to.varint(seal.writer), to.varint(seal.first);
+  to.varint(seal.leaves);
+  to.text(seal.bytes);
+  to.varint(seal.live);
+  for (const auto& [leaf, held] : seal.members) {
+    if (held == nullptr) continue;
+    to.varint(leaf), to.varint(held->seq);
+    std::string hash;
+    rows::putBigEndian(hash, held->record->hash, 8);
+    to.raw(hash);
+    to.byte(held->whole ? kMemberShortened : 0);
+    if (held->whole) to.raw(asView(*held->whole));
+  }
+  pending_.put(rowKey(seal), value);
+}
+
+void RowSeals::write() {
+  for (RowSeal* seal : std::exchange(dirty_, {})) {
+    seal->dirty = false;
+    std::erase_if(seal->members, [](const auto& member) { return member.second == nullptr; });
+    if (seal->live == 0) {
+      pending_.erase(rowKey(*seal));
+      seals_.erase(seal->id);
+      continue;
+    }
+    if (on() && seal->live * 2 < seal->leaves) {
+      std::vector<std::uint32_t> leaves;
+      for (const auto& [leaf, held] : seal->members) leaves.push_back(leaf);
+      seal->bytes = forLeaves(*seal, std::move(leaves));
+      seal->leaves = seal->live;
+    }
+    put(*seal);
+  }
+}
+
+Status RowSeals::load(const store::Reader& store, RecordTable& table) {
+  Status status = okStatus();
+  const std::string seals = prefix_ + rows::kSeal, firsts = prefix_ + rows::kFirstSealed;
+  WITAN_DO(store.scan(seals, {}, [&](std::string_view key, std::string_view value) {
+    status = loadSeal(key.substr(seals.size()), value, table);
+    return status.ok();
+  }));
+  WITAN_DO(status);
+  WITAN_DO(store.scan(firsts, {}, [&](std::string_view key, std::string_view value) {
+    const auto writer = rows::bigEndian(key.substr(firsts.size()));
+    if (writer >= writers_.size()) return status = corrupt("a sealed writer that has no row"), false;
+    if (writer >= firsts_.size()) firsts_.resize(writer + 1);
+    firsts_[writer] = DenseReader(value).varint();
+    return true;
+  }));
+  return status;
+}
+
+Status RowSeals::loadSeal(std::string_view row, std::string_view value, RecordTable& table) {
+  DenseReader from(value);
+  const auto writer = static_cast<WriterIndex>(from.count(kMaxWriters));
+  const Seq first = from.varint();
+  const std::uint64_t leaves = from.count(kMaxSealLeaves);
+  std::string bytes(from.text(kMaxSealBytes));
+  WITAN_DO(from.status("a seal's row"));
+  RowSeal& seal = make(writer, first, std::move(bytes), leaves);
+  const std::uint64_t id = rows::bigEndian(row);
+  auto node = seals_.extract(seal.id);
+  node.key() = seal.id = id;
+  seals_.insert(std::move(node));
+  nextId_ = std::max(nextId_, id + 1);
+  const std::uint64_t n = from.count(kMaxSealLeaves);
+  for (std::uint64_t i = 0; i < n && from.ok(); ++i) {
+    const auto leaf = static_cast<std::uint32_t>(from.count(kMaxSealLeaves));
+    const Seq seq = from.varint();
+    const std::string_view hash = from.raw(8);
+    const bool shortened = from.byte() == kMemberShortened;
+    const std::string_view whole = shortened ? from.raw(sizeof(Hash)) : std::string_view();
+    if (!from.ok()) break;
+    // It may have been superseded since.
+    Held* held = findMember(table, writer, seq, rows::bigEndian(hash));
+    if (held == nullptr) continue;
+    if (held->seal != nullptr) release(*held);
+    join(seal, leaf, *held);
+    if (shortened) held->whole = std::make_unique<Hash>(), std::ranges::copy(whole, held->whole->begin());
+  }
+  WITAN_DO(from.finish("a seal's row"));
+  if (seal.live == 0) touch(seal);
+  return okStatus();
+}
+
+Status RowSeals::check(const std::function<Result<Hash>(const Held&, Seq first)>& leafOf) const {
+  if (!on()) return okStatus();
+  for (const auto& [id, seal] : seals_) {
+    WITAN_TRY(leaves, keys_->open(seal->bytes, deviceOf(writers_.name(seal->writer))));
+    std::size_t live = 0;
+    for (const auto& [leaf, held] : seal->members) {
+      if (held == nullptr) continue;
+      ++live;
+      const auto at = std::ranges::lower_bound(leaves, leaf, {}, &SealLeaf::index);
+      WITAN_TRY(hash, leafOf(*held, seal->first));
+      if (held->seal != seal.get() || at == leaves.end() || at->index != leaf || at->hash != hash)
+        return corrupt(concat("a seal does not prove ", held->record->key));
+    }
+    if (live != seal->live) return corrupt("a seal counts other versions than it has");
+  }
+  return okStatus();
+}
+
+}  // namespace witan::replication
