@@ -3,7 +3,6 @@
 #include "base/bytes.h"
 #include "base/json.h"
 #include "base/quote.h"
-#include "node/cluster/device_key.h"
 #include "program/durable_file.h"
 #include "replication/records/signed_document.h"
 
@@ -18,9 +17,24 @@ namespace {
 
 constexpr const char* kText = "text";
 
-Result<PublicKey> adminOf(const fs::path& dir) {
-  WITAN_TRY(cluster, readClusterFile(dir));
-  return publicKeyFromHex(cluster.adminKey, "adminKey");
+Result<PublishedFile> contentOf(const SignedDocumentBody& document, const std::string& name) {
+  WITAN_TRY(content, parseJson(document.content, kOwnJson));
+  const json::value* text = content.is_object() ? content.get_object().if_contains(kText) : nullptr;
+  if (document.kind != DocumentKind::policy || document.name != name || text == nullptr ||
+      !(text->is_string() || text->is_null()))
+    return invalid("the signed document is not of " + inQuotes(name));
+  PublishedFile file{name, document.version, std::nullopt};
+  if (text->is_string()) file.text = std::string(text->get_string());
+  return file;
+}
+
+// Whoever signed it: it only permits a start to go on without the file.
+std::optional<PublishedFile> besideFile(const fs::path& dir, const std::string& name) {
+  const auto bytes = readSmallFile(publishedPath(dir, name), replication::kMaxRecordBytes);
+  if (!bytes.ok() || !*bytes) return std::nullopt;
+  const auto document = replication::decodeRecord<SignedDocumentBody>(**bytes);
+  const auto file = document.ok() ? contentOf(*document, name) : Result<PublishedFile>(document.error());
+  return file.ok() ? std::optional(*file) : std::nullopt;
 }
 
 }  // namespace
@@ -32,14 +46,7 @@ std::string publishedContent(const std::optional<std::string>& text) {
 Result<PublishedFile> readPublished(std::string_view bytes, const std::string& name, const PublicKey& admin) {
   WITAN_TRY(document, replication::decodeRecord<SignedDocumentBody>(bytes));
   WITAN_DO(replication::verify(document, admin));
-  WITAN_TRY(content, parseJson(document.content, kOwnJson));
-  const json::value* text = content.is_object() ? content.get_object().if_contains(kText) : nullptr;
-  if (document.kind != DocumentKind::policy || document.name != name || text == nullptr ||
-      !(text->is_string() || text->is_null()))
-    return invalid("the signed document is not of " + inQuotes(name));
-  PublishedFile file{name, document.version, std::nullopt};
-  if (text->is_string()) file.text = std::string(text->get_string());
-  return file;
+  return contentOf(document, name);
 }
 
 fs::path publishedPath(const fs::path& dir, const std::string& name) { return dir / "published" / name; }
@@ -53,10 +60,8 @@ Result<std::optional<PublishedFile>> keptPublished(const fs::path& dir, const st
 }
 
 bool isWithdrawn(const fs::path& dir, const std::string& name) {
-  const auto admin = adminOf(dir);
-  if (!admin.ok()) return false;
-  const auto kept = keptPublished(dir, name, *admin);
-  return kept.ok() && *kept && !(*kept)->text;
+  const auto file = besideFile(dir, name);
+  return file && !file->text;
 }
 
 Result<bool> holdsEntries(const store::Store& ledgers, std::string_view domain) {
@@ -71,13 +76,10 @@ Result<bool> holdsEntries(const store::Store& ledgers, std::string_view domain) 
 }
 
 Result<std::string> leaveOut(const fs::path& dir, const fs::path& file, const Error& why) {
-  const auto admin = adminOf(dir);
-  if (!admin.ok()) return why;
+  const auto published = besideFile(dir, file.filename().string());
   WITAN_TRY(text, readSmallFile(file, replication::kMaxRecordBytes));
-  WITAN_TRY(kept, keptPublished(dir, file.filename().string(), *admin));
-  if (!text || !kept || kept->text != text) return why;
-  return concat(file.string(), ", version ", kept->version, " of the cluster's admin (", fingerprintOf(*admin),
-                "), is left out: ", why.message);
+  if (!text || !published || published->text != text) return why;
+  return concat(file.string(), ", version ", published->version, " of the cluster's admin, is left out: ", why.message);
 }
 
 }  // namespace witan::node
