@@ -247,7 +247,7 @@ def answers_too_much():
         try:
             client.serve("desk", lambda asked: {"answer": "x" * 70_000}, most=1)
             raise AssertionError("it was taken")
-        except witan.Error as refused:
+        except witan.InvalidInput as refused:
             assert "61440" in str(refused), refused
         client.serve("desk", lambda asked: {"answer": "in few words"}, most=1)
         until(d, lambda: "completed" in d.witan("wake", "list", "--all").stdout)
