@@ -6,17 +6,25 @@
 
 namespace witan::agents {
 
+Status checkTimer(std::int64_t everyMs) {
+  if (everyMs < kMinTimerMs || everyMs > kMaxTimerMs)
+    return invalid(concat("a timer of ", everyMs, " ms (from ", kMinTimerMs, " to ", kMaxTimerMs, ")"));
+  return okStatus();
+}
+
 Status checkSpec(const AgentSpec& spec) {
-  constexpr std::int64_t kLeastTimerMs = 1'000;
   WITAN_DO(validateId("id", spec.id));
   WITAN_DO(validateId("version", spec.version));
   WITAN_DO(validateId("thread", spec.thread));
+  if (!spec.foldsBy.empty()) WITAN_DO(validateId("foldsBy", spec.foldsBy));
   if (spec.subscriptions.empty() && spec.timers.empty() && spec.ledgers.empty() && !spec.inGraphs)
     return invalid(spec.id + ": no subscription and no timer (nothing would wake it)");
   std::set<std::string> names;
-  for (const SubscriptionSpec& subscription : spec.subscriptions) {
-    WITAN_DO(validateId("subscription", subscription.id));
-    if (!names.insert(subscription.id).second) return invalid(spec.id + ": two subscriptions " + subscription.id);
+  replication::SubscriptionIndex index;
+  for (const SubscriptionSpec& one : spec.subscriptions) {
+    if (const Status good = index.add({one.id, spec.id, one.scope, one.tokens, {}}); !good.ok())
+      return invalid(concat(spec.id, ": ", one.id, ": ", good.error().message), good.error().hint);
+    names.insert(one.id);
   }
   for (const LedgerSpec& ledger : spec.ledgers) {
     WITAN_DO(validateId("ledger subscription", ledger.id));
@@ -26,8 +34,8 @@ Status checkSpec(const AgentSpec& spec) {
   }
   for (const TimerSpec& timer : spec.timers) {
     WITAN_DO(validateId("timer", timer.id));
-    if (timer.everyMs < kLeastTimerMs)
-      return invalid(spec.id + ": timer " + timer.id + " fires more than once a second");
+    if (const Status good = checkTimer(timer.everyMs); !good.ok())
+      return invalid(concat(spec.id, ": ", good.error().message));
     if (!names.insert(timer.id).second) return invalid(spec.id + ": two subscriptions or timers " + timer.id);
   }
   return okStatus();

@@ -67,6 +67,10 @@ struct TimerSpec {
   std::string id;
   std::int64_t everyMs = 0;
 };
+inline constexpr std::int64_t kMinTimerMs = 1'000;
+inline constexpr std::int64_t kMaxTimerMs = 366LL * 86'400'000;
+// Errors: shorter than kMinTimerMs or longer than kMaxTimerMs.
+Status checkTimer(std::int64_t everyMs);
 
 struct AgentSpec {
   std::string id;       // "follow-up"
@@ -83,15 +87,20 @@ struct AgentSpec {
   bool inGraphs = false;  // graphs wake it (docs/graphs.md)
   // Its wakes are given its memory (the thread's summary and newer messages), and the thread is kept short.
   bool remembers = false;
+  // Names how it folds its thread itself, in runs of kFoldSubject (agents/memory/fold_run.h); empty: it does not, and
+  // the first words of each message stay.
+  std::string foldsBy;
   // It answers wakes by conflicts itself (agents/wake/agent_conflict.h); otherwise what readers see stands.
   bool settles = false;
 };
 
 // The subject of a wake by a conflict of entries that only agents wrote.
 inline constexpr std::string_view kConflictSubject = "conflict";
+// The subject of a wake by memory that has grown too long: the run's answer takes the place of what it is given.
+inline constexpr std::string_view kFoldSubject = "memory-fold";
 
-// Checks a spec before a host runs its agent: valid ids, no duplicate names, at least one subscription, timer or
-// ledger, timers of a second or more. The error names the member.
+// All that a host asks of a spec before it runs its agent: valid ids, no duplicate names, at least one subscription,
+// timer or ledger, tokens and intervals in their bounds. The error names the member.
 Status checkSpec(const AgentSpec& spec);
 
 enum class InputKind { wake, observation, results };
@@ -101,7 +110,8 @@ enum class InputKind { wake, observation, results };
 //                 "user": any, "memory": {"summary", "messages": [{"kind","content"}]}, "slots": {name: value},
 //                 "ledger": {"domain","entity","field","key","value"}}, where a ledger woke it; where a graph did
 //                 "graph": {"graph","version","run","node","span","type","body","grant"}; where a conflict did
-//                 "conflict": {"id","scope","settles","versions"} (agents/wake/agent_conflict.h)
+//                 "conflict": {"id","scope","settles","versions"} (agents/wake/agent_conflict.h); where its memory
+//                 did "fold": {"summary","messages","leftOut"} instead of "memory"
 //   observation  [{"tool", "arguments", "ok": bool, "content" | "error"}], in the order of the looks
 //   results      [{"operation", "tool", "arguments", "outcome": "applied|denied|failed", "result"}], in the plan's
 //                order

@@ -97,13 +97,24 @@ Outcome Act::previewed(const Result<json::value>& preview, std::int64_t nowMs) {
   for (const json::value& finding : rowsIn(shown, "findings"))
     message += "\nA commit would leave violated: " + wordIn(finding, "invariant") + ": " + wordIn(finding, "message");
   pending_["message"] = std::move(message);
+  pending_["unsafe"] = !rowsIn(shown, "findings").empty();
   return ask(std::move(pending_), nowMs);
 }
+
+namespace {
+
+// Nobody commits what leaves a rule violated by the same word as what does not.
+std::string_view commitWord(const json::object& pending) {
+  const json::value* unsafe = pending.if_contains("unsafe");
+  return unsafe != nullptr && unsafe->is_bool() && unsafe->get_bool() ? "commit although unsafe" : "commit";
+}
+
+}  // namespace
 
 Outcome Act::ask(json::object pending, std::int64_t nowMs) {
   const json::object decision{{"type", "string"},
                               {"title", "Decision of " + catalogue_.authority().counselor},
-                              {"enum", json::array{"commit", "reject"}}};
+                              {"enum", json::array{commitWord(pending), "reject"}}};
   const json::object reason{{"type", "string"}, {"title", "Reason, for the ledger"}, {"maxLength", kMostReason}};
   const json::object form{{"type", "object"},
                           {"properties", {{"decision", decision}, {"reason", reason}}},
@@ -129,7 +140,8 @@ Step Act::decide(std::int64_t nowMs) {
   const json::object* given = action == "accept" ? objectIn(*answer, "content") : nullptr;
   const std::string_view decision = given == nullptr ? std::string_view() : textIn(*given, "decision");
   const std::string_view reason = given == nullptr ? std::string_view() : textIn(*given, "reason");
-  if ((decision != "commit" && decision != "reject") || reason.empty() || reason.size() > kMostReason)
+  const bool commits = decision == commitWord(*pending);
+  if ((!commits && decision != "reject") || reason.empty() || reason.size() > kMostReason)
     return ask(std::move(*pending), nowMs);
   waiting_ = Waiting::decision;
   return ApiRequest{false,
@@ -138,7 +150,7 @@ Step Act::decide(std::int64_t nowMs) {
                      {"entity", pending->at("entity")},
                      {"digest", pending->at("digest")},
                      {"counselor", catalogue_.authority().counselor},
-                     {"decision", decision},
+                     {"decision", commits ? "commit" : "reject"},
                      {"reason", reason}},
                     true};
 }

@@ -37,8 +37,11 @@ constexpr int kCannotStart = 127;  // the exit code of a shell, too
 
 // --- between fork and exec: nothing but system calls
 
-// What a tool has no business with: other processes, the kernel, namespaces of its own.
+// What a tool has no business with: other processes, the kernel, namespaces of its own, and a group in which its end
+// would not find a child of it.
 constexpr std::array kForbidden{SYS_ptrace,
+                                SYS_setsid,
+                                SYS_setpgid,
                                 SYS_process_vm_readv,
                                 SYS_process_vm_writev,
                                 SYS_kexec_load,

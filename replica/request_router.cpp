@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/mutant.h"
+#include "replica/core/operation_names.h"
 #include "replica/core/request_proofs.h"
 #include "replication/writer.h"
 
@@ -28,6 +29,7 @@ void expediteFrozen(Outbox& outbox, const Request& decided, std::int64_t nowMs) 
 Status RequestRouter::checkOwn(Request& request) const {
   if (request.device.empty()) request.device = state_.device();
   WITAN_DO(checkRequest(request));
+  WITAN_DO(checkName(request));
   if (request.device != state_.device()) return invalid("device: a request of another device (" + request.device + ")");
   if (state_.moduleOf(request.domain) == nullptr)
     return invalid("domain: this cluster has no domain " + request.domain);
@@ -165,6 +167,7 @@ void RequestRouter::onRequest(const std::string& from, Request request, Now now)
   };
   const auto refuse = [&](std::string message) { answer(AnswerKind::decided, std::move(message)); };
   if (request.device != from) return refuse("device: a request of " + request.device + " from " + from);
+  if (const Status named = checkName(request); !named.ok()) return refuse(named.error().message);
   if (state_.moduleOf(request.domain) == nullptr) return refuse("domain: the owner knows no domain " + request.domain);
   if (Status may = state_.config.mayAsk ? state_.config.mayAsk(from, request) : okStatus(); !may.ok()) {
     ++state_.counters.notAllowed;

@@ -55,8 +55,18 @@ Status checkMind(const AgentFile& file) {
   return okStatus();
 }
 
+// Of its own program, as of a tool's.
+Status checkProgram(const AgentFile& file) {
+  if (file.timeoutMs < 10 || file.timeoutMs > 240'000) return invalid("timeoutMs is out of range", "10 to 240000");
+  if (file.memoryMb < 0 || file.memoryMb > 1 << 20) return invalid("memoryMb is out of range", "0 to 1048576");
+  return okStatus();
+}
+
 Status check(const AgentFile& file) {
   WITAN_DO(checkMind(file));
+  WITAN_DO(checkProgram(file));
+  if (!file.summaries.empty() && !file.remembers)
+    return invalid("it has summaries and remembers nothing", "remembers = true");
   if (file.form != "program" && file.form != "model")
     return invalid("form is " + inQuotes(file.form), "program or model");
   if (!file.role.empty() && file.role.find('.') == file.role.npos)

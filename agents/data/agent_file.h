@@ -71,8 +71,10 @@ struct AgentFile {
   std::int64_t maxTokens = 1'024;  // of a model's answer
   std::vector<std::string> locale;
   bool remembers = false;
+  std::string summaries;  // the look of a model that sums its memory up; empty: the first words of each message stay
   WITAN_MEMBERS(AgentFile, id, what, mind, form, prompt, program, served, environment, network, memoryMb, timeoutMs,
-                role, category, entries, ledgers, everyMs, tools, emits, budget, rounds, maxTokens, locale, remembers)
+                role, category, entries, ledgers, everyMs, tools, emits, budget, rounds, maxTokens, locale, remembers,
+                summaries)
   static constexpr std::size_t required = 2;
 
   bool ownProgram() const { return served || !program.empty(); }

@@ -12,6 +12,9 @@
 // handed back to the mind, as often as there are rounds. A mind is never believed: tools, role and budget come from the
 // file, and the episode checks each call again.
 //
+// Where its memory has grown too long and the file names a model for `summaries`, that model is asked for a summary,
+// and for nothing else; what is none is handed back to it likewise.
+//
 // Pure and total, as agents/agent.h wants it.
 #pragma once
 
@@ -41,10 +44,12 @@ class DataAgent final : public Agent {
   Turn onWake(const json::object& wake) const;
   Turn onObservations(json::object sigma, const json::array& seen) const;
   Turn onThought(json::object sigma, const json::object& thought) const;
+  Turn onSummary(json::object sigma, const json::object& thought) const;
   Turn ask(json::object sigma) const;
   Turn again(json::object sigma, std::string_view why) const;
   Turn carryOut(json::object sigma, std::vector<Wish> wishes) const;
   json::object question(const json::object& sigma) const;
+  static json::object foldQuestion(const json::object& sigma, std::int64_t maxTokens);
   Result<std::vector<Wish>> wishesOf(const json::object& thought) const;
   Status permitted(const Wish& wish) const;
 

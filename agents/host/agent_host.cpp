@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "agents/host/builtin_tools.h"
+#include "agents/host/fold_job.h"
 #include "agents/memory/memory_context.h"
 #include "agents/memory/retention.h"
 #include "agents/tools/journal_tools.h"
@@ -180,7 +181,7 @@ Status AgentHost::work(Now now) {
 // What waits in memory and what ended long ago: on no run's way.
 Status AgentHost::keepHouse(Now now) {
   // A fold that was left by a crash, or that failed, is tried again without a run of its agent.
-  if (const auto due = memory_.nextMs(); due && *due <= now.ms) WITAN_DO(memory_.run(summariser_, now));
+  if (const auto due = memory_.nextMs(); due && *due <= now.ms) WITAN_DO(foldDue(now));
   const bool first = std::ranges::none_of(live_, [&](const std::string& d) { return d < replica_.device(); });
   WITAN_DO(retention_.step(first, now));
   if (options_.retentionMs <= 0 || !first || now.ms < nextFoldMs_) return okStatus();
@@ -373,6 +374,8 @@ Status AgentHost::startRun(WakeJob job, Now now) {
   const auto agent = agents_.find(job.agentId);
   if (agent == agents_.end())
     return wakes_.ended(key, WakeStatus::failedTerminal, "this device has no such agent", now);
+  if (isFold(job) && !foldOf(job))
+    return wakes_.ended(key, WakeStatus::completed, "its memory was folded meanwhile", now);
   bool resumed = false;
   auto started = episodeFor(*agent->second, job, now, resumed);
   if (!started.ok()) {
@@ -414,6 +417,13 @@ Result<json::object> AgentHost::inputFor(const Agent& agent, const WakeJob& job,
   input["reason"] = std::string(enumName(job.reason));
   input["subject"] = job.subject;
   input["nowMs"] = now.wallMs();
+  if (const auto fold = foldOf(job)) {
+    WITAN_TRY(folded, memory_.contextOf(*fold));
+    if (!folded) return notFound("its memory was folded meanwhile");
+    input.erase("ledger");
+    input["fold"] = contextJson(*folded);
+    return input;
+  }
   WITAN_TRY(records, space());
   WITAN_TRY(versions, records->versions(Kind::agentState, agent.spec().id));
   WITAN_TRY(state, viewOf(versions, nullptr));
@@ -671,9 +681,15 @@ Status AgentHost::endRun(Running& run, Now now) {
     ++counters_.completed;
   else
     noteFailure(run.job.agentId, ending.cause, now);
+  const RunKey key = run.job.key();
+  if (isFold(run.job)) {
+    const WakeJob job = run.job;
+    running_.erase(key);
+    again_ = true;
+    return endFold(job, ending, now);
+  }
   std::optional<std::string> head;
   WITAN_TRY(also, lastWords(run, now, head));
-  const RunKey key = run.job.key();
   if (run.job.reason == WakeReason::user && !ending.finish.answer.empty())
     out_.notices.push_back({"answer", run.job.agentId + ": " + ending.finish.answer});
   const AgentSpec& spec = run.agent->spec();
@@ -682,10 +698,7 @@ Status AgentHost::endRun(Running& run, Now now) {
   WITAN_DO(wakes_.ended(
       key, ending.status, ending.cause, now,
       [&](AgentState& state, std::string_view writer) { remember(state, ending, writer, head); }, std::move(also)));
-  if (!spec.remembers) return okStatus();
-  WITAN_DO(memory_.plan(spec.id, spec.thread, summariser_, now));
-  WITAN_DO(memory_.run(summariser_, now));
-  return okStatus();
+  return spec.remembers ? planFold(spec, now) : okStatus();
 }
 
 }  // namespace witan::agents

@@ -159,6 +159,12 @@ class AgentHost final : saga::SagaEnvironment {
   Status noticeConflicts(Now now);
   Status settleDue(Now now);
   Status keepHouse(Now now);
+  // --- memory that has grown too long (agents/host/host_memory.cpp)
+  Status planFold(const AgentSpec& spec, Now now);
+  Status foldDue(Now now);
+  Status foldByFirstWords(const SummaryId& id, const std::string& agentId, std::string_view why, Now now);
+  Status endFold(const WakeJob& job, const episode::Ending& ending, Now now);
+  std::optional<SummaryId> foldOf(const WakeJob& job) const;
   bool comesAgain(const replication::WakeRunBody& run) const;
   Status watch(Now now);
   void noteUndone(const saga::SagaRow& row);

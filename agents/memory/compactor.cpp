@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <deque>
 
-#include "agents/memory/memory_context.h"
 #include "base/capnp_codec.h"
 #include "base/reflect.h"
 #include "base/utf8.h"
@@ -43,15 +42,6 @@ std::vector<std::int64_t> sizesOf(const Messages& messages) {
   std::vector<std::int64_t> sizes;
   for (const replication::Message* m : messages) sizes.push_back(static_cast<std::int64_t>(m->body.content.size()));
   return sizes;
-}
-
-// The messages of the job's span that are here, in order; empty: the span is not what it was when it was planned.
-Messages spanOf(const Messages& newer, const std::set<std::string>& folded, const FoldJob& job) {
-  Messages span = newer;
-  std::erase_if(span, [&](const replication::Message* m) { return !folded.contains(m->body.id); });
-  if (span.empty() || span.front()->body.id != job.startMessageId || span.back()->body.id != job.endMessageId)
-    return {};
-  return span;
 }
 
 }  // namespace
@@ -174,30 +164,63 @@ Result<Planned> Compactor::join(const replication::MessageBody& body) {
   return Planned::join;
 }
 
+Result<std::optional<Compactor::Span>> Compactor::spanOf(const FoldJob& job) {
+  WITAN_TRY(records, space());
+  WITAN_TRY(messages, graphOf(job.agentId));
+  const replication::MessageGraph& graph = *messages;
+  WITAN_TRY(state, agentStateToWrite(*records, job.agentId));
+  WITAN_TRY(chosen, chosenSummary(*records, graph, job.threadId, state.pointers.latestSummaryMessageId));
+  const std::set<std::string> folded = withAncestors(graph, job.endMessageId);
+  Messages span = notCovered(threadMessages(graph, job.threadId), chosen);
+  std::erase_if(span, [&](const replication::Message* m) { return !folded.contains(m->body.id); });
+  if (span.empty() || span.front()->body.id != job.startMessageId || span.back()->body.id != job.endMessageId)
+    return std::optional<Span>();
+  return std::optional<Span>({chosen ? chosen->view.winner->body.text : "", std::move(span)});
+}
+
 Result<std::vector<SummaryRequest>> Compactor::due(Now now) {
   std::vector<SummaryRequest> out;
   std::vector<SummaryId> pointless;
-  WITAN_TRY(records, space());
   for (const auto& [id, waiting] : jobs_) {
     const FoldJob& job = waiting.job;
     if (job.status == FoldStatus::failed || waiting.dueMs > now.ms) continue;
-    WITAN_TRY(messages, graphOf(job.agentId));
-    const replication::MessageGraph& graph = *messages;
-    WITAN_TRY(state, agentStateToWrite(*records, job.agentId));
-    WITAN_TRY(chosen, chosenSummary(*records, graph, job.threadId, state.pointers.latestSummaryMessageId));
-    const Messages newer = notCovered(threadMessages(graph, job.threadId), chosen);
-    const Messages span = spanOf(newer, withAncestors(graph, job.endMessageId), job);
+    WITAN_TRY(span, spanOf(job));
     // Another device has folded it, or more than it, meanwhile.
-    if (span.empty()) {
+    if (!span) {
       pointless.push_back(id);
       continue;
     }
-    SummaryRequest request{id, job.agentId, job.threadId, chosen ? chosen->view.winner->body.text : "", {}};
-    for (const replication::Message* m : span) request.messages.push_back({m->body.kind, m->body.content});
+    SummaryRequest request{id, job.agentId, job.threadId, job.contractVersion, std::move(span->previous), {}};
+    for (const replication::Message* m : span->messages) request.messages.push_back({m->body.kind, m->body.content});
     out.push_back(std::move(request));
   }
   for (const SummaryId& id : pointless) erase(id);
   return out;
+}
+
+Result<std::optional<MemoryContext>> Compactor::contextOf(const SummaryId& id) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end()) return std::optional<MemoryContext>();
+  WITAN_TRY(span, spanOf(found->second.job));
+  if (!span) return std::optional<MemoryContext>();
+  return std::optional(agents::contextOf(span->previous, std::move(span->messages)));
+}
+
+void Compactor::defer(const SummaryId& id, std::int64_t ms, Now now) {
+  if (const auto found = jobs_.find(id); found != jobs_.end()) found->second.dueMs = now.ms + ms;
+}
+
+Status Compactor::recast(const SummaryId& id, const Summariser& summariser, Now now) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end()) return notFound("no fold " + id.hex() + " waits here");
+  FoldJob job = found->second.job;
+  erase(id);
+  job.contractVersion = summariser.version(), job.attempts = 0, job.status = FoldStatus::waiting;
+  WITAN_TRY(own, summaryId({job.agentId, job.threadId, job.startMessageId, job.endMessageId, job.contractVersion}));
+  job.summaryId = own.value;
+  put(job);
+  jobs_.insert_or_assign(own, Waiting{std::move(job), now.ms});
+  return okStatus();
 }
 
 Status Compactor::failed(Waiting& waiting, const std::string& why, Now now) {
@@ -273,6 +296,7 @@ Status Compactor::commitSummary(const FoldJob& job, const std::string& text) {
 
 Result<std::size_t> Compactor::run(const Summariser& summariser, Now now) {
   WITAN_TRY(requests, due(now));
+  std::erase_if(requests, [of = summariser.version()](const SummaryRequest& one) { return one.contract != of; });
   for (const SummaryRequest& request : requests) WITAN_DO(answered(request.id, summariser.summarise(request), now));
   return requests.size();
 }

@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agents/memory/thread.h"
+#include "agents/memory/memory_context.h"
 #include "base/identity.h"
 #include "base/result.h"
 #include "base/time.h"
@@ -35,6 +35,7 @@ struct SummaryRequest {
   SummaryId id;
   std::string agentId;
   std::string threadId;
+  std::string contract;  // version() of the summariser for which it was planned
   std::string previous;  // the text of the summary before, which the new one takes the place of; may be empty
   struct Line {
     replication::MessageKind kind = replication::MessageKind::user;
@@ -112,8 +113,16 @@ class Compactor {
   Result<std::vector<SummaryRequest>> due(Now now);
   // The text, or why there is none. Errors: no such job; the store's.
   Status answered(const SummaryId& id, const Result<std::string>& text, Now now);
-  // plan() need not be followed by a loop of one's own where the summariser answers at once. Returns how many.
+  // plan() need not be followed by a loop of one's own where the summariser answers at once. Only the requests of its
+  // contract. Returns how many.
   Result<std::size_t> run(const Summariser& summariser, Now now);
+  // What the job stands for, for one who reads it: the summary before, and the messages. None: there is no such job, or
+  // another device has folded it, or more than it, meanwhile.
+  Result<std::optional<MemoryContext>> contextOf(const SummaryId& id);
+  // It is asked for elsewhere: not due before then.
+  void defer(const SummaryId& id, std::int64_t ms, Now now);
+  // The same span, for another summariser. Errors: notFound.
+  Status recast(const SummaryId& id, const Summariser& summariser, Now now);
   // A person says: try again. Errors: notFound.
   Status retry(const SummaryId& id, Now now);
 
@@ -129,6 +138,12 @@ class Compactor {
   Result<replication::Space*> space();
   void put(const FoldJob& job);
   void erase(const SummaryId& id);
+  struct Span {
+    std::string previous;
+    Messages messages;
+  };
+  // None: it is not what it was when it was planned.
+  Result<std::optional<Span>> spanOf(const FoldJob& job);
   Status failed(Waiting& waiting, const std::string& why, Now now);
   Status commitSummary(const FoldJob& job, const std::string& text);
   Result<Planned> join(const replication::MessageBody& body);

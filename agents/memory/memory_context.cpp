@@ -71,17 +71,9 @@ Messages notCovered(const Messages& thread, const std::optional<ChosenSummary>& 
   return out;
 }
 
-Result<MemoryContext> memoryContext(replication::Space& space, const replication::MessageGraph& graph,
-                                    std::string_view agentId, std::string_view threadId, const MemoryLimits& limits) {
-  WITAN_TRY(state, agentStateToWrite(space, agentId));
-  WITAN_TRY(chosen, chosenSummary(space, graph, threadId, state.pointers.latestSummaryMessageId));
+MemoryContext contextOf(std::string_view summary, Messages newer, const MemoryLimits& limits) {
   MemoryContext context;
-  if (chosen) {
-    context.summaryId = chosen->id;
-    context.summary = clip(chosen->view.winner->body.text, std::min(limits.summaryBytes, limits.bytes));
-    context.conflicts = chosen->view.conflicts;
-  }
-  Messages newer = notCovered(threadMessages(graph, threadId), chosen);
+  context.summary = clip(summary, std::min(limits.summaryBytes, limits.bytes));
   // A join only ties branches together.
   std::erase_if(newer, [](const replication::Message* m) { return m->body.content.empty(); });
   std::size_t room = limits.bytes - context.summary.size();
@@ -96,6 +88,16 @@ Result<MemoryContext> memoryContext(replication::Space& space, const replication
   }
   std::ranges::reverse(context.messages);
   context.leftOut = static_cast<std::size_t>(from - newer.begin());
+  return context;
+}
+
+Result<MemoryContext> memoryContext(replication::Space& space, const replication::MessageGraph& graph,
+                                    std::string_view agentId, std::string_view threadId, const MemoryLimits& limits) {
+  WITAN_TRY(state, agentStateToWrite(space, agentId));
+  WITAN_TRY(chosen, chosenSummary(space, graph, threadId, state.pointers.latestSummaryMessageId));
+  MemoryContext context = contextOf(chosen ? std::string_view(chosen->view.winner->body.text) : std::string_view(),
+                                    notCovered(threadMessages(graph, threadId), chosen), limits);
+  if (chosen) context.summaryId = chosen->id, context.conflicts = chosen->view.conflicts;
   return context;
 }
 

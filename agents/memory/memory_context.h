@@ -68,6 +68,9 @@ struct MemoryContext {
   friend bool operator==(const MemoryContext&, const MemoryContext&) = default;
 };
 
+// A summary, and what came after it in order, as far as the limits reach.
+MemoryContext contextOf(std::string_view summary, Messages newer, const MemoryLimits& limits = {});
+
 // `graph`: of the agent (agentGraph, or a MessageCache's). Errors: the store's. O(n log n) in the agent's messages.
 Result<MemoryContext> memoryContext(replication::Space& space, const replication::MessageGraph& graph,
                                     std::string_view agentId, std::string_view threadId,

@@ -77,12 +77,6 @@ std::optional<Provenance> provenanceOf(const replication::NotificationBatch& bat
   return Provenance{agent.value_or(""), agent && hops ? *hops : kEndlessHops};
 }
 
-Status checkTimer(std::int64_t everyMs) {
-  if (everyMs < kMinTimerMs || everyMs > kMaxTimerMs)
-    return invalid(concat("a timer of ", everyMs, " ms (from ", kMinTimerMs, " to ", kMaxTimerMs, ")"));
-  return okStatus();
-}
-
 std::int64_t owedAt(std::int64_t everyMs, std::int64_t wallMs) { return wallMs < 0 ? 0 : wallMs / everyMs * everyMs; }
 
 Result<RunKey> runKeyOf(const WakeJob& job) {

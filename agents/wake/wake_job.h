@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agents/agent.h"
 #include "base/identity.h"
 #include "base/reflect.h"
 #include "base/result.h"
@@ -119,12 +120,6 @@ std::optional<Provenance> provenanceOf(const replication::NotificationBatch& bat
 // Which wake a timer owes is a function of the wall clock alone: the last multiple that is not in the future. So of
 // several that were missed only the last one runs, all devices derive the same run key, and a clock that was wrong
 // for a while needs no repair: multiples that ran are known by their run keys and do not run again. No state here.
-
-inline constexpr std::int64_t kMinTimerMs = 1000;
-inline constexpr std::int64_t kMaxTimerMs = 366LL * 86'400'000;
-
-// Errors: shorter than kMinTimerMs or longer than kMaxTimerMs.
-Status checkTimer(std::int64_t everyMs);
 
 // The multiple that is owed at `wallMs`; 0 before the first. Requires: checkTimer(everyMs) is ok.
 std::int64_t owedAt(std::int64_t everyMs, std::int64_t wallMs);

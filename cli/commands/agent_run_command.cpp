@@ -82,10 +82,8 @@ Result<std::vector<const agents::Agent*>> chosen(const AgentFiles& files, const 
 // The tools outside, one call after the other: nothing else goes on meanwhile.
 class RunTools {
  public:
-  Status open(const std::filesystem::path& dir, const AgentFiles& files, AgentSetup& setup) {
-    WITAN_TRY(config, loadConfig(dir));
-    if (config.publishedOnly) WITAN_DO(checkPublished(dir));
-    WITAN_TRY(tools, files.withMinds(std::move(config.tools)));
+  Status open(const std::filesystem::path& dir, DaemonConfig config, const AgentFiles& files, AgentSetup& setup) {
+    std::vector<ToolConfig> tools = files.withMinds(std::move(config.tools));
     WITAN_TRY(secrets, secretsOf(dir, tools, config.secretKey));
     offerTools(setup.options, tools);
     setup.policy->know(secrets.names());
@@ -196,7 +194,10 @@ std::string summaryOf(const Replica& replica, bool json) {
 // Their meta-agents decide here.
 Result<int> run(const RunArguments& a) {
   WITAN_TRY(path, replicaDirPath(a.dir));
-  WITAN_TRY(files, AgentFiles::load(path));
+  WITAN_TRY(config, loadConfig(path));
+  if (config.publishedOnly) WITAN_DO(checkPublished(path));
+  WITAN_TRY(files, AgentFiles::load(path, config.tools));
+  for (const std::string& what : files.leftOut()) putErr("witan: " + what + "\n");
   WITAN_TRY(agents, chosen(files, a.agents));
   AgentFeed feed;
   if (!a.feed.empty()) {
@@ -212,8 +213,13 @@ Result<int> run(const RunArguments& a) {
   AgentSetup work{.agents = std::move(agents), .policy = std::move(policy)};
   work.options.wake.scope = a.scope;
   RunTools tools;
+<<<<<<< HEAD
   WITAN_DO(tools.open(path, files, work));
   WITAN_TRY(seals, contentSealsOf(path, a.scope));
+=======
+  WITAN_DO(tools.open(path, std::move(config), files, work));
+  WITAN_TRY(seals, contentSealsOf(path));
+>>>>>>> 606635c4
   addLedgerTools(work, seals);
   setup.agents = std::make_shared<const AgentSetup>(std::move(work));
   WITAN_TRY(dir, NodeDir::open(path, std::move(setup), clock.now()));

@@ -10,6 +10,7 @@
 #include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "net/child_process.h"
+#include "node/tools/program_answer.h"
 #include "program/line_reader.h"
 #include "program/process.h"
 
@@ -29,18 +30,26 @@ constexpr std::int64_t kMostThoughtMs = 240'000;  // the node waits no longer
 class Mind {
  public:
   virtual ~Mind() = default;
-  virtual Result<std::string> answer(const std::string& question) = 0;
+  virtual Result<json::value> answer(const std::string& name, const std::string& question) = 0;
 };
+
+Result<json::value> answerIn(std::string_view line) {
+  auto answer = parseJson(line, {.bytes = kMostLine, .depth = 40});
+  if (!answer.ok()) return invalid("the answer is no JSON: " + answer.error().message, "an object in one line");
+  return answer;
+}
 
 // The program that has started this one.
 class ParentMind final : public Mind {
  public:
-  Result<std::string> answer(const std::string& question) override {
+  Result<json::value> answer(const std::string& name, const std::string& question) override {
     putOut(question + "\n");
     std::cout.flush();
-    std::string line;
-    if (!std::getline(std::cin, line)) return unavailable("no answer on stdin: it has ended");
-    return line;
+    for (std::string line; std::getline(std::cin, line);) {
+      WITAN_TRY(answer, answerIn(line));
+      if (isAnswerTo(name, answer)) return answer;
+    }
+    return unavailable("no answer on stdin: it has ended");
   }
 };
 
@@ -60,13 +69,14 @@ class ChildMind final : public Mind {
     return std::unique_ptr<Mind>(std::move(mind));
   }
 
-  Result<std::string> answer(const std::string& question) override {
+  Result<json::value> answer(const std::string& name, const std::string& question) override {
     answers_.clear();
+    name_ = name;
     if (const Status sent = child_->send(question + "\n"); !sent.ok()) return sent.error();
     if (!loop_.runUntil([&] { return !answers_.empty() || !ended_.empty(); }, kMostThoughtMs))
       return unavailable("the program does not answer");
     if (answers_.empty()) return unavailable("the program has ended: " + ended_);
-    return answers_.front();
+    return std::move(answers_.front());
   }
 
  private:
@@ -75,28 +85,28 @@ class ChildMind final : public Mind {
     while (const auto line = lines_.next(bytes)) {
       if (line->overlong)
         ended_ = "a line of more than 1 MiB";
-      else if (line->text.starts_with('{'))
-        answers_.emplace_back(line->text);
-      else if (!line->text.empty())
+      else if (line->text.starts_with('{')) {
+        auto answer = answerIn(line->text);
+        if (!answer.ok() || isAnswerTo(name_, *answer)) answers_.push_back(std::move(answer));
+      } else if (!line->text.empty())
         putErr(std::string(line->text) + "\n");
     }
   }
 
   net::Loop loop_;
   LineCutter lines_{kMostLine};
-  std::vector<std::string> answers_;
-  std::string ended_;
+  std::vector<Result<json::value>> answers_;
+  std::string name_, ended_;
   std::unique_ptr<net::ChildProcess> child_;
 };
 
 Status answerOne(const ControlClient& client, const ServeArguments& a, Mind& mind, std::string_view event) {
   WITAN_TRY(told, parseJson(event, {.bytes = 4 * kMostLine, .depth = 60}));
-  WITAN_TRY(line, mind.answer(canonicalJson(told.at("asked"))));
-  auto answer = parseJson(line, {.bytes = kMostLine, .depth = 40});
-  if (!answer.ok()) return invalid("the answer is no JSON: " + answer.error().message, "an object in one line");
-  WITAN_TRY(taken,
-            client.post("/v1/agent/answer",
-                        {{"agent", a.agent}, {"answer", *std::move(answer)}, {"question", told.at("question")}}));
+  json::object asked = told.at("asked").as_object();
+  asked[kQuestionMember] = told.at("question");
+  WITAN_TRY(answer, mind.answer(std::string(told.at("question").as_string()), canonicalJson(asked)));
+  WITAN_TRY(taken, client.post("/v1/agent/answer",
+                               {{"agent", a.agent}, {"answer", std::move(answer)}, {"question", told.at("question")}}));
   (void)taken;
   return okStatus();
 }

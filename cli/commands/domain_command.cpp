@@ -12,7 +12,9 @@
 #include "cli/format/domain_show.h"
 #include "domains/registry.h"
 #include "node/data_dir/node_dir.h"
+#include "node/data_dir/published_document.h"
 #include "node/data_dir/replica_store.h"
+#include "node/events/rule_check.h"
 #include "program/durable_file.h"
 #include "program/line_reader.h"
 #include "program/option_checks.h"
@@ -105,20 +107,6 @@ Result<int> check(const DomainArguments& a) {
   return allHeld(checks) && problems.empty() ? kExitOk : kExitFailed;
 }
 
-// Whether a data directory holds anything that was decided under the rules of a domain.
-Result<bool> holdsEntries(const std::filesystem::path& dir, const std::string& domain) {
-  if (!std::filesystem::exists(dir / "ledgers")) return false;
-  WITAN_TRY(ledgers, openReplicaStore(dir / "ledgers"));
-  bool found = false;
-  const std::string prefix = concat("p/", domain, "/");
-  WITAN_DO(ledgers->scan(prefix, "", [&](std::string_view key, std::string_view) {
-    const std::size_t slash = key.find('/', prefix.size());
-    found = slash != std::string_view::npos && key.substr(slash + 1).starts_with('l');
-    return !found;
-  }));
-  return found;
-}
-
 // Into a data directory: its node knows the domain from its next start on. A version that decides otherwise than the
 // installed one is refused: its ledgers could not be read any more.
 Result<int> install(const DomainArguments& a) {
@@ -127,20 +115,19 @@ Result<int> install(const DomainArguments& a) {
   if (!a.policyFile.empty()) return invalid("--policy is not kept", "write the values into the rule file's [policy]");
   WITAN_TRY(module, moduleOf(a));
   const std::string& name = module->signature().domain;
-  if (const auto names = domains::domainNames(); std::ranges::find(names, name) != names.end())
-    return conflict(concat("a domain ", inQuotes(name), " is compiled into this program"),
-                    "give the domain another name");
-  if (const auto problems = lintSignature(module->signature()).problems; !problems.empty())
-    return invalid(a.name + ": " + problems.front(), "see all of them with: witan domain check " + a.name);
-  if (const auto checks = checkScenarios(*module); !module->scenarios().empty() && !allHeld(checks))
-    return invalid("the scenarios of " + a.name + " do not hold", "see them with: witan domain check " + a.name);
+  if (const Status may = mayInstall(*module); !may.ok())
+    return Error{may.error().code, concat(a.name, ": ", may.error().message), may.error().hint};
   WITAN_TRY(dir, replicaDirPath(a.dir));
   const std::filesystem::path path = ruleFilePath(dir, name);
   std::error_code error;
   if (std::filesystem::exists(path, error)) {
     WITAN_TRY(installed, domains::makeDomain(path.string()));
     if (installed->digest() != module->digest()) {
-      WITAN_TRY(entries, holdsEntries(dir, name));
+      bool entries = false;
+      if (std::filesystem::exists(dir / "ledgers")) {
+        WITAN_TRY(ledgers, openReplicaStore(dir / "ledgers"));
+        WITAN_SET(entries, holdsEntries(*ledgers, name));
+      }
       if (entries)
         return conflict(concat("another version of domain ", inQuotes(name), " is installed, and ledgers are of it"),
                         "give the new version another name");

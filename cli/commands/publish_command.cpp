@@ -10,17 +10,22 @@ namespace witan::node {
 namespace {
 
 struct PublishArguments : LiveArguments {
-  std::string file;
+  std::string file, withdraw;
 };
 
-constexpr std::size_t kMostPublished = 512 * 1024;
+constexpr std::size_t kMostPublished = 64 * 1024;
 
 std::string fileWords(const json::value& row) {
-  return concat(shown(row, "name"), "  version ", shown(row, "version"), "  ", shown(row, "digest").substr(0, 16),
+  const std::string digest = shown(row, "digest").substr(0, 16);
+  return concat(shown(row, "name"), "  version ", shown(row, "version"), "  ", digest == "-" ? "withdrawn" : digest,
                 "\n");
 }
 
 Result<int> publishFile(const ControlClient& client, const PublishArguments& a) {
+  if (!a.withdraw.empty()) {
+    WITAN_TRY(made, client.post("/v1/files/withdraw", {{"name", a.withdraw}}));
+    return print(made, a.json, fileWords);
+  }
   if (a.file.empty()) {
     WITAN_TRY(all, client.get("/v1/files"));
     return print(all, a.json, [](const json::value& files) {
@@ -44,6 +49,7 @@ void addPublishCommand(Command& app) {
       "Give an agent or rules to all devices, on the device with the admin's key; or list what is given",
       "witan publish docs/examples/purchase.domain.toml", publishFile);
   command->option("FILE", a->file, "ID.agent.toml or DOMAIN.domain.toml; default: lists what is published");
+  command->option("--withdraw", a->withdraw, "Take this one away from all devices instead")->typeName("NAME");
 }
 
 }  // namespace witan::node

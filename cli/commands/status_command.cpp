@@ -1,6 +1,5 @@
 // `witan status`, `witan peers`, `witan partition`, `witan propose`, `witan begin`, `witan feed`, `witan slice`: a
 // running node, seen and used from outside.
-#include <array>
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -15,6 +14,7 @@
 #include "program/line_reader.h"
 #include "program/option_checks.h"
 #include "program/progress.h"
+#include "replica/core/operation_names.h"
 
 namespace witan::node {
 
@@ -254,9 +254,8 @@ int exitCodeOf(const std::string& outcome) {
 
 // Drawn here and not by the node, so that it is known whatever becomes of the node.
 std::string drawnId() {
-  std::array<std::uint8_t, 16> drawn;
-  SystemRandom().fill(drawn);
-  return "cli:" + toHex(drawn);
+  SystemRandom random;
+  return drawnName("cli:", random);
 }
 
 // Without an answer it may have been taken on all the same.

@@ -82,8 +82,8 @@ class Tools {
 Result<int> list(const ToolArguments& a) {
   WITAN_TRY(dir, replicaDirPath(a.dir));
   WITAN_TRY(config, loadConfig(dir));
-  WITAN_TRY(files, AgentFiles::load(dir));
-  WITAN_TRY(tools, files.withMinds(std::move(config.tools)));
+  WITAN_TRY(files, AgentFiles::load(dir, config.tools));
+  const std::vector<ToolConfig> tools = files.withMinds(std::move(config.tools));
   json::array rows;
   for (const ToolConfig& tool : tools)
     for (const auto& info : toolInfos(tool)) {

@@ -205,10 +205,11 @@ void Examination::config() {
   auto config = loadConfig(dir_);
   if (!config.ok()) return failed("config", config.error());
   config_ = std::move(*config);
-  const auto files = AgentFiles::load(dir_);
+  const auto files = AgentFiles::load(dir_, config_.tools);
   if (!files.ok()) return failed("config", files.error());
+  for (const std::string& what : files->leftOut()) warn("config", what, "witan publish a better one, or --withdraw it");
   for (std::size_t i = 0; i < config_.agents.size(); ++i)
-    if (config_.agents[i] != "all" && files->find(config_.agents[i]) == nullptr)
+    if (config_.agents[i] != "all" && files->find(config_.agents[i]) == nullptr && !files->isLeftOut(config_.agents[i]))
       return failed("config", noSuchAgent(config_, i));
   if (config_.engine == "etcd")
     if (const auto endpoints = etcdEndpoints(config_); !endpoints.ok()) return failed("config", endpoints.error());

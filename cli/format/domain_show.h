@@ -18,13 +18,6 @@ std::string showDomainJson(const kernel::DomainModule&);
 
 std::string lintJson(const kernel::Signature&, const kernel::SignatureLint&, const kernel::SkewReport&);
 
-// The scenarios that the domain ships with, run against their expectations; with the states in which they end checked
-// for time stability. A domain without scenarios: checked = 0.
-std::vector<kernel::PropertyResult> checkScenarios(const kernel::DomainModule&);
-// The same for event lines from elsewhere; `source` says in the report whose they are.
-std::vector<kernel::PropertyResult> checkScenarios(const kernel::DomainModule&, std::string_view lines,
-                                                   const std::string& source);
-
 json::object fingerprintJson(const kernel::DomainModule&, const kernel::FingerprintOptions&,
                              const kernel::Fingerprint&);
 

@@ -842,11 +842,11 @@ export interface FieldDescription {
 }
 
 export interface FileRow {
-  /** SHA-256 of the text, hex */
-  digest: string;
+  /** SHA-256 of the text, hex; none: it was withdrawn */
+  digest?: string;
   /** Name of the file: ID.agent.toml or DOMAIN.domain.toml */
   name: string;
-  /** How often it was published */
+  /** How often it was published or withdrawn */
   version: number;
 }
 
@@ -2435,4 +2435,9 @@ export interface WhyLink {
   kind: "person" | "change" | "fact" | "conflict" | "timer" | "message" | "graph" | "wake" | "look" | "plan" | "verdict" | "approval" | "operation" | "version" | "escalation" | "decision" | "missing";
   /** In one line */
   what: string;
+}
+
+export interface WithdrawFileRequest {
+  /** Name of the file: ID.agent.toml or DOMAIN.domain.toml */
+  name: string;
 }

@@ -9,14 +9,21 @@ namespace witan::node::api {
 namespace {
 
 WITAN_STRUCT(FileRow, (std::string, name, "Name of the file: ID.agent.toml or DOMAIN.domain.toml"),
-             (std::uint64_t, version, "How often it was published"), (std::string, digest, "SHA-256 of the text, hex"))
+             (std::uint64_t, version, "How often it was published or withdrawn"),
+             (Omittable<std::string>, digest, "SHA-256 of the text, hex; none: it was withdrawn"))
 
 WITAN_STRUCT(FileRows, (std::vector<FileRow>, files, "Files that the admin has published, by name"))
 
 WITAN_STRUCT(PublishFileRequest, (std::string, name, "Name of the file: ID.agent.toml or DOMAIN.domain.toml", 1),
              (std::string, text, "The file", 1))
 
-FileRow fileRow(const PublishedFile& file) { return {file.name, file.version, toHex(sha256(file.text))}; }
+WITAN_STRUCT(WithdrawFileRequest, (std::string, name, "Name of the file: ID.agent.toml or DOMAIN.domain.toml", 1))
+
+FileRow fileRow(const PublishedFile& file) {
+  FileRow row{file.name, file.version, {}};
+  if (file.text) row.digest = toHex(sha256(*file.text));
+  return row;
+}
 
 Result<FileRows> files(const ApiContext& context, const Nothing&) {
   WITAN_TRY(all, context.daemon.published().all());
@@ -25,15 +32,27 @@ Result<FileRows> files(const ApiContext& context, const Nothing&) {
   return rows;
 }
 
-Result<FileRow> publish(const ApiContext& context, const PublishFileRequest& request) {
-  Daemon& daemon = context.daemon;
+using Given = std::function<Result<PublishedFile>(PublishedFiles&, const SigningKey& admin)>;
+
+Result<FileRow> give(Daemon& daemon, const Given& given) {
   if (!daemon.enrolment().isAdmin())
     return conflict("this device does not have the admin's key", "publish on the device where the cluster was begun");
   WITAN_TRY(key, readKey(daemon.path(), KeyName::admin));
-  WITAN_TRY(file, daemon.published().publish(request.name, request.text, key));
+  WITAN_TRY(file, given(daemon.published(), key));
   WITAN_DO(daemon.tick());
   daemon.takePublished();
   return fileRow(file);
+}
+
+Result<FileRow> publish(const ApiContext& context, const PublishFileRequest& request) {
+  return give(context.daemon, [&](PublishedFiles& files, const SigningKey& admin) {
+    return files.publish(request.name, request.text, admin);
+  });
+}
+
+Result<FileRow> withdraw(const ApiContext& context, const WithdrawFileRequest& request) {
+  return give(context.daemon,
+              [&](PublishedFiles& files, const SigningKey& admin) { return files.withdraw(request.name, admin); });
 }
 
 }  // namespace
@@ -43,7 +62,10 @@ std::vector<ControlRoute> fileRoutes() {
   return {
       get("/v1/files", "listFiles", "files", observer, "Agents and rules that the admin has published", files, {500}),
       post("/v1/files/publish", "publishFile", "files", admin,
-           "Signs an agent or rules for all devices; each has it from its next start on", publish, {409, 500})};
+           "Signs an agent or rules for all devices; each has it from its next start on", publish, {409, 500}),
+      post("/v1/files/withdraw", "withdrawFile", "files", admin,
+           "Takes an agent or rules away from all devices; each is without it from its next start on", withdraw,
+           {404, 409, 500})};
 }
 
 }  // namespace witan::node::api

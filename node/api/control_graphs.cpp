@@ -11,6 +11,7 @@
 #include "node/api/control_routes.h"
 #include "node/cluster/device_key.h"
 #include "node/operations/artefacts.h"
+#include "replica/core/operation_names.h"
 #include "replica/core/partition_host.h"
 #include "replica/graph_replay.h"
 #include "replica/graph_runtime.h"
@@ -214,12 +215,9 @@ void deploy(const ApiContext& context, const DeployRequest& asked, Later<GraphDe
 void sendMessage(const ApiContext& context, const SendRequest& asked, Later<GraphSent> later) {
   Daemon& daemon = context.daemon;
   const json::value body = asked.body;
-  const std::string operation =
-      "graph:" + toHex(sha256(concat(asked.graph, "|", asked.ingress, "|", asked.id, "|", canonicalJson(body), "|",
-                                     daemon.replica().device(), "|", daemon.now().wall.micros)))
-                     .substr(0, 32);
+  SystemRandom random;
   const Status taken = daemon.ask(
-      ingressRequest(asked.graph, asked.ingress, asked.id, operation, canonicalJson(body)), 10'000,
+      ingressRequest(asked.graph, asked.ingress, asked.id, drawnName("graph:", random), canonicalJson(body)), 10'000,
       [later](const Result<Answer>& answer) {
         if (!answer.ok()) return later.refuse(answer.error());
         const bool begun = answer->outcome == kernel::Outcome::approved;

@@ -12,6 +12,7 @@
 #include "node/daemon/agent_feed.h"
 #include "node/daemon/agents_policy_file.h"
 #include "replica/core/messages.h"
+#include "replica/core/operation_names.h"
 #include "replica/graph_runtime.h"
 #include "replication/writer.h"
 
@@ -88,14 +89,13 @@ constexpr std::uint64_t kDefaultWaitMs = 10'000;
 constexpr std::uint64_t kMostWaitMs = 120'000;
 constexpr std::size_t kMostProposals = 256;
 
-// Unless the caller names it: derived from the content and the moment, so that two equal requests are two operations.
+// Unless the caller names it: drawn, so that two equal requests are two operations and nobody comes first with it.
 template <class Asked>
-std::string operationIdOf(const ApiContext& context, const Asked& request) {
-  if (request.operationId) return *request.operationId;
-  return "api:" +
-         toHex(sha256(context.request.path + "|" + toJson(request) + "|" + context.daemon.replica().data().writer() +
-                      "|" + std::to_string(context.daemon.now().wall.micros)))
-             .substr(0, 32);
+Result<std::string> operationIdOf(const Asked& request) {
+  SystemRandom random;
+  if (!request.operationId) return drawnName("api:", random);
+  WITAN_DO(checkChosenName(*request.operationId));
+  return *request.operationId;
 }
 
 DecisionMade decisionOf(const Answer& answer) {
@@ -170,12 +170,14 @@ Result<Request> requestOf(const ApiContext& context, const ProposeRequest& asked
     return Error{ErrorCode::unauthorised, "only people answer what a graph asks",
                  "POST /v1/graphs/answer, with a counselor's token: witan graph answer"};
   WITAN_TRY(module, moduleNamed(context.daemon, asked.domain));
-  return proposalRequest(*module, asked.entity, asked.role, operationIdOf(context, asked), asked.action);
+  WITAN_TRY(operation, operationIdOf(asked));
+  return proposalRequest(*module, asked.entity, asked.role, std::move(operation), asked.action);
 }
 
 Result<Request> requestOf(const ApiContext& context, const AnswerRequest& asked) {
   WITAN_TRY(module, moduleNamed(context.daemon, std::string(kGraphDomain)));
-  return proposalRequest(*module, asked.graph, "Person", operationIdOf(context, asked),
+  WITAN_TRY(operation, operationIdOf(asked));
+  return proposalRequest(*module, asked.graph, "Person", std::move(operation),
                          json::object{{"type", "Answer"},
                                       {"run", asked.run},
                                       {"node", asked.node},
@@ -188,7 +190,8 @@ Result<Request> requestOf(const ApiContext& context, const AnswerRequest& asked)
 
 Result<Request> requestOf(const ApiContext& context, const BeginRequest& asked) {
   WITAN_TRY(module, moduleNamed(context.daemon, asked.domain));
-  return initRequest(*module, asked.entity, operationIdOf(context, asked), asked.init.value_or(json::object()));
+  WITAN_TRY(operation, operationIdOf(asked));
+  return initRequest(*module, asked.entity, std::move(operation), asked.init.value_or(json::object()));
 }
 
 Result<Request> requestOf(const ApiContext& context, const DecideRequest& asked) {
@@ -231,9 +234,7 @@ void decideAll(const ApiContext& context, const ProposalsRequest& asked, Later<P
   if (count == 0) return later.answer(*outcomes);
   const auto open = std::make_shared<std::size_t>(count);
   for (std::size_t i = 0; i < count; ++i) {
-    ProposeRequest one = asked.proposals[i];
-    if (!one.operationId) one.operationId = concat(operationIdOf(context, one), "/", i);
-    ask(context, requestOf(context, one), asked.waitMs,
+    ask(context, requestOf(context, asked.proposals[i]), asked.waitMs,
         [later, outcomes, open, i](const auto& made, const net::HttpHeaders&) {
           ProposalOutcome& its = outcomes->outcomes[i];
           if (!made.ok())

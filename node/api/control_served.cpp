@@ -42,7 +42,8 @@ void serve(const ApiContext& context, const ServeRequest& request) {
 
 Result<AnswerTaken> answer(const ApiContext& context, const ServedAnswer& given) {
   WITAN_TRY(port, portOf(context.daemon, given.agent));
-  return AnswerTaken{port->answer(given.question, {ToolAnswer::Kind::done, given.answer, ""})};
+  WITAN_TRY(taken, port->answer(given.question, given.answer));
+  return AnswerTaken{taken};
 }
 
 }  // namespace
@@ -61,7 +62,7 @@ std::vector<ControlRoute> servedRoutes() {
                                    "text/event-stream"},
                                   serve),
       post("/v1/agent/answer", "answerForAgent", "agents", operator_,
-           "The program's answer to a question; the first one counts", answer, {404})};
+           "The program's answer to a question; the first one counts", answer, {400, 404})};
 }
 
 }  // namespace witan::node::api

@@ -5,6 +5,7 @@
 #include "agents/data/data_agent.h"
 #include "base/quote.h"
 #include "domains/agents.h"
+#include "node/data_dir/published_document.h"
 #include "program/durable_file.h"
 
 namespace witan::node {
@@ -29,10 +30,8 @@ ToolConfig mindOf(const agents::AgentFile& file, const std::string& place) {
   return mind;
 }
 
-Result<std::unique_ptr<const agents::Agent>> agentOf(const std::string& text, const std::string& name,
-                                                     std::vector<ToolConfig>* minds = nullptr) {
-  WITAN_TRY(file, agents::readAgentFile(text, name));
-  if (minds != nullptr && file.ownProgram()) minds->push_back(mindOf(file, name));
+Result<std::unique_ptr<const agents::Agent>> agentOf(agents::AgentFile file, const std::string& text,
+                                                     const std::string& name) {
   auto made = agents::DataAgent::make(std::move(file), agents::agentFileVersion(text));
   if (!made.ok()) return invalid(name + ": " + made.error().message, made.error().hint);
   return std::unique_ptr<const agents::Agent>(*std::move(made));
@@ -57,35 +56,64 @@ Status mayBeNamed(const agents::AgentSpec& spec, const fs::path& file) {
   return okStatus();
 }
 
+struct ReadAgent {
+  std::unique_ptr<const agents::Agent> agent;
+  std::optional<ToolConfig> mind;
+};
+
+// All that a start asks of a file.
+Result<ReadAgent> readAgent(const std::string& text, const fs::path& path, std::span<const ToolConfig> tools) {
+  const std::string name = path.string();
+  WITAN_TRY(file, agents::readAgentFile(text, name));
+  ReadAgent read;
+  if (file.ownProgram()) {
+    read.mind = mindOf(file, name);
+    WITAN_DO(checkTool(*read.mind));
+    if (const auto same = std::ranges::find(tools, file.id, &ToolConfig::name); same != tools.end())
+      return conflict(concat(name, ": the agent has the name of a tool: ", same->place, " has [tool.", file.id, "]"),
+                      "another id");
+  }
+  WITAN_SET(read.agent, agentOf(std::move(file), text, name));
+  WITAN_DO(mayBeNamed(read.agent->spec(), path));
+  return read;
+}
+
 }  // namespace
 
-Status AgentFiles::check(const std::string& text, const std::string& name) {
-  WITAN_TRY(agent, agentOf(text, name));
-  return mayBeNamed(agent->spec(), name);
+Status AgentFiles::check(const std::string& text, const std::string& name, std::span<const ToolConfig> tools) {
+  const auto read = readAgent(text, name, tools);
+  return read.ok() ? okStatus() : Status(read.error());
 }
 
 Status AgentFiles::keep(const fs::path& dir, const std::string& text) {
   return keepVersion(dir, agents::agentFileVersion(text), text);
 }
 
-Result<AgentFiles> AgentFiles::load(const fs::path& dir) {
+Result<AgentFiles> AgentFiles::load(const fs::path& dir, std::span<const ToolConfig> tools) {
   std::vector<fs::path> files;
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(folderOf(dir), failed))
     if (entry.path().filename().string().ends_with(kEnding)) files.push_back(entry.path());
-  if (files.size() > kMostAgentFiles)
-    return invalid(concat(folderOf(dir).string(), ": more than ", kMostAgentFiles, " agents"));
   std::ranges::sort(files);
   AgentFiles out;
   for (const fs::path& file : files) {
     WITAN_TRY(text, readSmallFile(file, agents::kMaxAgentFileBytes));
     if (!text) continue;
-    WITAN_TRY(agent, agentOf(*text, file.string(), &out.minds_));
-    const agents::AgentSpec& spec = agent->spec();
-    WITAN_DO(mayBeNamed(spec, file));
-    WITAN_DO(keepVersion(dir, spec.version, *text));
-    out.agents_.push_back(std::move(agent));
+    auto read = out.agents_.size() < kMostAgentFiles
+                    ? readAgent(*text, file, tools)
+                    : Result<ReadAgent>(invalid(concat(file.string(), ": more than ", kMostAgentFiles, " agents")));
+    if (!read.ok()) {
+      WITAN_TRY(words, leaveOut(dir, file, read.error()));
+      out.leftOut_.push_back(std::move(words)), out.leftOutNames_.push_back(file.filename().string());
+      continue;
+    }
+    WITAN_DO(keepVersion(dir, read->agent->spec().version, *text));
+    out.agents_.push_back(std::move(read->agent));
+    if (read->mind) out.minds_.push_back(*std::move(read->mind));
   }
+  for (const auto& entry : fs::directory_iterator(dir / "published", failed))
+    if (std::string name = entry.path().filename().string(); name.ends_with(kEnding) && isWithdrawn(dir, name))
+      out.leftOutNames_.push_back(std::move(name));
   return out;
 }
 
@@ -97,7 +125,8 @@ Result<std::unique_ptr<const agents::Agent>> AgentFiles::version(const fs::path&
   const fs::path file = folderOf(dir) / "versions" / (version + std::string(kEnding));
   WITAN_TRY(text, readSmallFile(file, agents::kMaxAgentFileBytes));
   if (!text || agents::agentFileVersion(*text) != version) return none;
-  return agentOf(*text, file.string());
+  WITAN_TRY(read, agents::readAgentFile(*text, file.string()));
+  return agentOf(std::move(read), *text, file.string());
 }
 
 std::vector<const agents::Agent*> AgentFiles::all() const {
@@ -112,17 +141,13 @@ const agents::Agent* AgentFiles::find(std::string_view id) const {
   return domains::findAgent(id);
 }
 
-Result<std::vector<ToolConfig>> AgentFiles::withMinds(std::vector<ToolConfig> tools) const {
-  for (const ToolConfig& mind : minds_) {
-    const auto same = std::ranges::find(tools, mind.name, &ToolConfig::name);
-    if (same != tools.end())
-      return conflict(
-          concat(mind.place, ": the agent has the name of a tool: ", same->place, " has [tool.", mind.name, "]"),
-          "another id");
-    if (const Status good = checkTool(mind); !good.ok()) return good.error();
-    tools.push_back(mind);
-  }
+std::vector<ToolConfig> AgentFiles::withMinds(std::vector<ToolConfig> tools) const {
+  tools.insert(tools.end(), minds_.begin(), minds_.end());
   return tools;
+}
+
+bool AgentFiles::isLeftOut(std::string_view id) const {
+  return std::ranges::find(leftOutNames_, concat(id, kEnding)) != leftOutNames_.end();
 }
 
 bool AgentFiles::isServed(std::string_view id) const {

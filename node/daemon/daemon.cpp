@@ -101,8 +101,8 @@ Result<std::shared_ptr<const AgentSetup>> Daemon::agentSetup() {
   setup.policy = gate_ = std::move(policy);
   setup.options.wake.scope = config_.scope;
   setup.options.retentionMs = setup.options.saga.retryMs = config_.retentionDays * 86'400'000;
-  WITAN_SET(agentFiles_, AgentFiles::load(path_));
-  WITAN_TRY(tools, agentFiles_.withMinds(config_.tools));
+  WITAN_SET(agentFiles_, AgentFiles::load(path_, config_.tools));
+  std::vector<ToolConfig> tools = agentFiles_.withMinds(config_.tools);
   offerTools(setup.options, tools);
   setup.options.wake.attended = [this](std::string_view agent) { return tools_ != nullptr && tools_->attended(agent); };
   WITAN_TRY(secrets, secretsOf(path_, tools, config_.secretKey));
@@ -116,6 +116,10 @@ Result<std::shared_ptr<const AgentSetup>> Daemon::agentSetup() {
   } else {
     for (std::size_t i = 0; i < config_.agents.size(); ++i) {
       const agents::Agent* agent = agentFiles_.find(config_.agents[i]);
+      if (agent == nullptr && agentFiles_.isLeftOut(config_.agents[i])) {
+        log_.warn("agents", "its file was left out or withdrawn", {{"agent", config_.agents[i]}});
+        continue;
+      }
       if (agent == nullptr) return noSuchAgent(config_, i);
       setup.agents.push_back(agent);
     }
@@ -175,13 +179,15 @@ Status Daemon::openDir() {
       replica().data().incarnation().cause != replication::IncarnationCause::freshStore)
     log_.warn("replica", "this device goes on as a new writer",
               {{"writer", replica().data().writer()}, {"why", replica().data().incarnation().why}});
+  for (const std::string& what : agentFiles_.leftOut())
+    replica().data().note({kLeftOut, "", what}), log_.error("files", what);
   for (const std::string& what : dir_->damaged()) log_.error("store", what, {{"hint", "witan doctor says what to do"}});
   WITAN_DO(hostNone(replica(), config_.scope));
   WITAN_DO(letFounderTakeOver());
   WITAN_DO(bootstrapMissing());
   feed_ = std::make_unique<LedgerFeed>(replica());
   readers_ = std::make_unique<LedgerReaders>(loop_, replica(), dir_->ledgers(), config_.pendingTtlSeconds * 1'000'000);
-  published_ = std::make_unique<PublishedFiles>(replica().data(), config_.scope, path_, rosters_.admin());
+  published_ = std::make_unique<PublishedFiles>(replica().data(), dir_->ledgers(), config_, path_, rosters_.admin());
   inbox_ = std::make_unique<InboxIndex>(replica().data(), config_.scope);
   refused_ = std::make_unique<RefusedAnswers>(replica());
   for (const auto& [id, waiting] : std::as_const(replica()).outbox().all()) refused_->left(waiting.request);

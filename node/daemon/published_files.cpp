@@ -7,6 +7,7 @@
 #include "node/cluster/device_key.h"
 #include "node/daemon/agent_files.h"
 #include "node/data_dir/node_dir.h"
+#include "node/events/rule_check.h"
 #include "program/durable_file.h"
 #include "replication/records/record_write.h"
 #include "replication/records/signed_document.h"
@@ -23,56 +24,43 @@ using replication::SignedDocumentBody;
 namespace {
 
 constexpr std::string_view kAgentEnding = ".agent.toml", kRulesEnding = ".domain.toml";
-constexpr const char* kText = "text";
+// The market keeps its statements in a domain of this name (node/market/market_runs.h).
+constexpr std::string_view kMarketRules = "evidence.domain.toml";
+constexpr std::size_t kMostNameBytes = 128;
 
 bool isAgentName(std::string_view name) { return name.ends_with(kAgentEnding); }
 
 std::string nameIn(std::string_view key) { return std::string(key.substr(0, key.find('/'))); }
 
-fs::path documentPath(const fs::path& dir, const std::string& name) { return dir / "published" / name; }
+std::string domainIn(std::string_view name) { return std::string(name.substr(0, name.size() - kRulesEnding.size())); }
 
 fs::path placeOf(const fs::path& dir, const std::string& name) {
-  return isAgentName(name) ? dir / "agents" / name
-                           : ruleFilePath(dir, std::string_view(name).substr(0, name.size() - kRulesEnding.size()));
-}
-
-// Errors: the text is not what the name says.
-Status checkText(const std::string& name, const std::string& text) {
-  if (name.find('/') != name.npos) return invalid(inQuotes(name) + " is no name of a file");
-  if (isAgentName(name)) return AgentFiles::check(text, name);
-  if (!name.ends_with(kRulesEnding))
-    return invalid(inQuotes(name) + " is neither an agent nor rules", "ID.agent.toml or DOMAIN.domain.toml");
-  WITAN_TRY(module, rules::makeRuleModule(text, name));
-  if (module->signature().domain + std::string(kRulesEnding) == name) return okStatus();
-  return invalid(concat(name, ": its domain is ", inQuotes(module->signature().domain)),
-                 concat("the file must be named ", module->signature().domain, kRulesEnding));
-}
-
-// Errors: not signed by the admin, of another name.
-Result<PublishedFile> readDocument(std::string_view bytes, const std::string& name, const PublicKey& admin) {
-  WITAN_TRY(document, replication::decodeRecord<SignedDocumentBody>(bytes));
-  WITAN_DO(replication::verify(document, admin));
-  WITAN_TRY(content, parseJson(document.content, kOwnJson));
-  const json::value* text = content.is_object() ? content.get_object().if_contains(kText) : nullptr;
-  if (document.kind != DocumentKind::policy || document.name != name || text == nullptr || !text->is_string())
-    return invalid("the signed document is not of " + inQuotes(name));
-  return PublishedFile{name, document.version, std::string(text->get_string())};
-}
-
-// None: none is there that counts.
-Result<std::optional<PublishedFile>> keptDocument(const fs::path& dir, const std::string& name,
-                                                  const PublicKey& admin) {
-  WITAN_TRY(bytes, readSmallFile(documentPath(dir, name), replication::kMaxRecordBytes));
-  if (!bytes) return std::optional<PublishedFile>();
-  auto file = readDocument(*bytes, name, admin);
-  return file.ok() ? std::optional(*std::move(file)) : std::nullopt;
+  return isAgentName(name) ? dir / "agents" / name : ruleFilePath(dir, domainIn(name));
 }
 
 }  // namespace
 
+// What a start asks of the file by itself, said once (AgentFiles, mayInstall), and that it is what its name says.
+Status PublishedFiles::mayCome(const PublishedFile& file) const {
+  const std::string& name = file.name;
+  if (name.find('/') != name.npos || name.size() > kMostNameBytes)
+    return invalid(inQuotes(name) + " is no name of a file", concat("at most ", kMostNameBytes, " bytes"));
+  if (isAgentName(name)) return AgentFiles::check(*file.text, name, config_.tools);
+  if (!name.ends_with(kRulesEnding))
+    return invalid(inQuotes(name) + " is neither an agent nor rules", "ID.agent.toml or DOMAIN.domain.toml");
+  if (name == kMarketRules) return conflict(name + ": the market has the domain of this name", "another name");
+  WITAN_TRY(module, rules::makeRuleModule(*file.text, name));
+  if (module->signature().domain + std::string(kRulesEnding) != name)
+    return invalid(concat(name, ": its domain is ", inQuotes(module->signature().domain)),
+                   concat("the file must be named ", module->signature().domain, kRulesEnding));
+  if (const Status may = mayInstall(*module); !may.ok())
+    return Error{may.error().code, concat(name, ": ", may.error().message), may.error().hint};
+  return okStatus();
+}
+
 Result<PublishedFiles::Found> PublishedFiles::find(const std::string& name) {
   Found found;
-  replication::Space* space = replica_.database(DatabaseName::agents).find(scope_);
+  replication::Space* space = replica_.database(DatabaseName::agents).find(config_.scope);
   if (space == nullptr) return found;
   std::vector<replication::Version> all;
   for (const std::string& key : space->keys(replication::Kind::policy)) {
@@ -85,61 +73,104 @@ Result<PublishedFiles::Found> PublishedFiles::find(const std::string& name) {
     found.refused.push_back(concat(name, ": a version counts for nothing: ", one.why));
   if (!view.current) return found;
   WITAN_SET(found.document, replication::encodeRecord(view.current->document));
-  if (auto file = readDocument(found.document, name, admin_); file.ok()) found.file = *std::move(file);
+  if (auto file = readPublished(found.document, name, admin_); file.ok()) found.file = *std::move(file);
   return found;
 }
 
 std::set<std::string> PublishedFiles::names() {
   std::set<std::string> all;
-  if (replication::Space* space = replica_.database(DatabaseName::agents).find(scope_))
+  if (replication::Space* space = replica_.database(DatabaseName::agents).find(config_.scope))
     for (const std::string& key : space->keys(replication::Kind::policy)) all.insert(nameIn(key));
   return all;
 }
 
+Result<PublishedFile> PublishedFiles::latest(const std::string& name) {
+  WITAN_TRY(known, find(name));
+  WITAN_TRY(kept, keptPublished(dir_, name, admin_));
+  PublishedFile none{name, 0, std::nullopt};
+  const PublishedFile &there = known.file ? *known.file : none, &here = kept ? *kept : none;
+  return there.version >= here.version ? there : here;
+}
+
+Result<bool> PublishedFiles::decidedUnder(const std::string& name) const {
+  return isAgentName(name) ? Result<bool>(false) : holdsEntries(ledgers_, domainIn(name));
+}
+
+Result<PublishedFile> PublishedFiles::write(PublishedFile file, const SigningKey& admin) {
+  SignedDocumentBody body{
+      .kind = DocumentKind::policy, .name = file.name, .version = file.version, .content = publishedContent(file.text)};
+  WITAN_TRY(document, replication::sign(std::move(body), admin));
+  const std::string key = concat(file.name, "/", toHex(replication::documentDigest(document)).substr(0, 32));
+  WITAN_TRY(write, replication::recordWrite(key, document));
+  WITAN_DO(replica_.commit(DatabaseName::agents, config_.scope, {&write, 1}));
+  return file;
+}
+
 Result<PublishedFile> PublishedFiles::publish(const std::string& name, const std::string& text,
                                               const SigningKey& admin) {
-  WITAN_DO(checkText(name, text));
-  WITAN_TRY(known, find(name));
-  const std::optional<PublishedFile>& before = known.file;
-  WITAN_TRY(kept, keptDocument(dir_, name, admin_));
+  PublishedFile file{name, 0, text};
+  WITAN_DO(mayCome(file));
+  WITAN_TRY(before, latest(name));
   if (!isAgentName(name)) {
     WITAN_TRY(there, readSmallFile(placeOf(dir_, name), replication::kMaxRecordBytes));
-    if ((there && *there != text) || (before && before->text != text))
+    if ((there && *there != text) || (before.text && *before.text != text))
       return conflict("other rules are known as " + inQuotes(name) + ", and ledgers may be of them",
                       "give the domain another name");
   }
-  PublishedFile file{name, std::max(before ? before->version : 0, kept ? kept->version : 0) + 1, text};
-  SignedDocumentBody body{.kind = DocumentKind::policy,
-                          .name = name,
-                          .version = file.version,
-                          .content = canonicalJson(json::object{{kText, text}})};
-  WITAN_TRY(document, replication::sign(std::move(body), admin));
-  const std::string key = concat(name, "/", toHex(replication::documentDigest(document)).substr(0, 32));
-  WITAN_TRY(write, replication::recordWrite(key, document));
-  WITAN_DO(replica_.commit(DatabaseName::agents, scope_, {&write, 1}));
-  return file;
+  file.version = before.version + 1;
+  return write(std::move(file), admin);
+}
+
+Result<PublishedFile> PublishedFiles::withdraw(const std::string& name, const SigningKey& admin) {
+  WITAN_TRY(before, latest(name));
+  if (!before.text) return notFound(inQuotes(name) + " is not published", "see: witan publish");
+  WITAN_TRY(decided, decidedUnder(name));
+  if (decided) return conflict("ledgers are of the rules in " + inQuotes(name), "they stay: the ledgers need them");
+  return write({name, before.version + 1, std::nullopt}, admin);
 }
 
 // The document comes first: a file without it does not count where only published ones do.
 Result<std::string> PublishedFiles::takeIn(const PublishedFile& file, const std::string& document) {
-  if (const Status good = checkText(file.name, file.text); !good.ok())
-    return concat(file.name, " was published, and cannot be read here: ", good.error().message);
+  if (!file.text) return takeAway(file, document);
+  if (const Status good = mayCome(file); !good.ok()) {
+    const std::string words = concat(file.name, ", version ", file.version, " of the cluster's admin (",
+                                     fingerprintOf(admin_), "), does not come in: ", good.error().message);
+    replica_.note({kLeftOut, "", words});
+    return words;
+  }
   const fs::path place = placeOf(dir_, file.name);
   WITAN_TRY(there, readSmallFile(place, replication::kMaxRecordBytes));
-  if (!isAgentName(file.name) && there && *there != file.text)
+  if (!isAgentName(file.name) && there && *there != *file.text)
     return file.name + " was published, but other rules are installed here under this name, and stay";
   WITAN_DO(makeFolder(dir_ / "published"));
   WITAN_DO(makeFolder(place.parent_path()));
-  WITAN_DO(replaceFile(documentPath(dir_, file.name), document, 0644));
-  if (isAgentName(file.name)) WITAN_DO(AgentFiles::keep(dir_, file.text));
-  if (there && *there == file.text) return concat(file.name, " is published as it is here");
-  WITAN_DO(replaceFile(place, file.text, 0644));
+  WITAN_DO(replaceFile(publishedPath(dir_, file.name), document, 0644));
+  if (isAgentName(file.name)) WITAN_DO(AgentFiles::keep(dir_, *file.text));
+  if (there && *there == *file.text) return concat(file.name, " is published as it is here");
+  WITAN_DO(replaceFile(place, *file.text, 0644));
   return concat(file.name, " has come, version ", file.version, ": the node has it from its next start on");
+}
+
+// Only what came by itself goes by itself.
+Result<std::string> PublishedFiles::takeAway(const PublishedFile& file, const std::string& document) {
+  WITAN_TRY(decided, decidedUnder(file.name));
+  if (decided) return file.name + " was withdrawn, but ledgers here are of its rules, and it stays";
+  const fs::path place = placeOf(dir_, file.name);
+  WITAN_TRY(there, readSmallFile(place, replication::kMaxRecordBytes));
+  WITAN_TRY(kept, keptPublished(dir_, file.name, admin_));
+  const bool own = there && (!kept || kept->text != there);
+  std::error_code failed;
+  if (there && !own && !fs::remove(place, failed))
+    return ioFailed(concat("cannot take away ", place.string(), " (", failed.message(), ")"));
+  WITAN_DO(makeFolder(dir_ / "published"));
+  WITAN_DO(replaceFile(publishedPath(dir_, file.name), document, 0644));
+  if (own) return file.name + " was withdrawn; the file here is another one, and stays";
+  return concat(file.name, " was withdrawn, version ", file.version, ": the node is without it from its next start on");
 }
 
 Result<std::vector<std::string>> PublishedFiles::look() {
   std::vector<std::string> words;
-  replication::Space* space = replica_.database(DatabaseName::agents).find(scope_);
+  replication::Space* space = replica_.database(DatabaseName::agents).find(config_.scope);
   if (space == nullptr) return words;
   std::set<std::string> changed;
   arrivals_.look(*space, [&](const replication::Record& record) { changed.insert(nameIn(record.key)); });
@@ -147,7 +178,7 @@ Result<std::vector<std::string>> PublishedFiles::look() {
     WITAN_TRY(found, find(name));
     std::ranges::move(found.refused, std::back_inserter(words));
     if (!found.file) continue;
-    WITAN_TRY(kept, keptDocument(dir_, name, admin_));
+    WITAN_TRY(kept, keptPublished(dir_, name, admin_));
     if (kept && kept->version >= found.file->version) continue;
     WITAN_TRY(taken, takeIn(*found.file, found.document));
     words.push_back(std::move(taken));
@@ -176,7 +207,7 @@ Status checkPublished(const fs::path& dir) {
     std::ranges::sort(names);
     for (const std::string& name : names) {
       WITAN_TRY(text, readSmallFile(dir / folder / name, replication::kMaxRecordBytes));
-      WITAN_TRY(kept, keptDocument(dir, name, admin));
+      WITAN_TRY(kept, keptPublished(dir, name, admin));
       if (text && (!kept || kept->text != *text))
         return Error{ErrorCode::unauthorised,
                      concat((dir / folder / name).string(), " is not what the cluster's admin has published"),

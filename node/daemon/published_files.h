@@ -3,9 +3,10 @@
 // NAME/DIGEST that never changes, so it travels through anybody and counts only with the admin's signature. A device
 // that has one keeps it in DIR/published and puts its text where nodes read such files when they start: DIR/agents,
 // DIR/rules. Each version of an agent stays in DIR/agents/versions, for the replay of its runs. A published rule file
-// never takes the place of another one of its name: ledgers may be of that.
+// never takes the place of another one of its name: ledgers may be of that. A file that a device cannot start with does
+// not come in, as it is not published. The way back is a version without a text: it takes the file away again.
 //
-// Belongs to a Daemon, on its loop's thread; the replica outlives it.
+// Belongs to a Daemon, on its loop's thread; replica, ledgers and configuration outlive it.
 #pragma once
 
 #include <filesystem>
@@ -15,26 +16,26 @@
 #include <vector>
 
 #include "base/crypto.h"
+#include "node/config/daemon_config.h"
+#include "node/data_dir/published_document.h"
 #include "replication/arrivals.h"
 #include "replication/local_replica.h"
+#include "store/store.h"
 
 namespace witan::node {
 
-struct PublishedFile {
-  std::string name;  // "clerk.agent.toml"
-  std::uint64_t version = 0;
-  std::string text;
-};
-
 class PublishedFiles {
  public:
-  PublishedFiles(replication::LocalReplica& replica, std::string scope, std::filesystem::path dir,
-                 const PublicKey& admin)
-      : replica_(replica), scope_(std::move(scope)), dir_(std::move(dir)), admin_(admin) {}
+  PublishedFiles(replication::LocalReplica& replica, const store::Store& ledgers, const DaemonConfig& config,
+                 std::filesystem::path dir, const PublicKey& admin)
+      : replica_(replica), ledgers_(ledgers), config_(config), dir_(std::move(dir)), admin_(admin) {}
 
   // As the next version. It is durable with the next flush of the agents' database, and look() finds it. Errors:
-  // invalid, the text is not what its name says; conflict, other rules of this name are there.
+  // invalid, the text is not what its name says, or no node would start with it; conflict, other rules of this name are
+  // there.
   Result<PublishedFile> publish(const std::string& name, const std::string& text, const SigningKey& admin);
+  // The next version takes it away from all devices. Errors: notFound; conflict, a ledger here is of these rules.
+  Result<PublishedFile> withdraw(const std::string& name, const SigningKey& admin);
   // Takes in what has come since the last look. What happened to each, in words. Errors: of the store or the disk.
   Result<std::vector<std::string>> look();
   // The version of each that counts, by name.
@@ -49,10 +50,17 @@ class PublishedFiles {
   };
   Result<Found> find(const std::string& name);
   std::set<std::string> names();
+  Result<PublishedFile> write(PublishedFile file, const SigningKey& admin);
+  // The highest version that is known here, and what it holds.
+  Result<PublishedFile> latest(const std::string& name);
+  Status mayCome(const PublishedFile& file) const;
+  Result<bool> decidedUnder(const std::string& name) const;
   Result<std::string> takeIn(const PublishedFile& file, const std::string& document);
+  Result<std::string> takeAway(const PublishedFile& file, const std::string& document);
 
   replication::LocalReplica& replica_;
-  const std::string scope_;
+  const store::Store& ledgers_;
+  const DaemonConfig& config_;
   const std::filesystem::path dir_;
   const PublicKey admin_;
   replication::Arrivals arrivals_{replication::Kind::policy};

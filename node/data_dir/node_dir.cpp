@@ -4,8 +4,10 @@
 
 #include "agents/host/agent_host.h"
 #include "domains/registry.h"
+#include "node/data_dir/published_document.h"
 #include "node/data_dir/replica_dir.h"
 #include "node/data_dir/replica_store.h"
+#include "node/events/rule_check.h"
 #include "store/wal_damage.h"
 
 namespace witan::node {
@@ -27,6 +29,24 @@ Result<std::vector<std::string>> installedRuleFiles(const std::filesystem::path&
   return files;
 }
 
+namespace {
+
+Result<std::unique_ptr<kernel::DomainModule>> moduleOf(const std::string& name,
+                                                       const std::vector<const kernel::DomainModule*>& known) {
+  WITAN_TRY(module, domains::makeDomain(name));
+  const std::string& domain = module->signature().domain;
+  if (std::ranges::any_of(known, [&](const auto* one) { return one->signature().domain == domain; }))
+    return conflict(concat(name, ": there is another domain ", domain), "give this one another name, or take it away");
+  return module;
+}
+
+Status mayStart(const Result<std::unique_ptr<kernel::DomainModule>>& module, bool ruleFile) {
+  if (!module.ok()) return module.error();
+  return ruleFile ? mayInstall(**module) : okStatus();
+}
+
+}  // namespace
+
 Result<std::unique_ptr<NodeDir>> NodeDir::open(const std::filesystem::path& dir, NodeSetup setup, Now now) {
   std::unique_ptr<NodeDir> opened(new NodeDir(dir));
   WITAN_SET(setup.replication, readReplicaOptions(dir, opened->record_));
@@ -35,14 +55,21 @@ Result<std::unique_ptr<NodeDir>> NodeDir::open(const std::filesystem::path& dir,
     WITAN_TRY(files, installedRuleFiles(dir));
     setup.domainNames.insert(setup.domainNames.end(), files.begin(), files.end());
   }
+  std::vector<std::string> leftOut;
   for (const std::string& name : setup.domainNames) {
-    WITAN_TRY(module, domains::makeDomain(name));
-    const std::string& domain = module->signature().domain;
-    if (std::ranges::any_of(setup.domains, [&](const auto* one) { return one->signature().domain == domain; }))
-      return conflict(concat(name, ": there is another domain ", domain),
-                      "give this one another name, or take it away");
-    setup.domains.push_back(module.get());
-    opened->modules_.push_back(std::move(module));
+    auto module = moduleOf(name, setup.domains);
+    const bool ruleFile = domains::isRuleFile(name);
+    if (const Status may = mayStart(module, ruleFile); !may.ok()) {
+      auto words = ruleFile ? leaveOut(dir, name, may.error()) : Result<std::string>(may.error());
+      if (words.ok()) {
+        leftOut.push_back(*std::move(words));
+        continue;
+      }
+      // Of a file that somebody of this device put there, only what cannot be started at all.
+      if (!module.ok()) return module.error();
+    }
+    setup.domains.push_back(module->get());
+    opened->modules_.push_back(*std::move(module));
   }
   WITAN_TRY(journal, openReplicaStore(dir / "journal"));
   opened->journal_ = std::move(journal);
@@ -55,6 +82,7 @@ Result<std::unique_ptr<NodeDir>> NodeDir::open(const std::filesystem::path& dir,
   opened->record_.opened(opened->replica_->data());
   for (const char* name : {"journal", "agents", "ledgers"})
     for (std::string& what : store::keptDamage(dir / name)) opened->damaged_.push_back(std::move(what));
+  for (const std::string& what : leftOut) opened->replica_->data().note({kLeftOut, "", what});
   for (const std::string& what : opened->damaged_) opened->replica_->data().note({"damagedLog", "", what});
   return opened;
 }

@@ -2,6 +2,7 @@
 
 #include "base/bytes.h"
 #include "base/json_codec.h"
+#include "base/quote.h"
 #include "base/sha256.h"
 
 namespace witan::node {
@@ -110,6 +111,8 @@ Status readBody(Members& members, EventLine& line) {
     return readDecision(members, line);
   }
   line.kind = EventLine::Kind::proposal;
+  if (line.operationId && line.operationId->starts_with("queue:"))
+    return invalid("operationId: ids like " + inQuotes(*line.operationId) + " belong to answers of counselors");
   WITAN_DO(members.text("role", line.role, true));
   WITAN_DO(members.text("device", line.device, false));
   WITAN_DO(members.text("agent", line.agent, false));

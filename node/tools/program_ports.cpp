@@ -5,6 +5,7 @@
 #include "base/quote.h"
 #include "base/utf8.h"
 #include "net/child_process.h"
+#include "node/tools/program_answer.h"
 #include "node/tools/served_port.h"
 #include "program/line_reader.h"
 
@@ -15,14 +16,10 @@ namespace {
 using Kind = ToolAnswer::Kind;
 
 constexpr std::size_t kMostProgramLine = 1 << 20, kMostLastWords = 512;
+constexpr std::size_t kMostWords = 4 << 20;    // beside its answers, for one question
+constexpr std::size_t kMostAnswered = 10'000;  // questions of which it is known how often they were answered
 constexpr std::int64_t kFirstRestMs = 100, kLastRestMs = 10'000;
 constexpr unsigned kMostStarts = 3;  // for one question
-
-ToolAnswer answerIn(std::string_view line) {
-  auto value = parseJson(line, {.bytes = kMostProgramLine, .depth = 40});
-  if (!value.ok()) return {Kind::done, json::value(concat("no JSON: ", value.error().message)), ""};
-  return {Kind::done, *std::move(value), ""};
-}
 
 // A question is a line on stdin, its answer the next line on stdout that begins with a brace; other lines are for the
 // log. What it is asked changes nothing, so a program that ends is asked again when it has been started anew.
@@ -34,6 +31,8 @@ class ProgramPort final : public ToolPort {
   void call(std::uint64_t key, ToolRequest request, Done done) override {
     if (done_) return done({Kind::notDone, nullptr, "the program thinks about something else"});
     key_ = key, done_ = std::move(done), starts_ = 0;
+    name_ = std::to_string(++asked_);
+    request.arguments[kQuestionMember] = name_;
     question_ = canonicalJson(request.arguments) + "\n";
     ask();
   }
@@ -59,15 +58,15 @@ class ProgramPort final : public ToolPort {
   }
 
   bool start() {
-    lines_.emplace(kMostProgramLine), errors_.clear();
+    lines_.emplace(kMostProgramLine), errors_.clear(), words_ = 0;
     ++starts_;
     net::ChildEvents events{
         .out = [this](std::string_view bytes) { took(bytes); },
         .err =
             [this](std::string_view bytes) {
-              setup_.say(clip(bytes, kMostLastWords));
               errors_ += bytes;
               errors_.erase(0, errors_.size() - std::min(errors_.size(), kMostLastWords));
+              heard(bytes);
             },
         .ended = [this](const std::string& how) { over("the program has ended: " + how); },
     };
@@ -87,14 +86,29 @@ class ProgramPort final : public ToolPort {
       if (line->overlong) return over("the program writes a line of more than 1 MiB");
       if (line->text.empty()) continue;
       if (line->text.front() != '{') {
-        setup_.say(clip(line->text, kMostLastWords));
+        if (!heard(line->text)) return;
+        continue;
+      }
+      auto answer = parseJson(line->text, {.bytes = kMostProgramLine, .depth = 40});
+      if (answer.ok() && !isAnswerTo(done_ ? name_ : "", *answer)) {
+        if (!heard("its answer to another question is passed over")) return;
         continue;
       }
       if (!done_) return over("the program answers what it was not asked");
-      pauseMs_ = 0;
-      finish(answerIn(line->text));
+      pauseMs_ = 0, words_ = 0;
+      const Status good = answer.ok() ? checkResult(setup_.config, *answer) : Status(answer.error());
+      if (!good.ok()) setup_.say(concat("its answer cannot be used: ", good.error().message));
+      // What is no answer is asked for again.
+      finish({Kind::done, good.ok() ? *std::move(answer) : json::value(good.error().message), ""});
     }
     if (lines_->passedOver() > kMostProgramLine) over("the program writes a line of more than 1 MiB");
+  }
+
+  // False: it has written too much, and was ended.
+  bool heard(std::string_view words) {
+    words_ += words.size() + 1;
+    if (words_ > kMostWords) return over("the program writes more than 4 MiB that is no answer"), false;
+    return setup_.say(clip(words, kMostLastWords)), true;
   }
 
   void over(const std::string& why) {
@@ -116,8 +130,9 @@ class ProgramPort final : public ToolPort {
   const PortSetup setup_;
   std::unique_ptr<net::ChildProcess> child_;
   std::optional<LineCutter> lines_;  // of the program that runs
-  std::string question_, errors_;
-  std::uint64_t key_ = 0;
+  std::string question_, name_, errors_;
+  std::size_t words_ = 0;
+  std::uint64_t key_ = 0, asked_ = 0;
   Done done_;
   unsigned starts_ = 0;
   std::int64_t pauseMs_ = 0, notBeforeMs_ = 0;
@@ -129,7 +144,8 @@ class ProgramPort final : public ToolPort {
 std::unique_ptr<ToolPort> programPort(PortSetup setup) { return std::make_unique<ProgramPort>(std::move(setup)); }
 
 void ServedPort::call(std::uint64_t key, ToolRequest request, Done done) {
-  const std::string id = callDigest(request.operation, request.arguments).substr(0, 32);
+  std::string id = callDigest(request.operation, request.arguments).substr(0, 32);
+  if (const auto before = answered_.find(id); before != answered_.end()) id += concat("-", before->second);
   Question& question = questions_[id];
   question.asked = std::move(request.arguments);
   question.waiting.emplace(key, std::move(done));
@@ -166,11 +182,15 @@ void ServedPort::detach(std::uint64_t program) {
     if (question.program == program) hand(id, question);
 }
 
-bool ServedPort::answer(std::string_view question, ToolAnswer answer) {
+Result<bool> ServedPort::answer(std::string_view question, json::value answer) {
   const auto found = questions_.find(question);
   if (found == questions_.end()) return false;
+  if (const Status good = checkResult(config_, answer); !good.ok())
+    return invalid("answer: " + good.error().message, "the question still waits: answer it in fewer words");
   const auto node = questions_.extract(found);
-  for (const auto& [key, done] : node.mapped().waiting) done(answer);
+  if (answered_.size() >= kMostAnswered) answered_.clear();
+  ++answered_[node.key().substr(0, node.key().find('-'))];
+  for (const auto& [key, done] : node.mapped().waiting) done({Kind::done, answer, ""});
   return true;
 }
 

@@ -24,16 +24,14 @@ Result<std::unique_ptr<ToolPort>> portOf(PortSetup setup) {
   if (setup.config.kind == "command") return commandPort(std::move(setup));
   if (setup.config.kind == "program") return programPort(std::move(setup));
   if (setup.config.kind == "facts") return factsPort(std::move(setup));
-  if (setup.config.kind == "served") return std::unique_ptr<ToolPort>(std::make_unique<ServedPort>());
+  if (setup.config.kind == "served") return std::unique_ptr<ToolPort>(std::make_unique<ServedPort>(setup.config));
   return replayPort(std::move(setup));
 }
 
-// Within the limits that seed 002 has for whatever comes back.
 ToolAnswer bounded(const ToolConfig& config, ToolAnswer answer) {
   answer.error = agents::episode::shortText(answer.error);
   if (answer.kind != Kind::done) return answer;
-  const Status good = agents::episode::checkValue(answer.content, "the result",
-                                                  {.bytes = static_cast<std::size_t>(config.maxBytes), .depth = 30});
+  const Status good = checkResult(config, answer.content);
   if (good.ok()) return answer;
   answer.kind = Kind::unusable;
   answer.content = nullptr;
@@ -42,6 +40,11 @@ ToolAnswer bounded(const ToolConfig& config, ToolAnswer answer) {
 }
 
 }  // namespace
+
+Status checkResult(const ToolConfig& config, const json::value& content) {
+  return agents::episode::checkValue(content, "the result",
+                                     {.bytes = static_cast<std::size_t>(config.maxBytes), .depth = 30});
+}
 
 ToolBroker::ToolBroker(net::Loop& loop, Log& log, std::vector<ToolConfig> tools, agents::SecureStore secrets)
     : loop_(loop), log_(log), tools_(std::move(tools)), secrets_(std::move(secrets)) {}
@@ -63,7 +66,12 @@ Status ToolBroker::openPorts() {
     if (!config.secret.empty() && secret == nullptr)
       return notFound(concat(config.place, ": [tool.", config.name, "] there is no secret ", inQuotes(config.secret)),
                       "witan secret set " + config.secret);
-    const auto say = [this, name = config.name](std::string_view words) {
+    // A program may write without end.
+    const auto say = [this, name = config.name, rate = mcp::RateLimit(50, 2),
+                      passedOver = std::uint64_t{0}](std::string_view words) mutable {
+      if (!rate.take(net::Loop::nowMs())) return void(++passedOver);
+      if (const std::uint64_t count = std::exchange(passedOver, 0); count > 0)
+        log_.warn("tools", concat(count, " lines of it are not kept: it writes too many"), {{"tool", name}});
       log_.info("tools", agents::episode::shortText(words), {{"tool", name}});
     };
     WITAN_TRY(port, portOf({loop_, config, secret, say}));

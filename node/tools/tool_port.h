@@ -95,6 +95,9 @@ std::vector<std::string> environmentOf(const PortSetup& setup);
 // The arguments, with the operation id where the tool wants it.
 json::object argumentsOf(const ToolConfig& config, const ToolRequest& request);
 
+// Whether a result is within the limits that seed 002 has for whatever comes back.
+Status checkResult(const ToolConfig& config, const json::value& content);
+
 // What tells two recorded calls apart.
 std::string callDigest(const std::string& tool, const json::object& arguments);
 

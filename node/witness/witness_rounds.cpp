@@ -25,9 +25,9 @@ struct PublishedRow {
   std::string partition, note;
   WITAN_MEMBERS(PublishedRow, partition, note)
 };
-struct PublishedFile {
+struct HeadsFile {
   std::vector<PublishedRow> heads;
-  WITAN_MEMBERS(PublishedFile, heads)
+  WITAN_MEMBERS(HeadsFile, heads)
 };
 
 }  // namespace
@@ -80,7 +80,7 @@ Status WitnessRounds::start() {
 Status WitnessRounds::load() {
   WITAN_TRY(text, readSmallFile(file_, kMostPublishedBytes));
   if (!text) return okStatus();
-  PublishedFile file;
+  HeadsFile file;
   auto value = parseJson(*text, kOwnJson);
   const Status read = value.ok() ? readJson(*value, file, "heads.published") : Status(value.error());
   if (!read.ok()) return corrupt(file_.string() + " is damaged", "delete it: witnesses are asked again");
@@ -220,7 +220,7 @@ void WitnessRounds::accuse(const std::string& what) {
 }
 
 void WitnessRounds::save() {
-  PublishedFile file;
+  HeadsFile file;
   for (const auto& [partition, head] : published_) file.heads.push_back({partition, head.note});
   if (const Status kept = replaceFile(file_, toJson(file) + "\n", 0644); !kept.ok())
     log_.warn("witness", "published heads could not be written", {{"why", kept.error().message}});

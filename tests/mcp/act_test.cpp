@@ -23,6 +23,9 @@ Result<Catalogue> catalogue(const Authority& authority) {
       authority);
 }
 
+// What the person of these tests is shown would leave a rule violated.
+constexpr const char* kCommit = "commit although unsafe";
+
 class McpAct : public testing::Test {
  protected:
   Call call(const char* arguments = R"({"entity":"e","action":{"n":1}})", std::string state = {},
@@ -87,8 +90,8 @@ TEST_F(McpAct, AnEscalationAsksTheCounselorAtTheClient) {
               testing::AllOf(testing::HasSubstr("RULE: look at it"), testing::HasSubstr("dr.x"),
                              testing::HasSubstr("OTHER: is broken"), testing::Not(testing::HasSubstr("secret"))));
   EXPECT_EQ(question.at("params").at("requestedSchema").at("properties").at("decision").at("enum"),
-            fromText(R"(["commit","reject"])"));
-  Act act(mine_, seals_, call(R"({"entity":"e","action":{"n":1}})", outcome.state, decides("commit")));
+            fromText(R"(["commit although unsafe","reject"])"));
+  Act act(mine_, seals_, call(R"({"entity":"e","action":{"n":1}})", outcome.state, decides(kCommit)));
   const Step step = act.begin(now_);
   const auto& request = std::get<ApiRequest>(step);
   EXPECT_EQ(request.path, "/v1/queue/decide");
@@ -113,40 +116,40 @@ TEST_F(McpAct, OnlyACounselorWhoMayDecideIsAsked) {
 TEST_F(McpAct, AStateIsGoodOnceForItsCallAndNotForLong) {
   const char* arguments = R"({"entity":"e","action":{"n":1}})";
   std::string state = askedState();
-  EXPECT_EQ(codeOf(call(R"({"entity":"e","action":{"n":2}})", state, decides("commit"))), kInvalidParams);
-  EXPECT_EQ(codeOf(call(R"({"entity":"f","action":{"n":1}})", state, decides("commit"))), kInvalidParams);
-  EXPECT_EQ(codeOf(call(arguments, state, decides("commit"))), 0);
-  EXPECT_EQ(codeOf(call(arguments, state, decides("commit"))), kInvalidParams);  // used
+  EXPECT_EQ(codeOf(call(R"({"entity":"e","action":{"n":2}})", state, decides(kCommit))), kInvalidParams);
+  EXPECT_EQ(codeOf(call(R"({"entity":"f","action":{"n":1}})", state, decides(kCommit))), kInvalidParams);
+  EXPECT_EQ(codeOf(call(arguments, state, decides(kCommit))), 0);
+  EXPECT_EQ(codeOf(call(arguments, state, decides(kCommit))), kInvalidParams);  // used
   state = askedState();
   now_ += 1001;
-  EXPECT_EQ(codeOf(call(arguments, state, decides("commit"))), kInvalidParams);  // expired
+  EXPECT_EQ(codeOf(call(arguments, state, decides(kCommit))), kInvalidParams);  // expired
   state = askedState();
   for (std::size_t i = 0; i < state.size(); i += 7) {
     std::string forged = state;
     forged[i] = forged[i] == 'A' ? 'B' : 'A';
-    EXPECT_EQ(codeOf(call(arguments, forged, decides("commit"))), kInvalidParams) << i;
+    EXPECT_EQ(codeOf(call(arguments, forged, decides(kCommit))), kInvalidParams) << i;
   }
   for (const std::string& bad : {std::string("."), std::string("x"), state + "x", state.substr(1), state.substr(0, 20)})
-    EXPECT_EQ(codeOf(call(arguments, bad, decides("commit"))), kInvalidParams);
+    EXPECT_EQ(codeOf(call(arguments, bad, decides(kCommit))), kInvalidParams);
   SeededRandom other(8);
   Seals elsewhere(other);
-  const Step step = Act(mine_, elsewhere, call(arguments, state, decides("commit"))).begin(now_);
+  const Step step = Act(mine_, elsewhere, call(arguments, state, decides(kCommit))).begin(now_);
   EXPECT_EQ(std::get<Outcome>(step).code, kInvalidParams);
   mine_ = catalogue({"admin", "d", "A", "dr.x"}).value();  // another token's
-  EXPECT_EQ(codeOf(call(arguments, state, decides("commit"))), kInvalidParams);
+  EXPECT_EQ(codeOf(call(arguments, state, decides(kCommit))), kInvalidParams);
 }
 
 TEST_F(McpAct, StatesThatAreOutAreFew) {
   const std::string first = askedState();
   for (int i = 0; i < 4; ++i) (void)askedState();
-  EXPECT_EQ(codeOf(call(R"({"entity":"e","action":{"n":1}})", first, decides("commit"))), kInvalidParams);
+  EXPECT_EQ(codeOf(call(R"({"entity":"e","action":{"n":1}})", first, decides(kCommit))), kInvalidParams);
 }
 
 TEST_F(McpAct, AnAnswerThatIsNoneIsAskedForAgain) {
   const char* arguments = R"({"entity":"e","action":{"n":1}})";
   for (const json::object& bad :
        {json::object{}, json::object{{"action", "accept"}}, json::object{{"action", "maybe"}}, decides("approve"),
-        decides("commit", ""), json::object{{"action", "accept"}, {"content", json::array()}},
+        decides("commit"), decides("commit", ""), json::object{{"action", "accept"}, {"content", json::array()}},
         decides("commit", std::string(1001, 'x').c_str())}) {
     const Step step = Act(mine_, seals_, call(arguments, askedState(), bad)).begin(now_);
     const auto& outcome = std::get<Outcome>(step);

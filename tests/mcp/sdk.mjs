@@ -11,7 +11,7 @@ import { StdioClientTransport as NewStdio } from "@modelcontextprotocol/client/s
 const [program, dir, url, operator, counselor] = process.argv.slice(2);
 const info = { name: "sdk-test", version: "1" };
 const capabilities = { elicitation: {} };
-const decide = () => ({ action: "accept", content: { decision: "commit", reason: "seen" } });
+const decide = () => ({ action: "accept", content: { decision: "commit although unsafe", reason: "seen" } });
 let entities = 0;
 
 const stdio = (Transport, ...options) => new Transport({ command: program, args: ["mcp", "--dir", dir, ...options] });

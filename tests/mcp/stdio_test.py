@@ -125,7 +125,7 @@ def decides(directory, modern):
     ready(everyone, case)
     [counselor, *_] = everyone.call("domain.show", domain="moderation")["structuredContent"]["counselors"]
     one = Session(directory, "operator", modern, "--as", "moderation.Enforcement", "--counselor", counselor)
-    one.decide = {"action": "accept", "content": {"decision": "commit", "reason": "seen by a person"}}
+    one.decide = {"action": "accept", "content": {"decision": "commit although unsafe", "reason": "seen by a person"}}
     ban = {"a": "A1", "kind": "BAN", "policy": "csam", "item": "p1", "evidence": ["L1"]}
     asked = {"name": "moderation.TakeAction", "arguments": {"entity": case, "action": ban}}
     result = one.ask("tools/call", **asked)["result"]

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "replica/core/messages.h"
+#include "replica/core/operation_names.h"
 #include "tests/replica/test_cluster.h"
 
 namespace witan::node::test::frozen_test {
@@ -111,6 +112,44 @@ TEST_F(Frozen, WhatWaitsForAnotherDecisionIsLeftAlone) {
   EXPECT_NE(a_.answered("late"), nullptr);
   EXPECT_EQ(tries(a_, "of-another"), here);
   EXPECT_EQ(tries(b_, "elsewhere"), there);
+}
+
+// The digest of what waits is no secret, and the id of its answer follows from it.
+TEST_F(Frozen, NobodyTakesTheIdOfAnAnswer) {
+  const auto queue = a_.replica().host("moderation/0")->partition().queue();
+  const std::string id = "queue:" + toHex(queue.front().digest).substr(0, 32);
+  for (Device* device : {&a_, &b_}) {
+    const Status taken = device->replica().submit(label("free", id), at(device->ms));
+    ASSERT_FALSE(taken.ok());
+    EXPECT_THAT(taken.error().message, ::testing::HasSubstr("belong to answers of counselors"));
+    EXPECT_FALSE(device->replica().enqueue(label("one", id), at(device->ms)).ok());
+    EXPECT_FALSE(device->replica().outbox().all().contains(id));
+  }
+}
+
+TEST(OperationNames, EachSpaceBelongsToOneKindOfAct) {
+  const std::string digest(64, 'a');
+  for (const std::string id : {"queue:1", "feed-1", "graph:1", "market-run:1", "graph-deploy:1", "graph-begin:1"}) {
+    EXPECT_FALSE(checkChosenName(id).ok()) << id;
+    EXPECT_FALSE(checkName(label("one", id)).ok()) << id;
+  }
+  for (const std::string prefix : {"", "evidence:", "letter:", "open:", "begin:", "holder:"}) {
+    EXPECT_FALSE(checkChosenName(prefix + digest).ok()) << prefix;
+    EXPECT_FALSE(checkName(label("one", prefix + digest)).ok()) << prefix;
+  }
+  for (const std::string& id : {std::string("order-1"), std::string("api:12"), std::string("open:door"),
+                                digest.substr(1), std::string(64, 'A')})
+    EXPECT_TRUE(checkChosenName(id).ok() && checkName(label("one", id)).ok()) << id;
+  // Those that the acts themselves have.
+  Request answer;
+  answer.kind = RequestKind::reject, answer.operationId = "queue:1";
+  EXPECT_TRUE(checkName(answer).ok());
+  answer.operationId = "counsel-1";
+  EXPECT_TRUE(checkName(answer).ok());
+  Request ofAgent = label("one", digest);
+  ofAgent.agent = "follow-up";
+  EXPECT_TRUE(checkName(ofAgent).ok());
+  EXPECT_TRUE(checkName(ingressRequest("g", "in", "1", "graph:1", "{}")).ok());
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "cli/format/domain_show.h"
 #include "domains/registry.h"
+#include "node/events/rule_check.h"
 #include "tests/paths.h"
 
 namespace witan::rules {

@@ -9,8 +9,12 @@
 #include "domains/registry.h"
 #include "kernel/ledger/ledger_verify.h"
 #include "kernel/preview.h"
+#include "node/cluster/device_key.h"
 #include "node/data_dir/node_dir.h"
+#include "node/data_dir/published_document.h"
 #include "node/data_dir/store_dir.h"
+#include "program/durable_file.h"
+#include "replication/records/signed_document.h"
 #include "tests/node/scratch.h"
 #include "tests/paths.h"
 
@@ -90,6 +94,49 @@ TEST(RuleStore, ANodeReadsTheInstalledFiles) {
   ASSERT_TRUE((*opened)->close(now).ok());
   std::ofstream(ruleFilePath(dir, "broken")) << "domain = 1";
   EXPECT_THAT(NodeDir::open(dir, setup, now).error().message, HasSubstr("broken.domain.toml"));
+}
+
+TEST(RuleStore, APublishedFileThatCannotBeTakenNeverKeepsANodeFromStarting) {
+  const test::Scratch scratch;
+  const fs::path dir = scratch / "node";
+  ASSERT_TRUE(ReplicaDir::create(dir, {}).ok());
+  const SigningKey admin = createKey(dir, KeyName::admin).value();
+  ASSERT_TRUE(writeClusterFile(dir, {toHex(admin.publicKey()), 1, "a"}).ok());
+  const std::string budget = textOf(concat(tests::kSourceDir, "/docs/examples/budget.domain.toml"));
+  const std::vector<std::pair<std::string, std::string>> files{
+      {"budget", budget}, {"broken", "domain = 1"}, {"purchase", textOf(kPurchase)}};
+  for (const char* folder : {"rules", "published"}) ASSERT_TRUE(makeFolder(dir / folder).ok());
+  for (const auto& [domain, text] : files) {
+    std::ofstream(ruleFilePath(dir, domain)) << text;
+    const auto document = replication::sign({.kind = replication::DocumentKind::policy,
+                                             .name = domain + ".domain.toml",
+                                             .version = 1,
+                                             .content = publishedContent(text)},
+                                            admin);
+    ASSERT_TRUE(document.ok()) << document.error().message;
+    std::ofstream(publishedPath(dir, domain + ".domain.toml")) << replication::encodeRecord(*document).value();
+  }
+  NodeSetup setup;
+  setup.partitions = 1;
+  const Now now{kSampleStart, 0};
+  {
+    auto opened = NodeDir::open(dir, setup, now);
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    EXPECT_EQ((*opened)->replica().domains().size(), domains::domainNames().size() + 1);
+    Effects effects;
+    ASSERT_TRUE((*opened)->drain(now, effects).ok());
+    std::string told;
+    const auto incidents = (*opened)->replica().data().incidents().value();
+    for (const replication::Incident& incident : incidents)
+      if (incident.kind == kLeftOut) told += incident.what + "\n";
+    EXPECT_THAT(told,
+                testing::AllOf(HasSubstr("rules/budget.domain.toml, version 1 of the cluster's admin"),
+                               HasSubstr("there is another domain budget"), HasSubstr("rules/broken.domain.toml")));
+    ASSERT_TRUE((*opened)->close(now).ok());
+  }
+  // One that somebody has put there is that one's to mend.
+  fs::remove(publishedPath(dir, "budget.domain.toml"));
+  EXPECT_THAT(NodeDir::open(dir, setup, now).error().message, HasSubstr("there is another domain budget"));
 }
 
 TEST(Preview, SaysWhatEachInvariantReturnsAndWhenItWouldPass) {

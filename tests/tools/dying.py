@@ -25,6 +25,7 @@ def die():
 
 if due("start"):
     die()
+late = None
 for line in sys.stdin:
     asked = json.loads(line)
     if due("read"):
@@ -39,6 +40,24 @@ for line in sys.stdin:
         sys.stdout.write("x" * (2 << 20) + "\n")
     if due("broken"):
         answer = '{"actions": [{"tool": '
+    if due("words"):
+        for _ in range(100):
+            sys.stdout.write("word\n" * 10_000)
+    if due("leaves"):
+        child = os.fork()
+        if child == 0:
+            try:
+                os.setsid()
+            except OSError:
+                pass
+            time.sleep(300)
+            os._exit(0)
+        with open(MARK, "w") as out:
+            out.write(str(child))
+    if HOW == "late":  # each answer comes again, when the next question is there
+        if late:
+            print(late, flush=True)
+        late = json.dumps({**json.loads(answer), "question": asked["question"]})
     if due("fails"):
         sys.exit("it cannot be")
     if due("refuses"):

@@ -12,6 +12,7 @@ import time
 
 WITAN = os.path.abspath(sys.argv[1])
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+OWN = ("purchase.domain.toml",)  # of the examples, those that no build has
 AGENT = 'id = "echo"\nwhat = "says {0}"\nprogram = ["{1}", "{0}"]\nlocale = ["device"]\nentries = ["note"]\n'
 PROGRAM = '#!/usr/bin/python3\nimport sys\nfor line in sys.stdin:\n    print(\'{"answer": "%s"}\' % sys.argv[1], flush=True)\n'
 POLICY = '''name = "echo"
@@ -117,6 +118,24 @@ def of_a_cluster(place):
         changed = pathlib.Path(place) / "purchase.domain.toml"
         changed.write_text(purchase.read_text() + "\n# another\n")
         assert "other rules" in admin.witan("publish", changed, code=None)
+        # No node would start with these, so none of them goes out.
+        served = 'what = "w"\nserved = true\nlocale = ["device"]\n'
+        note = 'entries = ["note"]\n'
+        for name, text, why in (("slow.agent.toml", 'id = "slow"\ntimeoutMs = 300000\n' + served + note, "timeoutMs"),
+                                ("never.agent.toml", 'id = "never"\ntimeoutMs = 0\n' + served + note, "timeoutMs"),
+                                ("large.agent.toml", 'id = "large"\nmemoryMb = -1\n' + served + note, "memoryMb"),
+                                ("journal.agent.toml", 'id = "journal"\n' + served + note, "taken"),
+                                ("where.agent.toml", 'id = "where"\nlocale = ["de vice"]\nwhat = "w"\nserved = true\n' + note, "locale"),
+                                ("seldom.agent.toml", 'id = "seldom"\neveryMs = 9223372036854775807\n' + served, "a timer of"),
+                                ("nothing.agent.toml", 'id = "nothing"\nentries = [""]\n' + served, "entries-0"),
+                                ("evidence.domain.toml", purchase.read_text().replace('"purchase"', '"evidence"', 1), "the market"),
+                                *((path.name, path.read_text(), "compiled into this program")
+                                  for path in sorted((ROOT / "docs/examples").glob("*.domain.toml")) if path.name not in OWN)):
+            bad = pathlib.Path(place) / "bad" / name
+            bad.parent.mkdir(exist_ok=True)
+            bad.write_text(text)
+            assert why in admin.witan("publish", bad, code=None), name
+            assert name not in admin.witan("publish"), name
         for name, text, why in (("echo.agent.toml", "id = 1", "echo.agent.toml"), ("x.agent.toml", second, "must be named"),
                                 ("x.txt", "x", "neither"), ("y.domain.toml", "domain = ", "y.domain.toml")):
             bad = pathlib.Path(place) / "bad" / name
@@ -136,7 +155,28 @@ def of_a_cluster(place):
         document.write_bytes(signed.replace(b"second", b"secomd"))
         assert "is not what the cluster's admin has published" in other.witan("up", code=None)
         document.write_bytes(signed)
-        other.start()
+        # What came by itself and cannot be taken here is left out, with an incident: the device has a tool of its name.
+        config.write_text(config.read_text().replace("published_only = true", "published_only = false") +
+                          '[tool.echo]\nkind = "command"\ncommand = ["true"]\nlooks = ["x"]\n')
+        other.start("--agent", "echo")
+        incidents = other.witan("incidents")
+        assert "leftOut" in incidents and "of the cluster's admin" in incidents and "agents/echo.agent.toml" in incidents, incidents
+        other.stop()
+        config.write_text(config.read_text().split("[tool.echo]")[0])
+        # And the way back: it goes again, from a node that still names it too.
+        assert "withdrawn" in admin.witan("publish", "--withdraw", "echo.agent.toml")
+        other.start("--agent", "echo")
+        other.until(lambda: not (other.dir / "agents/echo.agent.toml").exists())
+        other.stop()
+        other.start("--agent", "echo")
+        assert "echo.agent.toml  version 3  withdrawn" in other.witan("publish")
+        assert "not published" in admin.witan("publish", "--withdraw", "echo.agent.toml", code=None)
+        for run in both:
+            other.witan("episode", "replay", run)
+        assert "withdrawn" in admin.witan("publish", "--withdraw", purchase.name)
+        other.until(lambda: not (other.dir / "rules/purchase.domain.toml").exists())
+        assert "version 3" in admin.witan("publish", purchase)
+        other.until(lambda: other.has("rules/purchase.domain.toml", purchase.read_text()))
         other.stop()
     finally:
         admin.up.terminate()

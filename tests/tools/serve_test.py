@@ -206,6 +206,53 @@ def waits_for_its_program_through_a_restart():
     assert len(d.puts()) == 1
 
 
+def writes_without_end():
+    """What a program writes beside its answers fills no disk: it is ended, and few of its lines are kept."""
+    d = served(agent=f'program = ["{HERE}/dying.py", "words", "-"]\ntimeoutMs = 20000\n')
+    with node(d):
+        put_note(d)
+        until(d, lambda: "more than 4 MiB that is no answer" in d.witan("wake", "list", "--failed").stdout)
+    log = (d.dir.parent / "log").read_text()
+    assert len(log) < 100_000 and "lines of it are not kept" in log, log[-2000:]
+
+
+def leaves_nobody_behind():
+    """A child of a program ends with it, also one that wants a session of its own."""
+    mark = pathlib.Path(tempfile.mktemp(dir=ROOT))
+    d = served(agent=f'program = ["{HERE}/dying.py", "leaves", "{mark}"]\ntimeoutMs = 20000\n')
+    with node(d):
+        put_note(d)
+        until(d, d.puts)
+        child = pathlib.Path("/proc") / mark.read_text()
+        assert child.exists()
+    until(d, lambda: not child.exists() or "State:\tZ" in (child / "status").read_text())
+
+
+def answers_late():
+    """An answer that names its question is none to the next one."""
+    d = served(agent=f'program = ["{HERE}/dying.py", "late", "-"]\ntimeoutMs = 20000\n')
+    with node(d):
+        put_note(d)
+        until(d, d.puts)
+        says(d.witan("feed", "-", text='{"id":"n2","type":"note","payload":{"text":"again"}}'), "", 0)
+        until(d, lambda: len(d.puts()) > 1)
+    assert [line.split(" ", 1)[1] for line in d.puts()] == ["hello", "again"], d.puts()
+
+
+def answers_too_much():
+    """It is refused at the door, and the question stays."""
+    d = served()
+    with node(d), witan.connect(d.dir) as client:
+        put_note(d)
+        try:
+            client.serve("desk", lambda asked: {"answer": "x" * 70_000}, most=1)
+            raise AssertionError("it was taken")
+        except witan.InvalidInput as refused:
+            assert "61440" in str(refused), refused
+        client.serve("desk", lambda asked: {"answer": "in few words"}, most=1)
+        until(d, lambda: "completed" in d.witan("wake", "list", "--all").stdout)
+
+
 def answers_nobody_waits_for():
     d = served()
     with node(d), witan.connect(d.dir) as client:
@@ -289,6 +336,10 @@ with tempfile.TemporaryDirectory(prefix="witan-") as ROOT:
         yes = {"action": "accept", "content": {"sure": True}}
         list(pool.map(lambda case: a_person_answers(*case), (("yes", yes), ("accept", yes, '{"sure":true}'),
                                                              ("decline", {"action": "decline"}))))
+    writes_without_end()
+    leaves_nobody_behind()
+    answers_late()
+    answers_too_much()
     waits_for_its_program_through_a_restart()
     answers_nobody_waits_for()
     print("ok")

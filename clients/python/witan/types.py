@@ -846,11 +846,11 @@ class FieldDescription(TypedDict):
 
 
 class FileRow(TypedDict):
-    # SHA-256 of the text, hex
-    digest: str
+    # SHA-256 of the text, hex; none: it was withdrawn
+    digest: NotRequired[str]
     # Name of the file: ID.agent.toml or DOMAIN.domain.toml
     name: str
-    # How often it was published
+    # How often it was published or withdrawn
     version: int
 
 
@@ -2427,3 +2427,8 @@ class WhyLink(TypedDict):
     kind: Literal["person", "change", "fact", "conflict", "timer", "message", "graph", "wake", "look", "plan", "verdict", "approval", "operation", "version", "escalation", "decision", "missing"]
     # In one line
     what: str
+
+
+class WithdrawFileRequest(TypedDict):
+    # Name of the file: ID.agent.toml or DOMAIN.domain.toml
+    name: str

@@ -736,6 +736,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/files/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Takes an agent or rules away from all devices; each is without it from its next start on */
+        post: operations["withdrawFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/graphs": {
         parameters: {
             query?: never;
@@ -2860,11 +2877,11 @@ export interface components {
             type: string;
         };
         FileRow: {
-            /** @description SHA-256 of the text, hex */
-            digest: string;
+            /** @description SHA-256 of the text, hex; none: it was withdrawn */
+            digest?: string;
             /** @description Name of the file: ID.agent.toml or DOMAIN.domain.toml */
             name: string;
-            /** @description How often it was published */
+            /** @description How often it was published or withdrawn */
             version: number;
         };
         FileRows: {
@@ -4625,6 +4642,10 @@ export interface components {
             kind: "person" | "change" | "fact" | "conflict" | "timer" | "message" | "graph" | "wake" | "look" | "plan" | "verdict" | "approval" | "operation" | "version" | "escalation" | "decision" | "missing";
             /** @description In one line */
             what: string;
+        };
+        WithdrawFileRequest: {
+            /** @description Name of the file: ID.agent.toml or DOMAIN.domain.toml */
+            name: string;
         };
     };
     responses: {
@@ -6955,6 +6976,52 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NoToken"];
             403: components["responses"]["Forbidden"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    withdrawFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "clerk.agent.toml"
+                 *     }
+                 */
+                "application/json": components["schemas"]["WithdrawFileRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "clerk.agent.toml",
+                     *       "version": 3
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FileRow"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];

@@ -1,0 +1,45 @@
+// An agent as data, as a function: what its file does not grant, its mind cannot have.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agents/data/data_agent.h"
+
+namespace witan::agents::data_agent_test {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::unique_ptr<DataAgent> reader(const std::string& role) {
+  const std::string text = concat("id = \"leak\"\nwhat = \"reads\"\nserved = true\nentries = [\"note\"]\n", role,
+                                  "[[tools]]\nname = \"slice.read\"\n");
+  auto file = readAgentFile(text, "leak.agent.toml");
+  EXPECT_TRUE(file.ok()) << file.error().message;
+  return DataAgent::make(*std::move(file), agentFileVersion(text)).value();
+}
+
+// What its mind is asked next, or the tool that it looks with.
+std::string next(const DataAgent& agent, const char* domain, const char* role) {
+  Turn turn = agent.step(nullptr, {InputKind::wake, json::object{{"reason", "timer"}}});
+  const json::object thought{
+      {"looks", json::array{json::object{
+                    {"tool", "slice.read"},
+                    {"arguments", json::object{{"domain", domain}, {"entity", "c"}, {"key", "N1"}, {"role", role}}}}}}};
+  turn =
+      agent.step(turn.sigma, {InputKind::observation, json::array{json::object{{"ok", true}, {"content", thought}}}});
+  const auto* looks = std::get_if<Looks>(&turn.output);
+  if (looks == nullptr || looks->size() != 1) return "no look";
+  return concat(looks->front().tool, " ", canonicalJson(looks->front().arguments));
+}
+
+TEST(DataAgent, ReadsTheSlicesOfItsRoleAndNoOthers) {
+  const auto triage = reader("role = \"moderation.SignalTriage\"\n");
+  EXPECT_THAT(next(*triage, "moderation", "SignalTriage"), ::testing::StartsWith("slice.read "));
+  for (const auto& [domain, role] :
+       {std::pair("moderation", "UserNotice"), {"budget", "A"}, {"budget", "SignalTriage"}})
+    EXPECT_THAT(next(*triage, domain, role),
+                HasSubstr("this agent reads as moderation.SignalTriage and as nobody else"));
+  EXPECT_THAT(next(*reader(""), "moderation", "SignalTriage"), HasSubstr("this agent has no role, and reads no slice"));
+}
+
+}  // namespace
+}  // namespace witan::agents::data_agent_test
