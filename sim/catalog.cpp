@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "market/testing/market_world.h"
 #include "replica/core/replica_config.h"
+#include "sim/run/liar.h"
 #include "sim/sim_agents.h"
 
 namespace witan::sim {
@@ -88,6 +89,7 @@ constexpr EventInfo kEvents[] = {
      true},
     {EventKind::marketClock, &FaultOptions::marketClocks, "the clock of organisation n is m seconds off", "n, m"},
     {EventKind::marketLie, &FaultOptions::marketLies, "who lies in the market tells the n-th lie of that party", "n"},
+    {EventKind::lie, &FaultOptions::lies, "the device that lies tells the n-th kind of lie (sim/run/liar.h)", "n, seed"},
 };
 static_assert(std::size(kEvents) == enumNames<EventKind>().size());
 
@@ -136,6 +138,9 @@ constexpr CheckerInfo kCheckers[] = {
     {"sagas", "Each ends, or is put aside for a person; what is undone is undone once."},
     {"ledger-rules",
      "Every ledger, decided again from its beginning, gives what was recorded; all copies are one log."},
+    {"lies",
+     "Where a device lies, nobody honest takes in what it may not say, or accuses anybody else; what came of a lie left "
+     "evidence against it."},
     {"market",
      "Money between organisations is conserved; a call is settled once, and paid for what its seller has signed and "
      "its "
@@ -220,9 +225,13 @@ constexpr const char* kCounted[] = {"absurd frame",
                                     "one operation of two plans",
                                     "operation carried out by several devices",
                                     "operation undone",
+                                    "liar: entries refused",
+                                    "liar: second batch taken",
                                     "orphan not seized",
                                     "orphan seized",
                                     "pardoned",
+                                    "partition handed to the liar",
+                                    "partition not handed to the liar",
                                     "policy changed",
                                     "power fails in a saga",
                                     "question asked",
@@ -263,6 +272,7 @@ std::vector<std::string> allNames() {
   for (const char* kind : kIncidents) names.push_back(concat("incident: ", kind));
   for (const char* kind : kNotices) names.push_back(concat("notice: ", kind));
   for (const std::string_view says : enumNames<ToolSays>()) names.push_back(concat("tool: ", says));
+  for (const std::string_view lie : enumNames<Lie>()) names.push_back(concat("lie: ", lie));
   for (const std::string_view lie : enumNames<market::MarketLie>()) names.push_back(concat("market lie: ", lie));
   for (const char* kind : {"equivocation", "evidence", "flood", "silent", "wider"})
     names.push_back(concat("market incident: ", kind));

@@ -28,7 +28,7 @@ WITAN_ENUM(EventKind, agentWrite, journalEdit, message, batch, record, removal, 
            graphAct, graphDeploy, cut, oneWayCut, split, isolate, flap, clog, offline, crash, writeCrash, pause,
            loseDisk, restore, restoreLedgers, ioError, fullDisk, slowDisk, bitRot, clockJump, movePartition,
            seizePartition, retire, comeback, join, hostile, sagaCrash, toolOutage, engineOutage, marketDeath,
-           marketSilence, marketClock, marketLie)
+           marketSilence, marketClock, marketLie, lie)
 
 inline constexpr EventKind kFirstFault = EventKind::cut;
 inline bool isFault(EventKind kind) { return kind >= kFirstFault; }
