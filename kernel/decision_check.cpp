@@ -23,8 +23,8 @@ Error differs(std::string_view what, std::string_view recorded, std::string_view
 std::string_view strayPart(const EntryView& e) {
   const bool resolves = e.tag == Tag::cCommitted || e.tag == Tag::cRejected;
   const bool refuses = e.tag == Tag::rejected || e.tag == Tag::escalated;
-  const bool counselors = !e.counselor.empty() || !e.reason.empty() || e.escalation != 0 || !e.shown.empty() ||
-                          !e.signature.empty();
+  const bool counselors =
+      !e.counselor.empty() || !e.reason.empty() || e.escalation != 0 || !e.shown.empty() || !e.signature.empty();
   if (!refuses && (!e.invariant.empty() || !e.message.empty())) return "reason for a refusal";
   if (e.tag != Tag::approved && e.tag != Tag::cCommitted && !e.writes.empty()) return "write set";
   if (e.tag != Tag::escalated && e.tag != Tag::cCommitted && !e.findings.empty()) return "detection vector";

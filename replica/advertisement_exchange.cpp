@@ -254,7 +254,8 @@ void AdvertisementExchange::onPosition(const std::string& from, Peer& peer, cons
   const std::uint64_t common = commonBatches(ours, theirs);
   if ((theirs.last() > ours.last() || mutated("acceptOldEpoch")) && ours.batches > common && !mine->ahead() &&
       !mutated("keepSurplus")) {
-    const auto keep = state_.provesOwners() && !mutated("truncateUnproven") ? partingPoint(*mine, common) : std::optional(common);
+    const auto keep =
+        state_.provesOwners() && !mutated("truncateUnproven") ? partingPoint(*mine, common) : std::optional(common);
     if (keep && *keep < ours.batches) state_.partitions.truncate(mine->id(), {from, *keep});
     return;
   }

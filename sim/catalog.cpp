@@ -5,7 +5,6 @@
 #include "base/check.h"
 #include "market/testing/market_world.h"
 #include "replica/core/replica_config.h"
-#include "sim/run/liar.h"
 #include "sim/sim_agents.h"
 
 namespace witan::sim {
@@ -89,7 +88,8 @@ constexpr EventInfo kEvents[] = {
      true},
     {EventKind::marketClock, &FaultOptions::marketClocks, "the clock of organisation n is m seconds off", "n, m"},
     {EventKind::marketLie, &FaultOptions::marketLies, "who lies in the market tells the n-th lie of that party", "n"},
-    {EventKind::lie, &FaultOptions::lies, "the device that lies tells the n-th kind of lie (sim/run/liar.h)", "n, seed"},
+    {EventKind::lie, &FaultOptions::lies, "the device that lies tells the n-th kind of lie (sim/run/liar.h)",
+     "n, seed"},
 };
 static_assert(std::size(kEvents) == enumNames<EventKind>().size());
 
@@ -139,7 +139,8 @@ constexpr CheckerInfo kCheckers[] = {
     {"ledger-rules",
      "Every ledger, decided again from its beginning, gives what was recorded; all copies are one log."},
     {"lies",
-     "Where a device lies, nobody honest takes in what it may not say, or accuses anybody else; what came of a lie left "
+     "Where a device lies, nobody honest takes in what it may not say, or accuses anybody else; what came of a lie "
+     "left "
      "evidence against it."},
     {"market",
      "Money between organisations is conserved; a call is settled once, and paid for what its seller has signed and "
@@ -301,37 +302,16 @@ constexpr Unreached kUnreached[] = {
     {"notice: otherRules", "no run has a rule file; tests/replica has two versions of one"},
     {"incident: otherRules", "no run has a rule file; tests/replica has two versions of one"},
     {"fault: offline", "hours are too long for ten minutes; month-offline reaches it"},
-    {"incident: forkProven", "no device of a run signs two heads; tests/replica has one"},
-    {"notice: forkProven", "no device of a run signs two heads; tests/replica has one"},
-    {"incident: headDiffers", "no device of a run signs a head that its log does not give; tests/replica has one"},
-    {"notice: headDiffers", "no device of a run signs a head that its log does not give; tests/replica has one"},
-    {"incident: falsePosition",
-     "the devices of a run prove nothing, for they have no keys; tests/replica/liars_test.cpp"},
-    {"notice: falsePosition",
-     "the devices of a run prove nothing, for they have no keys; tests/replica/liars_test.cpp"},
-    {"notice: claimRefused", "the devices of a run prove nothing, for they have no keys; tests/replica/liars_test.cpp"},
-    {"incident: falseAnswer", "the devices of a run sign nothing; tests/replica/names_test.cpp"},
-    {"notice: falseAnswer", "the devices of a run sign nothing; tests/replica/names_test.cpp"},
-    {"incident: forgedName", "the devices of a run sign nothing; tests/replica/names_test.cpp"},
-    {"notice: forgedName", "the devices of a run sign nothing; tests/replica/names_test.cpp"},
-    {"incident: unsigned", "the devices of a run sign nothing; tests/replica/names_test.cpp"},
-    {"notice: unsigned", "the devices of a run sign nothing; tests/replica/names_test.cpp"},
-    {"notice: proposerUnknown", "the devices of a run sign nothing; tests/replica/names_test.cpp"},
-    {"requestsUnproven", "the devices of a run sign nothing; tests/replica/names_test.cpp"},
-    {"answersUnproven", "the devices of a run sign nothing; tests/replica/names_test.cpp"},
-    {"notice: headsNotSigned", "the devices of a run sign no heads"},
+    {"notice: proposerUnknown", "all devices of a run know all keys; tests/replica/names_test.cpp"},
+    {"notice: headsNotSigned", "what a device of a run signed it can always note; tests/replica/heads_test.cpp"},
     {"notice: graph", "no runtime makes a step that its ledger rejects"},
     {"graph: effect undone", "a run of the graph ends with its effect, before anybody can cancel it; tests/replica"},
     {"graph: run_bound", "a loop of the graph ends before its deliveries do; tests/graph"},
     {"graph: terminal_failure", "the agent of the graph plans nothing that fails for good; tests/replica"},
-    {"incident: unlawful", "no device of a run decides against the rules; tests/replica/liars_test.cpp has one"},
-    {"notice: unlawful", "no device of a run decides against the rules; tests/replica/liars_test.cpp has one"},
-    {"logsRefused", "no device of a run decides against the rules; tests/replica/liars_test.cpp has one"},
     {"notAllowed", "who may ask what is the daemon's rule, which is not simulated; tests/node"},
     {"notice: notAllowed", "who may ask what is the daemon's rule, which is not simulated; tests/node"},
     {"notice: tooLarge", "no simulated action is so large; tests/replica"},
     {"incident: badBatch", "nobody forges batches that can be read; tests/agents"},
-    {"incident: badEntries", "nobody forges entries; tests/replica"},
     {"incident: equivocation", "nobody forges versions; tests/replication"},
     {"incident: quarantine", "nobody forges versions; tests/replication"},
     {"pardoned", "nobody is in quarantine, because nobody forges versions"},

@@ -65,7 +65,7 @@ struct TurnRecord {
 
 // What the device that lies (sim/run/liar.h) told whom.
 struct LieRecord {
-  std::string kind;  // of Lie
+  Lie kind = Lie::claim;
   std::uint32_t victim = 0;
   Micros at = 0;
   std::string operationId = {};  // of a request or answer

@@ -33,6 +33,11 @@ WITAN_ENUM(EventKind, agentWrite, journalEdit, message, batch, record, removal, 
 inline constexpr EventKind kFirstFault = EventKind::cut;
 inline bool isFault(EventKind kind) { return kind >= kFirstFault; }
 
+// Kinds of lies (`n` of EventKind::lie). From kFirstOwnerLie on they are those of an owner.
+WITAN_ENUM(Lie, claim, position, answer, acknowledgement, batch, replay, head, request, flood, proof, unlawfulEntry,
+           unsignedEntry, forgedEntry, secondHead, secondBatch, falseAnswer)
+inline constexpr Lie kFirstOwnerLie = Lie::unlawfulEntry;
+
 struct Event {
   WITAN_DECLARED(Event, (Micros, at), (EventKind, kind, EventKind::agentWrite), (std::uint32_t, device),
                  (std::uint32_t, other), (std::uint64_t, n), (std::uint64_t, m), (Micros, lasts), (std::uint64_t, seed))

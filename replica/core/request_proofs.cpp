@@ -194,8 +194,7 @@ Status checkAnswer(ReplicaState& state, const std::string& from, const Request& 
   const bool holds = replication::deviceOf(answer.epochOwner) == from && proof.ok() &&
                      isAmong(state.config.heads->keysOf(from), proof->key) &&
                      state.signatures.holds(cluster, holding, *proof);
-  if (!holds && !mutated("anyHolder"))
-    return unproven("its owner did not sign that the log holds the entry");
+  if (!holds && !mutated("anyHolder")) return unproven("its owner did not sign that the log holds the entry");
   return okStatus();
 }
 

@@ -21,11 +21,12 @@ constexpr std::string_view kAccusing[] = {"unlawful",      "unsigned",    "forge
 
 }  // namespace
 
+bool isAccusing(std::string_view incident) { return std::ranges::find(kAccusing, incident) != std::end(kAccusing); }
+
 std::string falselyAccused(std::span<const Accusation> accusations, std::string_view liar,
                            const std::set<std::string>& mayErr) {
   for (const Accusation& one : accusations)
-    if (std::ranges::find(kAccusing, one.kind) != std::end(kAccusing) && one.named != liar &&
-        !mayErr.contains(one.named))
+    if (isAccusing(one.kind) && one.named != liar && !mayErr.contains(one.named))
       return concat(one.by, " reports ", one.kind, " of ", one.named, ", which does not lie: ", one.what);
   return {};
 }

@@ -20,6 +20,7 @@ namespace witan::sim {
 struct Accusation {
   std::string by, kind, named, what;
 };
+bool isAccusing(std::string_view incident);
 // `liar`: its name. `mayErr`: devices whose disk, with all that they remember of what they signed, went back: they may
 // have said two things.
 std::string falselyAccused(std::span<const Accusation> accusations, std::string_view liar,

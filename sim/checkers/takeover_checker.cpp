@@ -44,8 +44,8 @@ class TakeoverChecker final : public Checker {
     const node::EpochHistory history = host->lineage();
     if (history.epochs.size() < 2) return;
     // Of a log that its owner lied about a device may refuse what others have.
-    if (c_.history().liarOwned.contains({id, {history.epochs[history.epochs.size() - 2].number,
-                                              history.epochs[history.epochs.size() - 2].owner}}))
+    if (c_.history().liarOwned.contains(
+            {id, {history.epochs[history.epochs.size() - 2].number, history.epochs[history.epochs.size() - 2].owner}}))
       return;
     judge(at, *host, id, history.epochs[history.epochs.size() - 2], history.epochs.back());
   }

@@ -228,7 +228,8 @@ void FaultInjector::flap(const Event& event, std::uint64_t number, std::uint64_t
 void FaultInjector::hostile(const Event& event, std::uint64_t number, std::uint64_t round) {
   const Micros passed = static_cast<Micros>(round) * kBurst;
   if (round > 0 && (passed >= event.lasts || c_.settling())) return;
-  hostileFrames(c_.liar() == nullptr ? event.device % c_.founders() : c_.liar()->index(), event.other % c_.founders(), event.seed + round);
+  hostileFrames(c_.liar() == nullptr ? event.device % c_.founders() : c_.liar()->index(), event.other % c_.founders(),
+                event.seed + round);
   c_.agenda().add(event.at + passed + kBurst, StepKind::faultEnd, event.device, number);
 }
 

@@ -13,11 +13,6 @@
 
 namespace witan::sim {
 
-// Kinds of lies. From kFirstOwnerLie on they are those of an owner.
-WITAN_ENUM(Lie, claim, position, answer, acknowledgement, batch, replay, head, request, flood, proof, unlawfulEntry,
-           unsignedEntry, forgedEntry, secondHead, secondBatch, falseAnswer)
-inline constexpr Lie kFirstOwnerLie = Lie::unlawfulEntry;
-
 class Liar final : public ClusterObserver {
  public:
   explicit Liar(Cluster& cluster) : c_(cluster) {}

@@ -14,7 +14,7 @@ namespace witan::sim {
 namespace {
 
 constexpr std::size_t kHeardFrames = 400;
-constexpr std::uint64_t kFlood = 200;  // frames
+constexpr std::uint64_t kFlood = 60;  // frames
 constexpr Micros kPatience = 20 * kSecond;
 
 bool isOfAdjudication(std::string_view frame) {
@@ -109,7 +109,7 @@ template void Lies::say(const Seat&, const node::Entries&);
 template void Lies::say(const Seat&, const node::PeerAdvertisement&);
 
 void Lies::told(Lie lie, const Seat& to, const Batch* batch, const std::string& operation) {
-  LieRecord record{.kind = std::string(enumName(lie)), .victim = to.index(), .at = c_.agenda().now()};
+  LieRecord record{.kind = lie, .victim = to.index(), .at = c_.agenda().now()};
   record.operationId = operation;
   if (batch != nullptr) {
     record.partition = batch->partition, record.epoch = batch->epoch;
@@ -393,8 +393,9 @@ bool Lies::proof() {
     proof.second = proof.first;
     proof.second[proof.second.find('\n') + 1] ^= 1;
   }
-  const auto verifier = kernel::makeNoteVerifier(
-      node::keyNameOf(ClusterSetup::kCluster, ClusterSetup::deviceName(accused)), ClusterSetup::keyOf(accused).publicKey());
+  const auto verifier =
+      kernel::makeNoteVerifier(node::keyNameOf(ClusterSetup::kCluster, ClusterSetup::deviceName(accused)),
+                               ClusterSetup::keyOf(accused).publicKey());
   if (!verifier.ok()) return false;
   proof.key = kernel::verifierKeyText(*verifier);
   node::PeerAdvertisement accusing = standing();

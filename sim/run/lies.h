@@ -76,7 +76,8 @@ class Lies {
   // The next batch of the copy that `of` has, with one more proposal. None: nothing can be proposed.
   std::optional<Batch> next(Seat& of, const std::string& partition);
   // The same with each entry changed. None: `change` has changed none.
-  static std::optional<std::string> altered(const std::string& batch, const std::function<bool(kernel::Entry&)>& change);
+  static std::optional<std::string> altered(const std::string& batch,
+                                            const std::function<bool(kernel::Entry&)>& change);
   node::Entries sealed(const Batch& batch, bool seal = true) const;
   void sayBatch(Lie lie, const Seat& to, const Batch& batch);
   // A head signed by this device.

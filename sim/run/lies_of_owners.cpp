@@ -50,7 +50,8 @@ std::optional<Lies::Batch> Lies::next(Seat& of, const std::string& partition) {
     node::Effects out;
     made.request = request;
     made.request.device = of.name();
-    if (!copy->replica->submit(std::move(request), now).ok() || !copy->replica->drain(now, out).ok()) return std::nullopt;
+    if (!copy->replica->submit(std::move(request), now).ok() || !copy->replica->drain(now, out).ok())
+      return std::nullopt;
     host = copy->replica->host(partition);
     if (host->ledger().batches() != made.number + 1) return std::nullopt;
     auto value = host->ledger().batch(made.number);
@@ -62,8 +63,7 @@ std::optional<Lies::Batch> Lies::next(Seat& of, const std::string& partition) {
   return std::nullopt;
 }
 
-std::optional<std::string> Lies::altered(const std::string& batch,
-                                         const std::function<bool(kernel::Entry&)>& change) {
+std::optional<std::string> Lies::altered(const std::string& batch, const std::function<bool(kernel::Entry&)>& change) {
   bool changed = false;
   std::optional<kernel::LogBatch> out;
   WordWriter words;
@@ -89,9 +89,16 @@ std::optional<std::string> Lies::altered(const std::string& batch,
 }
 
 node::Entries Lies::sealed(const Batch& batch, bool seal) const {
-  node::Entries entries{batch.partition,      batch.number,         batch.epoch.number, batch.epoch.owner,
-                        batch.previous.number, batch.previous.owner, {batch.value.begin(), batch.value.end()},
-                        Hash{},               batch.before,         {}};
+  node::Entries entries{batch.partition,
+                        batch.number,
+                        batch.epoch.number,
+                        batch.epoch.owner,
+                        batch.previous.number,
+                        batch.previous.owner,
+                        {batch.value.begin(), batch.value.end()},
+                        Hash{},
+                        batch.before,
+                        {}};
   if (!seal) return entries;
   node::BatchSeal made{batch.epoch.number, batch.epoch.owner, batch.number + 1,
                        node::chained(batch.before, batch.value), sha256(batch.value)};
@@ -140,9 +147,12 @@ bool Lies::unlawfulEntry() {
   if (!batch) return false;
   const std::uint64_t how = draw(3);
   const auto value = altered(batch->value, [&](kernel::Entry& entry) {
-    if (how == 0 && entry.tag == kernel::Tag::approved) entry.tag = kernel::Tag::escalated;
-    else if (how == 1) entry.stateDigest = anyHash();
-    else entry.message += " indeed";
+    if (how == 0 && entry.tag == kernel::Tag::approved)
+      entry.tag = kernel::Tag::escalated;
+    else if (how == 1)
+      entry.stateDigest = anyHash();
+    else
+      entry.message += " indeed";
     return true;
   });
   if (!value) return false;

@@ -302,7 +302,9 @@ void Operators::seizeOrphans() {
       if (host == nullptr) continue;
       owned = owned || at->replica().owns(*host);
       const auto rank = [](node::PartitionHost& of) { return std::pair(of.epoch(), of.durableBatches()); };
-      if (!c_.isLiar(at->index()) && host->epoch().number > 0 && (best == nullptr || rank(*host) > rank(*best->replica().host(id)))) best = at;
+      if (!c_.isLiar(at->index()) && host->epoch().number > 0 &&
+          (best == nullptr || rank(*host) > rank(*best->replica().host(id))))
+        best = at;
     }
     if (owned || best == nullptr) continue;
     const Status seized = best->replica().forceTakeover(id, "its owner is gone", best->device->now(c_.agenda().now()));

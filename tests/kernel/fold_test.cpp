@@ -172,7 +172,8 @@ TEST_F(Fold, WhatEntriesOfAKindDoNotHaveIsRefused) {
   EXPECT_THAT(forged(is(Tag::rejected), [](Entry& e) { e.findings.emplace_back(); }), HasSubstr("has no detection"));
   EXPECT_THAT(forged(is(Tag::escalated), [](Entry& e) { e.escalation = 1; }), HasSubstr("has no part of a couns"));
   EXPECT_THAT(forged(is(Tag::cRejected), [](Entry& e) { e.message = "no"; }), HasSubstr("has no reason for"));
-  EXPECT_THAT(forged(is(Tag::cRejected), [](Entry& e) { e.action += " "; }), HasSubstr("the action that was escalated"));
+  EXPECT_THAT(forged(is(Tag::cRejected), [](Entry& e) { e.action += " "; }),
+              HasSubstr("the action that was escalated"));
 }
 
 TEST_F(Fold, AHiddenEscalationIsFoundAtItsResolution) {
