@@ -12,7 +12,6 @@
 #include "base/crypto.h"
 #include "kernel/epoch.h"
 #include "sim/check/operation.h"
-#include "sim/history.h"
 
 namespace witan::sim {
 

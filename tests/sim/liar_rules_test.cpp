@@ -36,7 +36,7 @@ std::string forkFile(std::uint32_t signer, std::uint32_t owner) {
   const kernel::NoteSigner by{node::keyNameOf(kCluster, ClusterSetup::deviceName(signer)), keyOf(signer)};
   const auto head = [&](std::string_view root) {
     kernel::Checkpoint checkpoint;
-    checkpoint.origin = node::originOf(kCluster, {"budget/0", {3, ClusterSetup::deviceName(owner) + "@1"}});
+    checkpoint.origin = node::originOf(kCluster, {"budget/0", {3, ClusterSetup::deviceName(owner) + "@00000001"}});
     checkpoint.size = 5, checkpoint.root = sha256(root);
     return *kernel::signNote(*kernel::checkpointText(checkpoint), {&by, 1});
   };
@@ -60,12 +60,12 @@ TEST(LiarRules, EvidenceHoldsAndNamesTheLiarByItsKey) {
 }
 
 TEST(LiarRules, WhatCameOfALieIsProven) {
-  const std::vector<LieEffect> effects{{"fork", "device-1", "budget/0", {3, "device-2@1"}}};
+  const std::vector<LieEffect> effects{{"fork", "device-1", "budget/0", {3, "device-2@00000001"}}};
   const auto proven = provenBy(kCluster, forkFile(2, 2));
   ASSERT_TRUE(proven);
   EXPECT_EQ(unproven(effects, {{*proven}}), "");
   EXPECT_THAT(unproven(effects, {}), HasSubstr("device-1 took in a lie (fork) about budget/0"));
-  const std::vector<LieEffect> other{{"fork", "device-1", "budget/0", {4, "device-2@1"}}};
+  const std::vector<LieEffect> other{{"fork", "device-1", "budget/0", {4, "device-2@00000001"}}};
   EXPECT_THAT(unproven(other, {{*proven}}), HasSubstr("nobody has evidence"));
   EXPECT_FALSE(provenBy(kCluster, "{}"));
 }
