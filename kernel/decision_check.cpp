@@ -19,6 +19,19 @@ Error differs(std::string_view what, std::string_view recorded, std::string_view
                         clip(now, 200), "\""));
 }
 
+// What entries of its kind do not have: nobody writes there what no rule gives. Empty: nothing.
+std::string_view strayPart(const EntryView& e) {
+  const bool resolves = e.tag == Tag::cCommitted || e.tag == Tag::cRejected;
+  const bool refuses = e.tag == Tag::rejected || e.tag == Tag::escalated;
+  const bool counselors =
+      !e.counselor.empty() || !e.reason.empty() || e.escalation != 0 || !e.shown.empty() || !e.signature.empty();
+  if (!refuses && (!e.invariant.empty() || !e.message.empty())) return "reason for a refusal";
+  if (e.tag != Tag::approved && e.tag != Tag::cCommitted && !e.writes.empty()) return "write set";
+  if (e.tag != Tag::escalated && e.tag != Tag::cCommitted && !e.findings.empty()) return "detection vector";
+  if (e.tag != Tag::escalated && e.tag != Tag::cCommitted && !e.decision.empty()) return "decision";
+  return !resolves && counselors ? "part of a counselor" : std::string_view();
+}
+
 Result<Time> genesisTime(const json::object& genesis) {
   const json::value* at = genesis.if_contains("at");
   if (at == nullptr || !at->is_string()) return corrupt("genesis: no time");
@@ -65,6 +78,14 @@ Result<EntityPtr> DecisionCheck::begin(std::string_view genesis) const {
 
 Result<ActionPtr> DecisionCheck::check(EntityState& state, const Action* pending, const RunBindings& bindings,
                                        const EntryView& entry) {
+  if (const std::string_view stray = strayPart(entry); !stray.empty())
+    return corrupt(concat("replay: an entry of this kind (", enumName(entry.tag), ") has no ", stray));
+  const bool resolves = entry.tag == Tag::cCommitted || entry.tag == Tag::cRejected;
+  if (resolves && pending != nullptr) {
+    std::string text;
+    module_.writeAction(text, *pending);
+    if (text != entry.action) return differs("the action that was escalated", entry.action, text);
+  }
   if (entry.tag == Tag::cCommitted) {
     WITAN_DO(checkCommit(state, pending, entry));
     return ActionPtr();

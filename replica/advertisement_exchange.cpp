@@ -254,7 +254,8 @@ void AdvertisementExchange::onPosition(const std::string& from, Peer& peer, cons
   const std::uint64_t common = commonBatches(ours, theirs);
   if ((theirs.last() > ours.last() || mutated("acceptOldEpoch")) && ours.batches > common && !mine->ahead() &&
       !mutated("keepSurplus")) {
-    const auto keep = state_.provesOwners() ? partingPoint(*mine, common) : std::optional(common);
+    const auto keep =
+        state_.provesOwners() && !mutated("truncateUnproven") ? partingPoint(*mine, common) : std::optional(common);
     if (keep && *keep < ours.batches) state_.partitions.truncate(mine->id(), {from, *keep});
     return;
   }
@@ -307,7 +308,7 @@ std::optional<std::uint64_t> AdvertisementExchange::partingPoint(const Partition
 }
 
 bool AdvertisementExchange::sealedHere(const PartitionHost& host, const LogPosition& position) {
-  if (!state_.provesOwners()) return true;
+  if (!state_.provesOwners() || mutated("positionUnsealed")) return true;
   BatchSeal seal;
   if (position.seal.empty() || !readMessage(asView(position.seal), seal, "seal").ok()) return false;
   const std::vector<PublicKey> mine = state_.config.heads->keysOf(state_.device());

@@ -88,6 +88,8 @@ constexpr EventInfo kEvents[] = {
      true},
     {EventKind::marketClock, &FaultOptions::marketClocks, "the clock of organisation n is m seconds off", "n, m"},
     {EventKind::marketLie, &FaultOptions::marketLies, "who lies in the market tells the n-th lie of that party", "n"},
+    {EventKind::lie, &FaultOptions::lies, "the device that lies tells the n-th kind of lie (sim/run/liar.h)",
+     "n, seed"},
 };
 static_assert(std::size(kEvents) == enumNames<EventKind>().size());
 
@@ -136,6 +138,10 @@ constexpr CheckerInfo kCheckers[] = {
     {"sagas", "Each ends, or is put aside for a person; what is undone is undone once."},
     {"ledger-rules",
      "Every ledger, decided again from its beginning, gives what was recorded; all copies are one log."},
+    {"lies",
+     "Where a device lies, nobody honest takes in what it may not say, or accuses anybody else; what came of a lie "
+     "left "
+     "evidence against it."},
     {"market",
      "Money between organisations is conserved; a call is settled once, and paid for what its seller has signed and "
      "its "
@@ -220,9 +226,13 @@ constexpr const char* kCounted[] = {"absurd frame",
                                     "one operation of two plans",
                                     "operation carried out by several devices",
                                     "operation undone",
+                                    "liar: entries refused",
+                                    "liar: second batch taken",
                                     "orphan not seized",
                                     "orphan seized",
                                     "pardoned",
+                                    "partition handed to the liar",
+                                    "partition not handed to the liar",
                                     "policy changed",
                                     "power fails in a saga",
                                     "question asked",
@@ -263,6 +273,7 @@ std::vector<std::string> allNames() {
   for (const char* kind : kIncidents) names.push_back(concat("incident: ", kind));
   for (const char* kind : kNotices) names.push_back(concat("notice: ", kind));
   for (const std::string_view says : enumNames<ToolSays>()) names.push_back(concat("tool: ", says));
+  for (const std::string_view lie : enumNames<Lie>()) names.push_back(concat("lie: ", lie));
   for (const std::string_view lie : enumNames<market::MarketLie>()) names.push_back(concat("market lie: ", lie));
   for (const char* kind : {"equivocation", "evidence", "flood", "silent", "wider"})
     names.push_back(concat("market incident: ", kind));
@@ -310,18 +321,16 @@ constexpr Unreached kUnreached[] = {
     {"requestsUnproven", "the devices of a run sign nothing; tests/replica/names_test.cpp"},
     {"answersUnproven", "the devices of a run sign nothing; tests/replica/names_test.cpp"},
     {"notice: headsNotSigned", "the devices of a run sign no heads"},
+    {"notice: proposerUnknown", "all devices of a run know all keys; tests/replica/names_test.cpp"},
+    {"notice: headsNotSigned", "what a device of a run signed it can always note; tests/replica/heads_test.cpp"},
     {"notice: graph", "no runtime makes a step that its ledger rejects"},
     {"graph: effect undone", "a run of the graph ends with its effect, before anybody can cancel it; tests/replica"},
     {"graph: run_bound", "a loop of the graph ends before its deliveries do; tests/graph"},
     {"graph: terminal_failure", "the agent of the graph plans nothing that fails for good; tests/replica"},
-    {"incident: unlawful", "no device of a run decides against the rules; tests/replica/liars_test.cpp has one"},
-    {"notice: unlawful", "no device of a run decides against the rules; tests/replica/liars_test.cpp has one"},
-    {"logsRefused", "no device of a run decides against the rules; tests/replica/liars_test.cpp has one"},
     {"notAllowed", "who may ask what is the daemon's rule, which is not simulated; tests/node"},
     {"notice: notAllowed", "who may ask what is the daemon's rule, which is not simulated; tests/node"},
     {"notice: tooLarge", "no simulated action is so large; tests/replica"},
     {"incident: badBatch", "nobody forges batches that can be read; tests/agents"},
-    {"incident: badEntries", "nobody forges entries; tests/replica"},
     {"incident: equivocation", "nobody forges versions; tests/replication"},
     {"incident: quarantine", "nobody forges versions; tests/replication"},
     {"pardoned", "nobody is in quarantine, because nobody forges versions"},

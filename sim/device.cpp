@@ -1,5 +1,6 @@
 #include "sim/device.h"
 
+#include "replica/core/log_head.h"
 #include "sim/network.h"
 #include "sim/sim_agents.h"
 #include "store/memory_store.h"
@@ -17,6 +18,32 @@ void addCounters(node::ReplicaCounters& to, const node::ReplicaCounters& from) {
   forEachMember<node::ReplicaCounters>([&](auto member, auto) { to.*member.pointer += from.*member.pointer; });
 }
 
+// All devices know all keys. Only the one that lies may not take partitions over: those that may can do what they like
+// (docs/SECURITY.md).
+class SimKeys final : public node::HeadKeys {
+ public:
+  SimKeys(std::uint32_t self, std::uint32_t liar, std::string& signedHeads)
+      : self_(self), liar_(liar), signed_(signedHeads) {}
+  const SigningKey& key() const override { return ClusterSetup::keyOf(self_); }
+  std::vector<PublicKey> keysOf(std::string_view device) const override {
+    for (std::uint32_t index = 0; index < kMostDevices; ++index)
+      if (device == ClusterSetup::deviceName(index)) return {ClusterSetup::keyOf(index).publicKey()};
+    return {};
+  }
+  node::Takeover mayTakeOver(std::string_view device) const override {
+    return device == ClusterSetup::deviceName(liar_) ? node::Takeover::no : node::Takeover::yes;
+  }
+  Result<std::string> remembered() const override { return signed_; }
+  Status remember(std::string_view text) override {
+    signed_ = text;
+    return okStatus();
+  }
+
+ private:
+  const std::uint32_t self_, liar_;
+  std::string& signed_;
+};
+
 }  // namespace
 
 // --- what all devices agree on
@@ -26,6 +53,15 @@ std::uint32_t ClusterSetup::deviceIndex(std::string_view name) {
   return static_cast<std::uint32_t>(std::stoul(std::string(name.substr(name.find('-') + 1))));
 }
 std::string ClusterSetup::scopeName(std::uint64_t n) { return concat("private-", n); }
+
+const SigningKey& ClusterSetup::keyOf(std::uint32_t device) {
+  static std::vector<SigningKey> keys;
+  while (keys.size() <= device) {
+    const Hash seed = sha256(concat("key of device ", keys.size()));
+    keys.push_back(*SigningKey::fromSeed({reinterpret_cast<const char*>(seed.data()), seed.size()}));
+  }
+  return keys[device];
+}
 
 bool ClusterSetup::mayHave(std::string_view device, std::string_view scope) const {
   if (!scope.starts_with("private-")) return true;
@@ -60,9 +96,9 @@ Now SimDevice::now(Micros at) const {
   return {Time{kStartOfTime + drifted + wallOffset_}, drifted / 1000};
 }
 
-node::ReplicaConfig SimDevice::config() const {
+node::ReplicaConfig SimDevice::config(std::string& signedHeads) const {
   node::ReplicaConfig config;
-  config.replication.cluster = "simulated";
+  config.replication.cluster = ClusterSetup::kCluster;
   config.replication.clusterKey = "key of the simulated cluster";
   config.replication.device = name_;
   if (sidecar_) config.replication.highWater = Result<replication::HighWater>(*sidecar_);
@@ -80,6 +116,12 @@ node::ReplicaConfig SimDevice::config() const {
     config.etcd->pipeline = config.etcd->transactions = 2 + setup_.options.seed % 3;
     config.etcd->leastShare = 1 + setup_.options.seed % 2 * 31;  // few have thirty at a time
   }
+  if (const auto liar = liarOf(setup_.options.cluster)) {
+    config.heads = std::make_shared<SimKeys>(index_, *liar, signedHeads);
+    config.keepsLedgers = [this](std::string_view device) {
+      return static_cast<std::int64_t>(ClusterSetup::deviceIndex(device)) < setup_.options.cluster.ledgerReplicas;
+    };
+  }
   config.mayHave = [this](std::string_view device, replication::DatabaseName, std::string_view scope) {
     return setup_.mayHave(device, scope);
   };
@@ -88,7 +130,7 @@ node::ReplicaConfig SimDevice::config() const {
 
 Status SimDevice::start(Micros at) {
   ++life_;
-  node::ReplicaConfig config = this->config();
+  node::ReplicaConfig config = this->config(signed_);
   config.replication.freshTag = [this] { return static_cast<std::uint32_t>(random_.next()); };
   SimAgents agents;
   if (static_cast<std::int64_t>(index_) < setup_.options.cluster.hosts) agents = simAgents(policy_);
@@ -111,7 +153,8 @@ Result<SimDevice::Copy> SimDevice::openCopy(Micros at) const {
     copy.stores[n] = makeStore();
     copy.stores[n]->restoreImage(*stores_[n]->image());
   }
-  node::ReplicaConfig config = this->config();
+  copy.signedHeads = std::make_unique<std::string>(signed_);
+  node::ReplicaConfig config = this->config(*copy.signedHeads);
   config.replication.freshTag = [] { return 1u; };
   if (till_) config.agents = simAgents(policy_).setup;
   WITAN_SET(copy.replica,
@@ -150,6 +193,7 @@ void SimDevice::wipe() {
   stop();
   for (auto& disk : stores_) disk->wipe();
   sidecar_.reset();
+  signed_.clear();
   image_.reset();
   ledgersImage_.reset();
 }
@@ -158,6 +202,7 @@ void SimDevice::keepImage() {
   Image image;
   for (std::size_t n = 0; n < kStores; ++n) image.disks[n] = stores_[n]->image();
   image.sidecar = sidecar_;
+  image.signedHeads = signed_;
   image_ = std::move(image);
 }
 
@@ -165,7 +210,7 @@ bool SimDevice::restoreImage(bool sidecarToo) {
   if (!image_) return false;
   stop();
   for (std::size_t n = 0; n < kStores; ++n) stores_[n]->restoreImage(*image_->disks[n]);
-  if (sidecarToo) sidecar_ = image_->sidecar;
+  if (sidecarToo) sidecar_ = image_->sidecar, signed_ = image_->signedHeads;
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/crypto.h"
 #include "base/seams.h"
 #include "replica/replica.h"
 #include "replica/replica_effects.h"
@@ -24,6 +25,7 @@ class DeviceGate;
 
 namespace witan::sim {
 
+inline constexpr std::uint32_t kMostDevices = 24;  // of a simulated cluster, with those that join
 inline constexpr std::size_t kStores = 3;
 inline constexpr std::array<std::string_view, kStores> kStoreNames{"journal", "agents", "ledgers"};
 
@@ -38,6 +40,9 @@ struct ClusterSetup {
   static std::string deviceName(std::uint32_t index);
   static std::uint32_t deviceIndex(std::string_view name);
   static std::string scopeName(std::uint64_t n);
+  static constexpr std::string_view kCluster = "simulated";
+  // Of a device of a cluster with a liar; the same at each start.
+  static const SigningKey& keyOf(std::uint32_t device);
 };
 
 class SimDevice {
@@ -76,6 +81,7 @@ class SimDevice {
   // A replica on a copy of what is durable, as it would start now. Agents as here. Errors: as start().
   struct Copy {
     std::array<std::unique_ptr<store::CrashableStore>, kStores> stores;
+    std::unique_ptr<std::string> signedHeads;
     std::unique_ptr<node::Replica> replica;
   };
   Result<Copy> openCopy(Micros at) const;
@@ -105,7 +111,7 @@ class SimDevice {
 
  private:
   std::unique_ptr<store::CrashableStore> makeStore() const;
-  node::ReplicaConfig config() const;
+  node::ReplicaConfig config(std::string& signedHeads) const;
 
   const ClusterSetup& setup_;
   const std::uint32_t index_;
@@ -113,9 +119,11 @@ class SimDevice {
   SeededRandom random_;
   std::array<std::unique_ptr<store::CrashableStore>, kStores> stores_;
   std::optional<replication::HighWater> sidecar_;
+  std::string signed_;  // what it remembers of the heads that it signed, beside the stores
   struct Image {
     std::array<std::shared_ptr<const store::DiskImage>, kStores> disks;
     std::optional<replication::HighWater> sidecar;
+    std::string signedHeads;
   };
   std::optional<Image> image_;
   std::shared_ptr<const store::DiskImage> ledgersImage_;

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -62,8 +63,24 @@ struct TurnRecord {
   bool durable = false;
 };
 
+// What the device that lies (sim/run/liar.h) told whom.
+struct LieRecord {
+  Lie kind = Lie::claim;
+  std::uint32_t victim = 0;
+  Micros at = 0;
+  std::string operationId = {};  // of a request or answer
+  // Of a batch: whose log, how long it would be with it, and the digest of that.
+  std::string partition = {};
+  kernel::Epoch epoch = {};
+  std::uint64_t batches = 0;
+  Hash chain{};
+};
+
 class History {
  public:
+  std::vector<LieRecord> lies;
+  std::set<std::pair<std::string, kernel::Epoch>> liarOwned;  // partitions that it owned, and in which epochs
+
   using Key = std::pair<std::string, std::pair<int, std::string>>;  // space, kind, key
 
   void wrote(const Key& key, WriteRecord write) {

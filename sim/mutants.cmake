@@ -17,12 +17,16 @@ set(WITAN_HOOKED_replica
   replica/advertisement_exchange.cpp
   replica/core/ledger_writes.cpp
   replica/core/log_hash_chain.cpp
+  replica/core/log_head.cpp
   replica/core/outbox.cpp
+  replica/core/owner_proofs.cpp
   replica/core/owner_table.cpp
   replica/core/partition_host.cpp
+  replica/core/request_proofs.cpp
   replica/entry_replicator.cpp
   replica/graph_runtime.cpp
   replica/graph_work.cpp
+  replica/head_exchange.cpp
   replica/ledger_watch.cpp
   replica/ownership/embedded_ownership.cpp
   replica/ownership/etcd_engine.cpp

@@ -24,6 +24,7 @@ constexpr OptionRange kRanges[] = {
     {"cluster", "pendingTtlSeconds", 0, 366 * 24 * 3600},
     {"cluster", "scopes", 0, 16, 0},
     {"cluster", "marketLiar", 0, 2, 0},
+    {"cluster", "liar", 0, 24, 0},
     {"cluster", "segmentBytes", 1, 1 << 20},
     {"cluster", "followWindow", 1, 1'000},
     {"cluster", "etcdRequestBytes", 0, 1 << 30},
@@ -72,6 +73,12 @@ Status checkDomains(const Options& options) {
 }  // namespace
 
 std::span<const OptionRange> optionRanges() { return kRanges; }
+
+std::optional<std::uint32_t> liarOf(const ClusterOptions& cluster) {
+  if (cluster.liar == 0 || cluster.devices < 2 || cluster.engine == Engine::etcd) return std::nullopt;
+  const auto index = static_cast<std::uint32_t>((cluster.liar - 1) % cluster.devices);
+  return index == 0 && cluster.ledgerReplicas == 1 ? 1 : index;
+}
 
 std::vector<std::string> domainsOf(const Options& options) {
   std::vector<std::string> names;

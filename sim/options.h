@@ -34,6 +34,7 @@ struct ClusterOptions {
   std::int64_t scopes = 2;             // private scopes beside "main"; a device has about half of them
   std::string domains = "udt budget";
   std::int64_t marketLiar = 0;  // who lies in the market: 0 nobody, 1 the buyer, 2 the seller
+  std::int64_t liar = 0;        // which device lies: 0 none; where one does, all sign
   Engine engine = Engine::embedded;
   StoreKind store = StoreKind::memory;
   // Limits of the product that small ones exercise: bytes of a segment of sync, batches under way to a follower.
@@ -42,7 +43,7 @@ struct ClusterOptions {
   std::int64_t etcdRequestBytes = 0;  // the most that etcd takes in one transaction; 0: whatever comes
   static constexpr std::size_t required = 0;
   WITAN_MEMBERS(ClusterOptions, devices, ledgerReplicas, agents, hosts, entities, partitions, pendingTtlSeconds, scopes,
-                domains, marketLiar, engine, store, segmentBytes, followWindow, etcdRequestBytes)
+                domains, marketLiar, liar, engine, store, segmentBytes, followWindow, etcdRequestBytes)
 };
 
 struct TimeOptions {
@@ -146,12 +147,13 @@ struct FaultOptions {
   std::int64_t marketSilences = 0;  // an organisation hears and does nothing for a while
   std::int64_t marketClocks = 0;    // an organisation's clock is off from now on
   std::int64_t marketLies = 0;      // of who lies (cluster.marketLiar)
+  std::int64_t lies = 0;            // of the device that lies (cluster.liar)
   static constexpr std::size_t required = 0;
   WITAN_MEMBERS(FaultOptions, cuts, oneWayCuts, splits, isolations, flaps, clogs, cutSeconds, crashes, writeCrashes,
                 downSeconds, pauses, pauseSeconds, offlines, offlineHours, diskLosses, restores, ledgerRestores,
                 ioErrors, fullDisks, slowDisks, bitRots, clockJumps, clockJumpSeconds, moves, seizures, retirements,
                 comebacks, joins, hostiles, sagaCrashes, toolOutages, engineOutages, marketDeaths, marketSilences,
-                marketClocks, marketLies)
+                marketClocks, marketLies, lies)
 };
 
 struct Options {
@@ -160,6 +162,9 @@ struct Options {
                  (FaultOptions, faults))
   static constexpr std::size_t required = 0;
 };
+
+// The device that lies, which is never the only one that keeps ledgers. None: all are honest, and nothing is signed.
+std::optional<std::uint32_t> liarOf(const ClusterOptions& cluster);
 
 // The names in cluster.domains.
 std::vector<std::string> domainsOf(const Options& options);

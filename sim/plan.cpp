@@ -149,7 +149,8 @@ class Chooser {
         e.n = random_.below(3);
         e.m = random_.below(random_.below(4) == 0 ? kMarketClockSeconds : 200);
         break;
-      case EventKind::marketLie: e.n = any(); break;
+      case EventKind::marketLie:
+      case EventKind::lie: e.n = any(); break;
       case EventKind::engineOutage:
         e.n = random_.below(4) == 0 ? 2 : 1;  // of three
         e.lasts = length(f.cutSeconds);

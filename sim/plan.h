@@ -28,10 +28,15 @@ WITAN_ENUM(EventKind, agentWrite, journalEdit, message, batch, record, removal, 
            graphAct, graphDeploy, cut, oneWayCut, split, isolate, flap, clog, offline, crash, writeCrash, pause,
            loseDisk, restore, restoreLedgers, ioError, fullDisk, slowDisk, bitRot, clockJump, movePartition,
            seizePartition, retire, comeback, join, hostile, sagaCrash, toolOutage, engineOutage, marketDeath,
-           marketSilence, marketClock, marketLie)
+           marketSilence, marketClock, marketLie, lie)
 
 inline constexpr EventKind kFirstFault = EventKind::cut;
 inline bool isFault(EventKind kind) { return kind >= kFirstFault; }
+
+// Kinds of lies (`n` of EventKind::lie). From kFirstOwnerLie on they are those of an owner.
+WITAN_ENUM(Lie, claim, position, answer, acknowledgement, batch, replay, head, request, flood, proof, unlawfulEntry,
+           unsignedEntry, forgedEntry, secondHead, secondBatch, falseAnswer)
+inline constexpr Lie kFirstOwnerLie = Lie::unlawfulEntry;
 
 struct Event {
   WITAN_DECLARED(Event, (Micros, at), (EventKind, kind, EventKind::agentWrite), (std::uint32_t, device),

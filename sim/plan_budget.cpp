@@ -47,7 +47,9 @@ Outage outageOf(const Event& event, std::int64_t devices) {
 class Budget {
  public:
   explicit Budget(const ClusterOptions& cluster)
-      : devices_(cluster.devices), replicas_(std::min(cluster.ledgerReplicas, cluster.devices)) {}
+      : devices_(cluster.devices), replicas_(std::min(cluster.ledgerReplicas, cluster.devices)) {
+    if (const auto liar = liarOf(cluster)) liar_ = bit(*liar);
+  }
 
   std::int64_t devices() const { return devices_; }
   void take(const Outage& outage) { outages_.push_back(outage); }
@@ -76,7 +78,8 @@ class Budget {
       if (!other.keepsDisk) lost |= bit(other.device);
       if (other.until == kForEver) retired |= bit(other.device);
     }
-    if (wanted.until == kForEver) retired |= bit(wanted.device);
+    if (wanted.until == kForEver) retired |= bit(wanted.device) | liar_;
+    if (lost != 0) out |= liar_;
     const auto oneWithItsDisk = [&](std::int64_t of) { return count(out, of) == 1 && count(lost, of) == 0; };
     return (count(out, devices_) < devices_ || oneWithItsDisk(devices_)) &&
            (minority(out, replicas_) || oneWithItsDisk(replicas_)) && minority(retired, devices_);
@@ -88,6 +91,7 @@ class Budget {
   static bool minority(std::uint64_t bits, std::int64_t of) { return 2 * count(bits, of) < of || count(bits, of) == 0; }
 
   std::int64_t devices_, replicas_;
+  std::uint64_t liar_ = 0;
   std::vector<Outage> outages_;
 };
 

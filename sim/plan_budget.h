@@ -5,6 +5,7 @@
 //   3. At most a minority of the devices is retired, ever, and of the ledger replicas too.
 //   4. No disk is lost before kFounding: what a founder has nobody else has yet.
 //   5. One that keeps its disk may always be out, also where it is the only ledger replica or the only device.
+//   6. While a disk is lost, a device that lies is out too; and it counts as retired, since it is in the end.
 //
 // Out is a device that is down (crash, write crash, I/O error, full disk) and one whose disk was lost or went back to
 // an earlier copy, until kRefill after it starts again: it needs the others to become whole. A retired one is out for

@@ -87,7 +87,7 @@ std::uint64_t OwnerTable::latestEpoch(std::string_view partition) const {
 bool OwnerTable::learn(const OwnershipRecord& claim, store::WriteBatch& out) {
   auto [at, fresh] = claims_.try_emplace(claim.partition, claim);
   if (!fresh) {
-    if (mutated("acceptOldEpoch") && claim.epoch() < at->second.epoch()) at->second = claim;
+    if ((mutated("acceptOldEpoch") || mutated("oldClaim")) && claim.epoch() < at->second.epoch()) at->second = claim;
     const bool nowSigned = claim.epoch() == at->second.epoch() && at->second.signature.empty();
     if (!claim.signature.empty()) keepSigned(claim, out);
     if (claim.epoch() <= at->second.epoch() && !(nowSigned && !claim.signature.empty())) return false;

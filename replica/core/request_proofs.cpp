@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "base/mutant.h"
 #include "kernel/proposal_message.h"
 #include "kernel/record/merkle.h"
 #include "kernel/record/statement.h"
@@ -96,11 +97,11 @@ void signRequests(ReplicaState& state, std::span<Request* const> requests) {
 }
 
 Status checkProposer(ReplicaState& state, const Request& request) {
-  if (!state.config.heads || !becomesEntry(request)) return okStatus();
+  if (!state.config.heads || !becomesEntry(request) || mutated("requestUnsigned")) return okStatus();
+  const auto leaf = leafOf(state, request);
+  if (!leaf.ok()) return okStatus();  // it is refused for that, and nobody can sign it
   if (request.proof.empty())
     return unavailable("the request bears no signature of " + request.device, "run one version of Witan everywhere");
-  const auto leaf = leafOf(state, request);
-  if (!leaf.ok()) return okStatus();  // it is refused for that
   WITAN_TRY(proof, kernel::readProof(request.proof));
   if (isAmong(state.config.heads->keysOf(request.device), proof.key) &&
       state.signatures.holds(state.config.replication.cluster, *leaf, proof))
@@ -164,6 +165,7 @@ Request asEntered(const Request& asked, const kernel::EntryView& entry) {
 Status checkAnswer(ReplicaState& state, const std::string& from, const Request& asked, const Answer& answer) {
   const auto outcome = answer.outcome == kernel::Outcome::duplicate ? answer.recorded : answer.outcome;
   if (!state.config.heads || !state.config.ledgerReplica || !isTag(outcome)) return okStatus();
+  if (answer.entry.empty() && mutated("answerWithoutEntry")) return okStatus();
   const auto entry = kernel::readEntry(asView(answer.entry));
   if (answer.entry.empty() || !entry.ok()) return unproven("it holds no entry");
   const std::string& cluster = state.config.replication.cluster;
@@ -183,9 +185,10 @@ Status checkAnswer(ReplicaState& state, const std::string& from, const Request& 
   const auto proof = kernel::readProof(answer.proof);
   const Hash holding = kernel::holdingLeaf(cluster, state.partitionFor(asked.domain, asked.entity), answer.epochNumber,
                                            answer.epochOwner, answer.seq, kernel::leafHash(asView(answer.entry)));
-  if (replication::deviceOf(answer.epochOwner) != from || !proof.ok() ||
-      !isAmong(state.config.heads->keysOf(from), proof->key) || !state.signatures.holds(cluster, holding, *proof))
-    return unproven("its owner did not sign that the log holds the entry");
+  const bool holds = replication::deviceOf(answer.epochOwner) == from && proof.ok() &&
+                     isAmong(state.config.heads->keysOf(from), proof->key) &&
+                     state.signatures.holds(cluster, holding, *proof);
+  if (!holds && !mutated("anyHolder")) return unproven("its owner did not sign that the log holds the entry");
   return okStatus();
 }
 

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "replica/core/partition_host.h"
 #include "replica/core/request_proofs.h"
+#include "replication/writer.h"
 
 namespace witan::node {
 

@@ -6,15 +6,15 @@ using MakeChecker = std::unique_ptr<Checker>(Cluster&);
 MakeChecker makeRestartChecker, makeFenceChecker, makeEtcdChecker, makePutOffChecker, makeConvergenceChecker,
     makeWriteChecker, makeCopiesChecker, makeLedgerChecker, makeRequestChecker, makeConfirmationChecker,
     makeAgentChecker, makeEffectChecker, makeConfinementChecker, makeAlarmChecker, makeTakeoverChecker,
-    makeReturnChecker, makeRowsChecker, makeConflictChecker, makeGraphChecker;
+    makeReturnChecker, makeRowsChecker, makeConflictChecker, makeGraphChecker, makeLieChecker;
 
 std::vector<std::unique_ptr<Checker>> makeCheckers(Cluster& cluster) {
   std::vector<std::unique_ptr<Checker>> all;
   for (MakeChecker* make :
-       {makeRestartChecker, makeFenceChecker, makeEtcdChecker, makePutOffChecker, makeConvergenceChecker,
-        makeWriteChecker, makeCopiesChecker, makeLedgerChecker, makeRequestChecker, makeConfirmationChecker,
-        makeAgentChecker, makeEffectChecker, makeConfinementChecker, makeAlarmChecker, makeTakeoverChecker,
-        makeReturnChecker, makeRowsChecker, makeConflictChecker, makeGraphChecker})
+       {makeRestartChecker, makeFenceChecker,  makeEtcdChecker,        makePutOffChecker,  makeConvergenceChecker,
+        makeWriteChecker,   makeCopiesChecker, makeLedgerChecker,      makeRequestChecker, makeConfirmationChecker,
+        makeAgentChecker,   makeEffectChecker, makeConfinementChecker, makeAlarmChecker,   makeTakeoverChecker,
+        makeReturnChecker,  makeRowsChecker,   makeConflictChecker,    makeGraphChecker,   makeLieChecker})
     all.push_back(make(cluster));
   return all;
 }

@@ -144,6 +144,10 @@ class LedgerChecker final : public Checker {
       for (const Operation& operation : operations)
         if (const Epoch& epoch = operation.answer.epoch; epoch.owner == owner && !(epoch < since.epoch))
           lost.push_back({epoch, epoch == since.epoch ? since.fromSeq : 0});
+    // What the owner that lies told of its own epochs need be nowhere.
+    for (const Operation& operation : operations)
+      if (const Epoch& epoch = operation.answer.epoch; c_.history().liarOwned.contains({id, epoch}))
+        lost.push_back({epoch, 0});
     if (c_.etcd()) lost.clear();  // whatever happens to disks: etcd has what they have not
     if (const std::string problem = checkFences(of, lost); !problem.empty())
       return c_.failed("fences", id + ": " + problem);

@@ -63,6 +63,7 @@ class FenceChecker final : public Checker {
   // it.
   void onFrame(Seat& at, std::uint32_t peer, std::string_view frame) override {
     constexpr auto kStanding = static_cast<std::uint8_t>(node::AdjudicationFrame::standing);
+    if (c_.isLiar(peer)) return;  // of what it says nothing need be so
     if (c_.etcd() || frame.size() <= replication::kFrameHeaderBytes || static_cast<std::uint8_t>(frame[4]) != kStanding)
       return;
     const replication::SyncSession* session = at.replica().session(ClusterSetup::deviceName(peer));

@@ -18,6 +18,7 @@ class TakeoverChecker final : public Checker {
 
   void onFrame(Seat& at, std::uint32_t peer, std::string_view frame) override {
     constexpr auto kStanding = static_cast<std::uint8_t>(node::AdjudicationFrame::standing);
+    if (c_.isLiar(peer)) return;  // of what it says nothing need be so
     if (c_.etcd() || frame.size() <= replication::kFrameHeaderBytes || static_cast<std::uint8_t>(frame[4]) != kStanding)
       return;
     const replication::SyncSession* session = at.replica().session(ClusterSetup::deviceName(peer));
@@ -42,6 +43,10 @@ class TakeoverChecker final : public Checker {
     if (host == nullptr) return;
     const node::EpochHistory history = host->lineage();
     if (history.epochs.size() < 2) return;
+    // Of a log that its owner lied about a device may refuse what others have.
+    if (c_.history().liarOwned.contains(
+            {id, {history.epochs[history.epochs.size() - 2].number, history.epochs[history.epochs.size() - 2].owner}}))
+      return;
     judge(at, *host, id, history.epochs[history.epochs.size() - 2], history.epochs.back());
   }
 

@@ -98,13 +98,15 @@ void Cluster::found() {
   for (ClusterObserver* one : observers_) one->onFounded();
 }
 
-// The ledger replicas found the partitions, each its share.
+// The ledger replicas found the partitions, each its share. Of one that lies nobody would believe it.
 void Cluster::foundPartitions() {
   const auto replicas = static_cast<std::uint32_t>(setup_.options.cluster.ledgerReplicas);
   for (std::uint32_t i = 0; i < seats_.size() && i < replicas; ++i) {
+    if (isLiar(i)) continue;
     SimDevice& device = *seats_[i]->device;
     const Status founded = device.replica().bootstrap(device.now(0), [&](std::string_view partition) {
-      return ClusterSetup::deviceIndex(concat("-", partition.substr(partition.find('/') + 1))) % replicas == i;
+      const std::uint32_t by = ClusterSetup::deviceIndex(concat("-", partition.substr(partition.find('/') + 1)));
+      return (isLiar(by % replicas) ? by + 1 : by) % replicas == i;
     });
     WITAN_CHECK(founded.ok(), "a new cluster's partitions have no owner yet");
   }
@@ -130,6 +132,17 @@ std::vector<Seat*> Cluster::members() {
   std::vector<Seat*> all;
   for (const auto& seat : seats_)
     if (!seat->retired) all.push_back(seat.get());
+  return all;
+}
+
+Seat* Cluster::liar() {
+  const auto index = liarOf(setup_.options.cluster);
+  return !index || seat(*index).retired ? nullptr : &seat(*index);
+}
+
+std::vector<Seat*> Cluster::honest() {
+  std::vector<Seat*> all = members();
+  std::erase_if(all, [&](Seat* at) { return isLiar(at->index()); });
   return all;
 }
 
@@ -356,8 +369,9 @@ void Cluster::release(std::uint32_t device) {
     probe("notice: " + notice.kind);
     trace(device, "ledger", notice.kind, notice.partition + " " + notice.what);
     for (ClusterObserver* one : observers_) one->onNotice(at, notice);
-    // No device here lies: either an owner decided against the rules, or a copy accuses it falsely.
-    if (notice.kind == "unlawful" && !hasFailed()) failed("ledger-rules", at.name() + " refused " + notice.what);
+    // Where no device lies, either an owner decided against the rules, or a copy accuses it falsely.
+    if (notice.kind == "unlawful" && !hasFailed() && !liarOf(setup_.options.cluster))
+      failed("ledger-rules", at.name() + " refused " + notice.what);
   }
   at.held.clear();
   setTimer(device);

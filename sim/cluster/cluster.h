@@ -21,8 +21,6 @@
 
 namespace witan::sim {
 
-inline constexpr std::uint32_t kMostDevices = 24;  // of a simulated cluster, with those that join
-
 class Cluster final : NetworkHooks, EtcdHooks {
  public:
   Cluster(const Plan& plan, const RunOptions& options);
@@ -40,6 +38,11 @@ class Cluster final : NetworkHooks, EtcdHooks {
   std::vector<std::unique_ptr<Seat>>& seats() { return seats_; }
   // Those that were not retired.
   std::vector<Seat*> members();
+  bool isLiar(std::uint32_t device) const { return liarOf(setup_.options.cluster) == device; }
+  // The member that lies. Null: none does (any more).
+  Seat* liar();
+  // The members that do not lie.
+  std::vector<Seat*> honest();
   Seat& seat(std::uint32_t device) { return *seats_[device % seats_.size()]; }
   // Devices that were there from the beginning: what plans speak of. Later ones only join in.
   std::uint32_t founders() const { return static_cast<std::uint32_t>(plan_.options.cluster.devices); }

@@ -26,6 +26,7 @@ void FaultInjector::begin(const Event& original, std::uint64_t number) {
   Event event = original;
   event.device %= c_.founders();
   event.other %= c_.founders();
+  if (event.kind == EventKind::hostile && c_.liar() != nullptr) event.device = c_.liar()->index();  // no other is
   Seat& at = c_.seat(event.device);
   const Micros until = c_.agenda().now() + event.lasts;
   const auto ends = [&] { c_.agenda().add(until, StepKind::faultEnd, event.device, number); };
@@ -227,7 +228,8 @@ void FaultInjector::flap(const Event& event, std::uint64_t number, std::uint64_t
 void FaultInjector::hostile(const Event& event, std::uint64_t number, std::uint64_t round) {
   const Micros passed = static_cast<Micros>(round) * kBurst;
   if (round > 0 && (passed >= event.lasts || c_.settling())) return;
-  hostileFrames(event.device % c_.founders(), event.other % c_.founders(), event.seed + round);
+  hostileFrames(c_.liar() == nullptr ? event.device % c_.founders() : c_.liar()->index(), event.other % c_.founders(),
+                event.seed + round);
   c_.agenda().add(event.at + passed + kBurst, StepKind::faultEnd, event.device, number);
 }
 
@@ -268,6 +270,7 @@ std::string FaultInjector::absurdFrame(std::uint32_t device, std::uint32_t other
 // A member whose software has gone mad: garbage, frames cut short, frames from before, lengths that lie. What it says
 // is well formed enough to be read, and wrong. (Forging statements and claims in the name of others takes signatures.)
 void FaultInjector::hostileFrames(std::uint32_t device, std::uint32_t other, std::uint64_t seed) {
+  if (device == other) return;
   SeededRandom random(seed);
   for (unsigned i = 0; i < 6; ++i) {
     std::string frame = c_.network().seen(device, other, random.next());
@@ -288,7 +291,7 @@ void FaultInjector::hostileFrames(std::uint32_t device, std::uint32_t other, std
         break;
       default: break;  // a repetition, within the connection: from an earlier one it would speak of other spaces
     }
-    if (!frame.empty() && device != other) c_.network().forge(device, other, std::move(frame));
+    if (!frame.empty()) c_.network().forge(device, other, std::move(frame));
   }
 }
 

@@ -6,6 +6,7 @@
 #include "sim/run.h"
 
 #include "sim/checkers/checker.h"
+#include "sim/run/liar.h"
 #include "sim/run/market.h"
 #include "sim/run/settling.h"
 #include "sim/trace_format.h"
@@ -50,6 +51,7 @@ class Run {
   Run(const Plan& plan, const RunOptions& options) : plan_(plan), options_(options), cluster_(plan, options) {
     cluster_.add(faults_);
     cluster_.add(operators_);
+    cluster_.add(liar_);
     for (const auto& workload : workloads_) cluster_.add(*workload);
     for (const auto& checker : checkers_) cluster_.add(*checker);
     cluster_.add(decisions_);
@@ -87,6 +89,7 @@ class Run {
     const Event& event = plan_.events[number];
     if (cluster_.settling()) return;
     if (Market::concerns(event.kind)) return market_.begin(event);
+    if (event.kind == EventKind::lie) return liar_.begin(event, number);
     if (isFault(event.kind)) return faults_.begin(event, number);
     cluster_.put(event.device % cluster_.founders(), {.kind = Arrival::Kind::event, .event = number});
   }
@@ -109,7 +112,8 @@ class Run {
   std::vector<std::unique_ptr<Checker>> checkers_ = makeCheckers(cluster_);
   DecisionTrace decisions_{cluster_};
   Market market_{cluster_};
-  Settling settling_{cluster_, faults_, operators_, market_};
+  Liar liar_{cluster_};
+  Settling settling_{cluster_, faults_, operators_, market_, liar_};
 };
 
 }  // namespace

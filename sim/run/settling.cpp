@@ -14,6 +14,7 @@ namespace witan::sim {
 namespace {
 
 constexpr Micros kLook = 5 * kSecond;
+constexpr std::uint64_t kLooksBesideLiar = 12;  // at least so many while a device goes on lying
 
 }  // namespace
 
@@ -37,7 +38,13 @@ void Settling::look() {
     operators_.seizeOrphans();
     operators_.decideEverything();
   }
-  waitingFor_ = unsettled();
+  if (c_.liar() != nullptr) {
+    liar_.goOn(looks_);
+    waitingFor_ = unsettledBesideLiar();
+    if (waitingFor_.empty()) operators_.retireLiar(), waitingFor_ = "the device that lies leaves";
+  } else {
+    waitingFor_ = unsettled();
+  }
   if (waitingFor_.empty()) {
     settled_ = true;
     c_.trace(kNobody, "check", "settled");
@@ -96,16 +103,38 @@ std::string Settling::unsettled() {
   }
   for (const std::uint32_t i : operators_.unadmitted()) return c_.seats()[i]->name() + " is not admitted";
   for (const auto& [module, id] : c_.partitions())
-    if (std::string what = unsettledPartition(id); !what.empty()) return what;
+    if (std::string what = unsettledPartition(id, c_.members()); !what.empty()) return what;
   if (std::string open = market_.unsettled(); !open.empty()) return "the market: " + open;
   return {};
 }
 
+// What must be done although a device goes on lying: everything about the partitions that somebody honest owns.
+std::string Settling::unsettledBesideLiar() {
+  if (looks_ < kLooksBesideLiar) return "a device goes on lying";
+  const std::vector<Seat*> honest = c_.honest();
+  for (Seat* at : honest)
+    if (!at->works()) return at->name() + " does not run";
+  const auto owned = [&](const std::string& id) {
+    return std::ranges::any_of(honest, [&](Seat* at) {
+      const node::PartitionHost* host = at->replica().host(id);
+      return host != nullptr && at->replica().owns(*host);
+    });
+  };
+  for (Seat* at : honest)
+    for (const auto& [id, waiting] : at->replica().outbox().all())
+      if (owned(at->replica().partitionFor(waiting.request.domain, waiting.request.entity)))
+        return at->name() + " still waits, beside a device that lies, for an answer to " + id +
+               standingOf(waiting.request);
+  for (const auto& [module, id] : c_.partitions())
+    if (std::string what = owned(id) ? unsettledPartition(id, honest) : std::string(); !what.empty()) return what;
+  return {};
+}
+
 // One owner, and everybody has followed it to the end.
-std::string Settling::unsettledPartition(const std::string& id) {
+std::string Settling::unsettledPartition(const std::string& id, const std::vector<Seat*>& members) {
   std::size_t owners = 0;
   const node::PartitionHost* first = nullptr;
-  for (Seat* at : c_.members()) {
+  for (Seat* at : members) {
     const node::PartitionHost* host = at->replica().host(id);
     if (host == nullptr) continue;
     owners += at->replica().owns(*host) ? 1 : 0;
@@ -183,6 +212,14 @@ Status Operators::retire(node::Replica& by, std::uint32_t leaving) {
   c_.diskLost(out, 0);
   c_.switchOff(leaving, false, -1);
   return okStatus();
+}
+
+void Operators::retireLiar() {
+  for (Seat* by : c_.honest()) {
+    if (!by->works() || !retire(by->replica(), c_.liar()->index()).ok()) continue;
+    c_.put(by->index(), {});
+    return;
+  }
 }
 
 Status Operators::join(node::Replica& by) {
@@ -265,7 +302,9 @@ void Operators::seizeOrphans() {
       if (host == nullptr) continue;
       owned = owned || at->replica().owns(*host);
       const auto rank = [](node::PartitionHost& of) { return std::pair(of.epoch(), of.durableBatches()); };
-      if (host->epoch().number > 0 && (best == nullptr || rank(*host) > rank(*best->replica().host(id)))) best = at;
+      if (!c_.isLiar(at->index()) && host->epoch().number > 0 &&
+          (best == nullptr || rank(*host) > rank(*best->replica().host(id))))
+        best = at;
     }
     if (owned || best == nullptr) continue;
     const Status seized = best->replica().forceTakeover(id, "its owner is gone", best->device->now(c_.agenda().now()));

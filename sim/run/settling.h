@@ -6,6 +6,7 @@
 
 #include "sim/cluster/clients.h"
 #include "sim/run/fault_injector.h"
+#include "sim/run/liar.h"
 #include "sim/run/market.h"
 
 namespace witan::sim {
@@ -24,6 +25,7 @@ class Operators final : public ClusterObserver {
   void findOverdue();
   void decideEverything();
   std::vector<std::uint32_t> unadmitted();
+  void retireLiar();
 
  private:
   Status retire(node::Replica& by, std::uint32_t leaving);
@@ -40,8 +42,8 @@ class Operators final : public ClusterObserver {
 // work, and within the time that the options allow everything pending must be done: checker "liveness".
 class Settling {
  public:
-  Settling(Cluster& cluster, FaultInjector& faults, Operators& operators, const Market& market)
-      : c_(cluster), faults_(faults), operators_(operators), market_(market) {}
+  Settling(Cluster& cluster, FaultInjector& faults, Operators& operators, const Market& market, Liar& liar)
+      : c_(cluster), faults_(faults), operators_(operators), market_(market), liar_(liar) {}
   // The first one begins the phase. Schedules the next, until everything has settled.
   void look();
   bool settled() const { return settled_; }
@@ -50,7 +52,8 @@ class Settling {
  private:
   void begin();
   std::string unsettled();
-  std::string unsettledPartition(const std::string& id);
+  std::string unsettledBesideLiar();
+  std::string unsettledPartition(const std::string& id, const std::vector<Seat*>& members);
   std::string standingsOf(const std::string& id);
   std::string standingOf(const node::Request& request);
 
@@ -58,6 +61,7 @@ class Settling {
   FaultInjector& faults_;
   Operators& operators_;
   const Market& market_;
+  Liar& liar_;
   bool settled_ = false;
   Micros settleBy_ = 0;
   std::string waitingFor_;

@@ -1,4 +1,5 @@
 // Folding a recorded log: the same partition again, and a well-framed forgery is refused with the number of its entry.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -10,6 +11,8 @@
 namespace witan::kernel::test::fold_test {
 namespace {
 
+using ::testing::HasSubstr;
+
 class Fold : public testing::Test {
  protected:
   Fold() {
@@ -20,7 +23,7 @@ class Fold : public testing::Test {
 
   Status foldAll(Partition& into, const std::vector<std::string>& batches) {
     for (const std::string& batch : batches) {
-      auto info = into.fold(batch);
+      auto info = into.fold(batch, how);
       if (!info.ok()) return info.error();
     }
     return okStatus();
@@ -63,6 +66,7 @@ class Fold : public testing::Test {
     return status.ok() ? "" : status.error().message;
   }
 
+  kernel::Fold how = kernel::Fold::trusted;
   std::unique_ptr<DomainModule> module = chest::module();
   History history{*module, 77, {.unsafeEdits = true, .keepAudits = false}};
 };
@@ -157,6 +161,21 @@ TEST_F(Fold, AForgeryIsRefusedWithItsNumber) {
 }
 
 // An escalation turned into a rejection is found at the next step of the chain: its resolution resolves nothing.
+// Nobody writes what no rule gives into members that entries of a kind do not have.
+TEST_F(Fold, WhatEntriesOfAKindDoNotHaveIsRefused) {
+  how = kernel::Fold::checked;
+  const auto is = [](Tag tag) { return [tag](const Entry& entry) { return entry.tag == tag; }; };
+  EXPECT_THAT(forged(is(Tag::approved), [](Entry& e) { e.message = "thanks"; }), HasSubstr("has no reason for"));
+  EXPECT_THAT(forged(is(Tag::approved), [](Entry& e) { e.reason = "thanks"; }), HasSubstr("has no part of a couns"));
+  EXPECT_THAT(forged(is(Tag::approved), [](Entry& e) { e.decision = "{}"; }), HasSubstr("has no decision"));
+  EXPECT_THAT(forged(is(Tag::rejected), [](Entry& e) { e.writes = "{}"; }), HasSubstr("has no write set"));
+  EXPECT_THAT(forged(is(Tag::rejected), [](Entry& e) { e.findings.emplace_back(); }), HasSubstr("has no detection"));
+  EXPECT_THAT(forged(is(Tag::escalated), [](Entry& e) { e.escalation = 1; }), HasSubstr("has no part of a couns"));
+  EXPECT_THAT(forged(is(Tag::cRejected), [](Entry& e) { e.message = "no"; }), HasSubstr("has no reason for"));
+  EXPECT_THAT(forged(is(Tag::cRejected), [](Entry& e) { e.action += " "; }),
+              HasSubstr("the action that was escalated"));
+}
+
 TEST_F(Fold, AHiddenEscalationIsFoundAtItsResolution) {
   const std::string message =
       forged(tagged(Tag::escalated), [](Entry& e) { e.tag = Tag::rejected, e.findings.clear(); });

@@ -1,0 +1,160 @@
+// Checker "lies": where a device lies, nobody honest takes in what it may not say or accuses anybody else, and what
+// came of a lie left evidence against it.
+#include "replica/core/entry_evidence.h"
+#include "replica/head_exchange.h"
+#include "replication/writer.h"
+#include "sim/check/liar_rules.h"
+#include "sim/checkers/checker.h"
+
+namespace witan::sim {
+
+namespace {
+
+constexpr Micros kTaken = 120 * kSecond;  // a batch that was not taken by then comes too late
+
+class LieChecker final : public Checker {
+ public:
+  explicit LieChecker(Cluster& cluster) : Checker(cluster), lies_(liarOf(cluster.plan().options.cluster)) {}
+
+  void onDurable(Seat& at) override {
+    if (!lies_) return;
+    noteOwn(at);
+    if (c_.isLiar(at.index())) return;
+    checkClaims(at);
+    checkBatches(at);
+  }
+
+  void onStarted(Seat& at) override { seen_[at].clear(); }
+
+  void onDiskLost(Seat& at) override {
+    if (!lies_ || c_.isLiar(at.index())) return;
+    std::erase_if(effects_, [&](const LieEffect& effect) { return effect.device == at.name(); });
+  }
+
+  void onNotice(Seat& at, const node::Notice& notice) override {
+    if (!lies_ || c_.isLiar(at.index())) return;
+    if (isAccusing(notice.kind)) checkAccusations(at);
+    if (notice.kind != "unsigned" && notice.kind != "forgedName" && notice.kind != "unlawful") return;
+    c_.probe("liar: entries refused");
+    const node::OwnershipRecord* claim = at.replica().owners().find(notice.partition);
+    if (claim != nullptr && notice.kind != "unlawful" && isLiars(claim->owner))
+      effects_.push_back({notice.kind, at.name(), notice.partition, claim->epoch()});
+  }
+
+  void atEnd() override {
+    if (!lies_) return;
+    std::vector<LieEffect> proven;
+    for (Seat* at : c_.honest()) {
+      checkAccusations(*at);
+      std::vector<std::string> files;
+      for (const auto& [what, file] : at->replica().evidence()) files.push_back(file);
+      for (const auto& [origin, file] : at->replica().heads().proofs()) files.push_back(file);
+      for (const std::string& file : files) {
+        if (const std::string wrong = wrongEvidence(file, ClusterSetup::kCluster, ClusterSetup::deviceName(*lies_),
+                                                    ClusterSetup::keyOf(*lies_).publicKey(), mayErr());
+            !wrong.empty())
+          return c_.failed("lies", at->name() + ": " + wrong);
+        if (auto one = provenBy(ClusterSetup::kCluster, file)) proven.push_back(*std::move(one));
+      }
+      if (const std::string what = unprovenAt(*at); !what.empty()) return c_.failed("lies", what);
+    }
+    if (const std::string what = unproven(effects_, proven); !what.empty()) c_.failed("lies", what);
+  }
+
+ private:
+  using EpochOf = std::pair<std::string, kernel::Epoch>;  // of a partition
+
+  bool isLiars(const std::string& owner) const {
+    return replication::deviceOf(owner) == ClusterSetup::deviceName(*lies_);
+  }
+
+  // Whose memory of what they signed went back with their disks.
+  std::set<std::string> mayErr() {
+    std::set<std::string> all;
+    for (const auto& at : c_.seats())
+      if (at->sidecarRolledBack) all.insert(at->name());
+    return all;
+  }
+
+  void checkAccusations(Seat& at) {
+    const auto incidents = at.replica().data().incidents();
+    if (!incidents.ok()) return c_.failed("store", at.name() + ": " + incidents.error().message);
+    std::vector<Accusation> accusations;
+    for (const replication::Incident& one : *incidents)
+      accusations.push_back({at.name(), one.kind, one.peer, one.what});
+    const std::string what = falselyAccused(accusations, ClusterSetup::deviceName(*lies_), mayErr());
+    if (!what.empty()) c_.failed("lies", what);
+  }
+
+  // Epochs begin on their owner's disk.
+  void noteOwn(Seat& at) {
+    for (const auto& [id, host] : at.replica().hosts()) {
+      const kernel::Epoch epoch = host->epoch();
+      if (replication::deviceOf(epoch.owner) != at.name() || !begun_.insert({id, epoch}).second) continue;
+      if (c_.isLiar(at.index())) c_.history().liarOwned.insert({id, epoch});
+    }
+  }
+
+  void checkClaims(Seat& at) {
+    for (const auto& [id, claim] : at.replica().owners().all()) {
+      kernel::Epoch& seen = seen_[at][id];
+      if (seen == claim.epoch()) continue;
+      if (claim.epoch() < seen)
+        return c_.failed("lies", concat(at.name(), " takes ", claim.owner, " for the owner of ", id, " in epoch ",
+                                        claim.number, ", and knew of a later one"));
+      seen = claim.epoch();
+      if (!begun_.contains({id, seen}) && !mayClaim(at, claim))
+        return c_.failed("lies", concat(at.name(), " takes ", claim.owner, " for the owner of ", id, " in epoch ",
+                                        seen.number, ", which that device never began"));
+    }
+  }
+
+  // The liar may say that it hands over what it owns, and that it goes on with what was handed to it.
+  bool mayClaim(Seat& at, const node::OwnershipRecord& claim) {
+    if (!isLiars(claim.owner)) return false;
+    const node::OwnershipRecord* before = at.replica().owners().find(claim.partition, claim.previous());
+    const bool own = c_.history().liarOwned.contains({claim.partition, claim.previous()});
+    if (!own && (before == nullptr || before->successor != claim.owner)) return false;
+    c_.history().liarOwned.insert({claim.partition, claim.epoch()});
+    return true;
+  }
+
+  void checkBatches(Seat& at) {
+    for (LieRecord& lie : c_.history().lies) {
+      if (lie.victim != at.index() || lie.batches == 0 || lie.at + kTaken < c_.agenda().now()) continue;
+      const node::PartitionHost* host = at.replica().host(lie.partition);
+      if (host == nullptr || host->durableBatches() < lie.batches || host->chain().after(lie.batches) != lie.chain)
+        continue;
+      if (lie.kind != Lie::secondBatch)
+        return c_.failed("lies", concat(at.name(), " has taken batch ", lie.batches - 1, " of ", lie.partition,
+                                        ", a lie (", enumName(lie.kind), ")"));
+      lie.batches = 0;
+      c_.probe("liar: second batch taken");
+      effects_.push_back({"fork", at.name(), lie.partition, lie.epoch});
+    }
+  }
+
+  // Entries of its copies without their proposers' proofs.
+  std::string unprovenAt(Seat& at) {
+    for (const auto& [module, id] : c_.partitions()) {
+      if (at.replica().host(id) == nullptr) continue;
+      const auto log = logAt(at, id);
+      if (!log.ok()) continue;  // the checker of ledgers says so
+      const std::string what = unprovenEntry(ClusterSetup::kCluster, module->signature().domain, *log,
+                                             [&](std::string_view device) { return at.replica().keysOf(device); });
+      if (!what.empty()) return concat(at.name(), " ", id, ": ", what);
+    }
+    return {};
+  }
+
+  const std::optional<std::uint32_t> lies_;
+  std::set<EpochOf> begun_;
+  PerDevice<std::map<std::string, kernel::Epoch, std::less<>>> seen_;
+  std::vector<LieEffect> effects_;
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> makeLieChecker(Cluster& cluster) { return std::make_unique<LieChecker>(cluster); }
+
+}  // namespace witan::sim
