@@ -213,13 +213,8 @@ Result<int> run(const RunArguments& a) {
   AgentSetup work{.agents = std::move(agents), .policy = std::move(policy)};
   work.options.wake.scope = a.scope;
   RunTools tools;
-<<<<<<< HEAD
-  WITAN_DO(tools.open(path, files, work));
-  WITAN_TRY(seals, contentSealsOf(path, a.scope));
-=======
   WITAN_DO(tools.open(path, std::move(config), files, work));
-  WITAN_TRY(seals, contentSealsOf(path));
->>>>>>> 606635c4
+  WITAN_TRY(seals, contentSealsOf(path, a.scope));
   addLedgerTools(work, seals);
   setup.agents = std::make_shared<const AgentSetup>(std::move(work));
   WITAN_TRY(dir, NodeDir::open(path, std::move(setup), clock.now()));
