@@ -22,6 +22,7 @@
 #include <variant>
 #include <vector>
 
+#include "agents/knowledge.h"
 #include "base/json.h"
 #include "replication/records/agent_state.h"
 #include "replication/records/records.h"
@@ -36,8 +37,10 @@ struct Capability {
   std::int64_t uses = 1000;          // in one episode
   std::vector<std::string> targets;  // prefixes of the ids it may touch; empty: any
   std::vector<std::string> locales;  // where it may be used; empty: anywhere
-  WITAN_MEMBERS(Capability, resource, uses, targets, locales)
-  friend bool operator==(const Capability&, const Capability&) = default;
+  Omittable<std::int64_t> access;    // seed 002: 0 none, 1 to look, 2 to change; none: 2
+  Omittable<bool> execute;           // also what executes code (ToolInfo::execute); none: no
+  WITAN_MEMBERS(Capability, resource, uses, targets, locales, access, execute)
+  friend bool operator==(const Capability& a, const Capability& b) { return toJson(a) == toJson(b); }
 };
 
 // The budget of an episode (seed 002, agent-state; seed 004, kappa).
@@ -92,6 +95,10 @@ struct AgentSpec {
   std::string foldsBy;
   // It answers wakes by conflicts itself (agents/wake/agent_conflict.h); otherwise what readers see stands.
   bool settles = false;
+  // It keeps facts and goals, and tools are chosen and charged by its experience of them (agents/knowledge.h). Its
+  // slot `extension` is then an object.
+  bool learns = false;
+  std::int64_t enough = 100;  // satisfaction, the least progress of its goals, from which on it looks no more
 };
 
 // The subject of a wake by a conflict of entries that only agents wrote.
@@ -108,6 +115,8 @@ enum class InputKind { wake, observation, results };
 // `content`:
 //   wake         {"reason", "subject", "nowMs", "seed", "changes": [{"type","id"}], "tokens": [token keys],
 //                 "user": any, "memory": {"summary", "messages": [{"kind","content"}]}, "slots": {name: value},
+//                 "knowledge": {"facts","goals","scores","costs"}, of an agent that learns; "standing": what is left of
+//                 its budgets of the day, by provider, where there are any;
 //                 "ledger": {"domain","entity","field","key","value"}}, where a ledger woke it; where a graph did
 //                 "graph": {"graph","version","run","node","span","type","body","grant"}; where a conflict did
 //                 "conflict": {"id","scope","settles","versions"} (agents/wake/agent_conflict.h); where its memory
@@ -120,11 +129,20 @@ struct Input {
   json::value content;
 };
 
-// A call that changes nothing.
+// A call that changes nothing. With a goal instead of a tool, the best tool that serves goals of this type is asked,
+// and the next best if it fails; of an agent that learns.
 struct Look {
   std::string tool;
   json::object arguments;
   std::int64_t tokens = 0;  // what it is expected to cost
+  std::string goal = {};    // a type of goals (ToolInfo::serves)
+};
+
+// A step towards a goal, which it begins if there is no such goal.
+struct GoalStep {
+  std::string id;
+  std::string type, description;  // of a new one
+  std::int64_t gained = 0;        // of 100
 };
 
 struct SlotWrite {
@@ -154,6 +172,8 @@ struct Turn {
   json::value sigma;                  // the working state for the next call
   std::vector<std::string> thoughts;  // kept in the transcript
   std::variant<Looks, Actions, Finish> output = Finish{};
+  std::vector<Fact> facts = {};      // of an agent that learns
+  std::vector<GoalStep> goals = {};  // likewise
 };
 
 class Agent {

@@ -507,6 +507,16 @@ bool Partition::isDue(const PendingProposal& pending, Time now) const {
 
 bool Partition::knows(std::string_view operationId) const { return operations_.contains(keyOf(operationId)); }
 
+std::uint64_t Partition::entryOf(std::string_view operationId) const {
+  const auto at = operations_.find(keyOf(operationId));
+  return at == operations_.end() || (at->second & kIsNoteBit) != 0 ? 0 : at->second & ~kTurnedAwayBit;
+}
+
+std::uint64_t Partition::newestEntryOf(std::string_view entity) const {
+  const Instance* instance = find(entity);
+  return instance == nullptr ? 0 : instance->lastSeq;
+}
+
 PendingView Partition::viewOf(std::string_view entity, const Instance& instance) const {
   const PendingProposal& p = *instance.pending;
   PendingView view{std::string(entity), p.seq,     p.digest,   p.at,     p.role, p.device, p.agent, p.action,

@@ -174,7 +174,10 @@ class Partition {
   // Would a proposal of this action be answered "frozen"? O(rows that it touches) while something is pending.
   bool holds(std::string_view entity, const Action& action, Time at) const;
   bool knows(std::string_view operationId) const;  // decided or remembered
-  std::vector<PendingView> queue() const;          // by sequence number
+  // The number of the entry that decided it, and of the newest of an entity; 0: there is none.
+  std::uint64_t entryOf(std::string_view operationId) const;
+  std::uint64_t newestEntryOf(std::string_view entity) const;
+  std::vector<PendingView> queue() const;  // by sequence number
   std::optional<PendingView> pending(std::string_view entity) const;
   std::uint64_t unsafeCommits() const { return unsafeCommits_; }
   const std::vector<EpochRecord>& epochs() const { return epochs_; }

@@ -86,6 +86,10 @@ class SimDevice {
   };
   Result<Copy> openCopy(Micros at) const;
 
+  // Whether it started without one of its agents, as every third start is, until callAgents(); the next one has all.
+  bool lacksAgents() const { return lacksAgents_; }
+  void callAgents() { allAgents_ = true; }
+
   // The version of the policy over payments that its agents are under; outlasts a restart.
   void usePolicy(std::uint64_t version);
   std::uint64_t policy() const { return policy_; }
@@ -129,6 +133,7 @@ class SimDevice {
   std::shared_ptr<const store::DiskImage> ledgersImage_;
   std::shared_ptr<agents::DeviceGate> till_;  // of the agents; null: none work here
   std::uint64_t policy_ = 1;
+  bool allAgents_ = false, lacksAgents_ = false;
   std::unique_ptr<node::Replica> replica_;
   std::uint64_t life_ = 0;
   std::uint64_t flushed_ = 0;

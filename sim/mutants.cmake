@@ -5,6 +5,7 @@
 # twice. Whoever adds a hook to another file adds that file here (tests/tidy looks).
 set(WITAN_HOOKED_replication
   replication/local_replica.cpp
+  replication/records/journal_entity.cpp
   replication/space.cpp
   replication/space_sync.cpp
   replication/sync_session.cpp)
@@ -40,6 +41,7 @@ set(WITAN_HOOKED_agents
   agents/host/agent_host.cpp
   agents/host/agent_sagas.cpp
   agents/host/device_gate.cpp
+  agents/host/record_audit.cpp
   agents/policy/monitor.cpp
   agents/wake/wake_center.cpp
   agents/wake/wake_queue.cpp)

@@ -214,7 +214,7 @@ std::string deskName(std::uint64_t n) { return concat(kDeskFolder, n); }
 
 void usePolicy(agents::DeviceGate& till, std::uint64_t policy) { till.use(tillPolicy(policy)); }
 
-SimAgents simAgents(std::uint64_t policy) {
+SimAgents simAgents(std::uint64_t policy, bool all) {
   static const SimClerk clerk;
   static const SimScribe sealer(sealerSpec(), "seal/", "seal", "sealed");
   static const SimScribe herald(heraldSpec(), "told/", "told", "told");
@@ -225,7 +225,8 @@ SimAgents simAgents(std::uint64_t policy) {
   };
   const auto made = std::make_shared<OfDevice>(policy);
   node::AgentSetup* const setup = &made->setup;
-  setup->agents = {&clerk, &sealer, &herald, &simWeaver()};
+  setup->agents = {&clerk, &herald, &simWeaver()};
+  if (all) setup->agents.push_back(&sealer);
   setup->policy = simGraphGate();
   setup->gate = &made->gate;
   setup->options.wake.graceMs = 5'000;

@@ -44,8 +44,9 @@ struct SimAgents {
   std::shared_ptr<agents::DeviceGate> outside;  // of that setup: is to be told where receipts are
   std::shared_ptr<agents::DeviceGate> till;     // judges payments
 };
-// `policy`: the version of the policy over payments.
-SimAgents simAgents(std::uint64_t policy = 1);
+// `policy`: the version of the policy over payments. `all`: also the sealer, without which a device starts now and
+// then.
+SimAgents simAgents(std::uint64_t policy = 1, bool all = true);
 void usePolicy(agents::DeviceGate& till, std::uint64_t policy);
 
 // What a person confirms: that the clerk may mail.

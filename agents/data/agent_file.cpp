@@ -71,6 +71,7 @@ Status check(const AgentFile& file) {
     return invalid("form is " + inQuotes(file.form), "program or model");
   if (!file.role.empty() && file.role.find('.') == file.role.npos)
     return invalid("role is " + inQuotes(file.role), "DOMAIN.ROLE");
+  if (file.enough < 0 || file.enough > 100) return invalid("enough is out of range", "0 to 100");
   if (file.rounds < 1 || file.rounds > 64 || file.maxTokens < 1) return invalid("rounds or maxTokens out of range");
   for (const FileTool& tool : file.tools) {
     if (tool.name == file.mind) return invalid("the mind is one of its own tools");

@@ -34,7 +34,8 @@ struct FileTool {
   std::int64_t uses = 100;           // in one run
   std::vector<std::string> targets;  // prefixes of the ids that it may touch
   std::vector<std::string> locales;
-  WITAN_MEMBERS(FileTool, name, what, action, parameters, uses, targets, locales)
+  bool execute = false;  // it may be used although it executes code
+  WITAN_MEMBERS(FileTool, name, what, action, parameters, uses, targets, locales, execute)
   static constexpr std::size_t required = 1;
 };
 
@@ -72,9 +73,11 @@ struct AgentFile {
   std::vector<std::string> locale;
   bool remembers = false;
   std::string summaries;  // the look of a model that sums its memory up; empty: the first words of each message stay
+  bool learns = false;    // it keeps facts and goals, and names goals instead of tools (AgentSpec::learns)
+  std::int64_t enough = 100;  // satisfaction from which on it looks no more
   WITAN_MEMBERS(AgentFile, id, what, mind, form, prompt, program, served, environment, network, memoryMb, timeoutMs,
                 role, category, entries, ledgers, everyMs, tools, emits, budget, rounds, maxTokens, locale, remembers,
-                summaries)
+                summaries, learns, enough)
   static constexpr std::size_t required = 2;
 
   bool ownProgram() const { return served || !program.empty(); }

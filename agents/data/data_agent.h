@@ -38,6 +38,11 @@ class DataAgent final : public Agent {
     std::string tool;
     json::object arguments;
     std::vector<std::string> targets;
+    std::string goal = {};  // of a look without a tool
+  };
+  struct Learned {
+    std::vector<Fact> facts;
+    std::vector<GoalStep> goals;
   };
 
   DataAgent() = default;
@@ -52,17 +57,18 @@ class DataAgent final : public Agent {
   static json::object foldQuestion(const json::object& sigma, std::int64_t maxTokens);
   Result<std::vector<Wish>> wishesOf(const json::object& thought) const;
   Status permitted(const Wish& wish) const;
+  Result<Learned> learnedOf(const std::vector<Wish>& wishes, const json::object& thought) const;
 
   AgentFile file_;
   AgentSpec spec_;
-  enum class Use { look, action, emit };
+  enum class Use { look, action, emit, learn };
   struct Known {
     Use use = Use::look;
     JsonValidator parameters;
   };
   std::map<std::string, Known, std::less<>> tools_;
 
-  Use useOf(const Wish& wish) const { return tools_.find(wish.tool)->second.use; }
+  Use useOf(const Wish& wish) const { return wish.tool.empty() ? Use::look : tools_.find(wish.tool)->second.use; }
 };
 
 }  // namespace witan::agents

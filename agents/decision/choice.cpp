@@ -15,6 +15,14 @@ void AdaptationBook::observe(const std::string& goalType, const std::string& too
   if (costs_.contains(tool) || costs_.size() < kMost) costs_[tool] = observeCost<RunTime>(cost, costs_[tool]);
 }
 
+void AdaptationBook::put(const std::string& goalType, const std::string& tool, Natural score) {
+  if (scores_.size() < kMost) scores_[{goalType, tool}] = score > Natural(kBestScore) ? Natural(kBestScore) : score;
+}
+
+void AdaptationBook::put(const std::string& tool, const CostEstimate<RunTime>& cost) {
+  if (costs_.size() < kMost) costs_[tool] = cost;
+}
+
 Natural AdaptationBook::score(const std::string& goalType, const std::string& tool) const {
   const auto found = scores_.find({goalType, tool});
   return found == scores_.end() ? Natural(kUnknownScore) : found->second;

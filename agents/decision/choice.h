@@ -57,6 +57,11 @@ class AdaptationBook {
   static constexpr std::size_t kMost = 100'000;
 
   void observe(const std::string& goalType, const std::string& tool, bool success, const CostEstimate<RunTime>& cost);
+  // What was observed in earlier lives; nothing when it is full.
+  void put(const std::string& goalType, const std::string& tool, Natural score);
+  void put(const std::string& tool, const CostEstimate<RunTime>& cost);
+  const std::map<std::pair<std::string, std::string>, Natural>& scores() const { return scores_; }
+  const std::map<std::string, CostEstimate<RunTime>>& costs() const { return costs_; }
   Natural score(const std::string& goalType, const std::string& tool) const;
   Tool adaptedTool(const std::string& name, const Tool& declared) const;
 

@@ -26,6 +26,13 @@ Status GoalBook::add(const std::string& id, const std::string& type, const std::
   return okStatus();
 }
 
+Status GoalBook::put(const std::string& id, const Entry& entry) {
+  if (entry.goal.progress > kFullySatisfied) return invalid("a goal's progress is above 100");
+  WITAN_DO(add(id, entry.type, entry.description));
+  goals_[id].goal = entry.goal;
+  return okStatus();
+}
+
 Status GoalBook::advance(const std::string& id, Natural gained) {
   const auto found = goals_.find(id);
   if (found == goals_.end()) return notFound("there is no goal " + inQuotes(id));

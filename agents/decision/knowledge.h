@@ -100,11 +100,15 @@ class GoalBook {
     std::string type;  // what tools and their effectiveness are chosen by
     std::string description;
     Goal<RunTime> goal;
+    WITAN_MEMBERS(Entry, type, description, goal)
+    friend bool operator==(const Entry&, const Entry&) = default;
   };
 
   // Errors: invalidInput if the id or type is no id (finding F13), the description is no UTF-8 or the book is full;
   // conflict if there is such a goal.
   Status add(const std::string& id, const std::string& type, const std::string& description);
+  // One that was known before, as it was. Errors: as add; a progress above 100.
+  Status put(const std::string& id, const Entry& entry);
   // Errors: notFound.
   Status advance(const std::string& id, Natural gained);
 

@@ -71,28 +71,16 @@ decision::Natural natural(std::int64_t value) {
   return decision::Natural(static_cast<std::uint64_t>(value < 0 ? 0 : value));
 }
 
-// Access: 1 to look, 2 to change something.
-decision::Natural accessOf(ToolKind kind) { return natural(kind == ToolKind::action ? 2 : 1); }
-
-// The tool of a call, with its cost in tokens and seconds.
-decision::Tool toolOf(const ToolInfo& tool, const Budget& cost) {
-  return {accessOf(tool.kind), false, natural(cost.tokens), natural(cost.seconds)};
-}
-
-// The agent's state as the logic sees it; `access` is what the capability that covers the call gives.
-decision::State stateOf(const Quota& quota, decision::Natural access = 0) {
-  decision::State state;
+// The agent's state as the logic sees it, with what the capability that covers the call gives.
+decision::State stateOf(const Quota& quota, decision::State state = {}) {
   state.stepCounter = natural(quota.spent().steps);
   state.maxSteps = natural(quota.limit().steps);
   state.tokenBudget = natural(quota.remaining().tokens);
   state.timeBudget = natural(quota.remaining().seconds);
-  state.fileAccess = access;
   return state;
 }
 
 // --- verdicts
-
-inline constexpr std::string_view kAfterFailure = "after_failure";
 
 GateVerdict denial(std::string token, std::string_view why) {
   return {GateKind::deny, std::move(token), shortText(why), std::nullopt, std::nullopt};
@@ -159,7 +147,11 @@ Result<Beginning> beginningOf(const AgentSpec& spec, const ToolTable& tools, con
 }
 
 Episode::Episode(const Agent& agent, const Gate& gate, Beginning beginning)
-    : agent_(&agent), gate_(&gate), beginning_(std::move(beginning)), context_(beginning_.grant) {}
+    : agent_(&agent),
+      gate_(&gate),
+      beginning_(std::move(beginning)),
+      context_(beginning_.grant),
+      learner_(beginning_.input) {}
 
 Result<Episode> Episode::begin(const Agent& agent, const Gate& gate, Beginning beginning) {
   WITAN_DO(checkBeginning(beginning, agent.spec()));
@@ -239,24 +231,59 @@ void Episode::turn(const Input& input) {
   }
   if (const Status form = checkTurn(turn); !form.ok())
     return fail("the agent's output is malformed: " + shortText(form.error().message));
+  if (!learner_.learns() && (!turn.facts.empty() || !turn.goals.empty()))
+    return fail("the agent's output is malformed: it learns, and its specification does not say so");
+  learner_.take(turn);
   sigma_ = std::move(turn.sigma);
   for (std::string& thought : turn.thoughts) append(EntryKind::thought, {{"text", std::move(thought)}});
   std::visit([this](auto& output) { take(std::move(output)); }, turn.output);
 }
 
 void Episode::take(Looks looks) {
-  if (decision::mustRespond(stateOf(context_.quota())) || !context_.quota().spend({1, 0, 0}).ok())
+  decision::State state = stateOf(context_.quota());
+  if (decision::mustRespond(state) || !context_.quota().spend({1, 0, 0}).ok())
     return fail("the budget is exhausted, and the agent looked again instead of answering");
+  state.satisfaction = learner_.satisfaction();
+  const bool met = learner_.learns() && !decision::shouldContinue(state, natural(agent_->spec().enough));
   looks_.clear();
   for (Look& look : looks) {
     Call& call = looks_.emplace_back();
-    call.span = concat("look-", entries_.size());
-    call.tool = toolNamed(look.tool);
     call.planned = std::move(look.arguments);
-    call.cost = {0, std::max(call.tool.tokens, look.tokens), call.tool.seconds};
+    call.estimate = look.tokens;
+    call.met = met;
+    if (look.tool.empty()) call.goal = look.goal;
+    if (!call.goal.empty() && (lookFor(call) || call.answer)) continue;
+    call.span = concat("look-", entries_.size());
+    call.tool = toolNamed(look.tool.empty() ? look.goal : look.tool);
+    call.cost = learner_.adapted(call.tool.name, {0, std::max(call.tool.tokens, look.tokens), call.tool.seconds});
     announce(call, {});
   }
   tellObservations();
+}
+
+// Asks the best tool for what the look is for, then the next best (seed 002, phase 4). False: there is none that was
+// not tried, and the last answer stands.
+bool Episode::lookFor(Call& call) {
+  decision::State state = stateOf(context_.quota());
+  state.fileAccess = natural(2), state.executeAllowed = true;  // each tool's own are a matter of its capability
+  const auto admitted = [&](const ToolInfo& tool) {
+    const std::vector<std::string> targets = targetsOf(tool, call.planned, {});
+    return context_.admits({tool.name, targets, tool.locale, specOf(tool, {0, 0, 0})}).ok();
+  };
+  while (const auto name = learner_.choose(call.goal, beginning_.tools, call.tried, state, admitted)) {
+    Call next;
+    next.span = concat("look-", entries_.size());
+    next.tool = toolNamed(*name);
+    next.planned = call.planned;
+    next.goal = call.goal, next.estimate = call.estimate, next.met = call.met, next.tried = call.tried;
+    next.tried.insert(*name);
+    next.cost = learner_.adapted(*name, {0, std::max(next.tool.tokens, next.estimate), next.tool.seconds});
+    announce(next, {{"goal", next.goal}});
+    call = std::move(next);
+    if (!call.answer) return true;
+    if (call.met) break;
+  }
+  return false;
 }
 
 void Episode::tellObservations() {
@@ -286,6 +313,9 @@ void Episode::take(Actions actions) {
 void Episode::take(const Finish& finish) {
   // A plan that was made elsewhere is carried out, also if the agent sees no need for a plan here.
   if (bound_ && !told_) return carryOut();
+  for (const SlotWrite& write : finish.slots)
+    if (learner_.learns() && write.slot == replication::SlotName::extension && !write.value.is_object())
+      return fail("the agent's output is malformed: the extension of an agent that learns is an object");
   if (finish.failed) return end(WakeStatus::failedTerminal, shortText(finish.answer), finish);
   Ending ending = endingOf(finish);
   end(ending.status, std::move(ending.cause), finish);
@@ -386,28 +416,6 @@ Result<Sub> Episode::fork(std::string_view agentId, Grant wish) {
   return Sub{run, std::move(grant)};
 }
 
-void Episode::fail(std::string cause) { end(WakeStatus::failedTerminal, std::move(cause), {}); }
-
-void Episode::end(WakeStatus status, std::string cause, const Finish& finish) {
-  json::array slots;
-  for (const SlotWrite& write : finish.slots) slots.push_back(json::array{toString(write.slot), write.value});
-  json::object body{{"status", enumName(status)},
-                    {"cause", cause},
-                    {"answer", finish.answer},
-                    {"slots", std::move(slots)},
-                    {"spent", valueOf(context_.quota().spent())}};
-  if (finish.nextWakeAtMs) body["nextWakeAtMs"] = *finish.nextWakeAtMs;
-  if (finish.sleepUntilMs) body["sleepUntilMs"] = *finish.sleepUntilMs;
-  if (!finish.emits.empty() && beginning_.rules >= 5) {
-    json::array emits;
-    for (const Emission& one : finish.emits) emits.push_back({{"type", one.type}, {"body", one.body}});
-    body["emits"] = std::move(emits);
-  }
-  append(EntryKind::end, std::move(body));
-  phase_ = Phase::ended;
-  ending_ = Ending{status, std::move(cause), finish};
-}
-
 // --- one call: judged, announced, permitted when its announcement is durable, answered
 
 ToolInfo Episode::toolNamed(const std::string& name) const {
@@ -436,10 +444,15 @@ GateRequest Episode::requestOf(const Call& call) const {
 Episode::Ruling Episode::rule(const Call& call) {
   Ruling out;
   out.policy = epochAt(entries_.size());
+  if (call.met) {
+    out.verdict = denial("goal_met", "the goals of the agent are met");
+    return out;
+  }
   const bool known = std::ranges::any_of(beginning_.tools, [&](const ToolInfo& t) { return t.name == call.tool.name; });
   const ToolKind wanted = call.operation ? ToolKind::action : ToolKind::look;
   if (!known) {
-    out.verdict = denial("unknown_tool", "the episode has no tool of this name");
+    out.verdict = call.goal.empty() ? denial("unknown_tool", "the episode has no tool of this name")
+                                    : denial("no_tool_serves", "no tool that it may use now serves this goal");
     return out;
   }
   if (call.tool.kind != wanted) {
@@ -448,13 +461,19 @@ Episode::Ruling Episode::rule(const Call& call) {
     return out;
   }
   const std::vector<std::string> targets = targetsOf(call.tool, call.planned, call.targets);
-  const auto capability = context_.admits({call.tool.name, targets, call.tool.locale});
+  const decision::Tool spec = specOf(call.tool, call.cost);
+  const auto capability = context_.admits({call.tool.name, targets, call.tool.locale, spec});
   if (!capability.ok()) {
     out.verdict = denial("beyond_context", capability.error().message);
     return out;
   }
-  if (!decision::canInvokeTool(toolOf(call.tool, call.cost), stateOf(context_.quota(), accessOf(wanted)))) {
+  const decision::State held = permissionsOf(context_.capabilities()[*capability]);
+  if (!decision::canInvokeTool(spec, stateOf(context_.quota(), held))) {
     out.verdict = denial("budget_exhausted", "it costs more than is left");
+    return out;
+  }
+  if (!learner_.affords(call.tool, call.cost)) {
+    out.verdict = denial("standing_budget", "it costs more than the agent has left for this day");
     return out;
   }
   out.capability = *capability;
@@ -471,6 +490,7 @@ void Episode::announce(Call& call, json::object body) {
     context_.use(*ruling.capability);
     const Status spent = context_.quota().spend(call.cost);
     WITAN_CHECK(spent.ok(), "it was affordable");
+    learner_.charge(call.tool, 1, call.cost);
   }
   const json::object& crossing = ruling.verdict.arguments ? *ruling.verdict.arguments : call.planned;
   body["span"] = call.span;
@@ -514,44 +534,6 @@ void Episode::settle(Call& call, json::object answer) {
   call.answer = std::move(recorded);
   call.asked = call.allowed = false;
   if (!call.operation) seen_.count(call);
-}
-
-// The episode, its gate or a person denies. A look that fails is an answer, and so is the verdict on a proposal.
-void Episode::Tally::count(const Call& call) {
-  ++calls;
-  const auto note = [&](std::size_t& sum, std::string& first, const std::string& why) {
-    ++sum;
-    if (first.empty()) first = call.tool.name + ": " + why;
-  };
-  if (call.denial && *call.denial != kAfterFailure) return note(denied, firstDenial, *call.denial);
-  if (call.denial) ++untried;
-  if (!call.operation || !call.answer || call.answer->at("outcome").as_string() != enumName(OperationOutcome::failed))
-    return;
-  const json::value& result = call.answer->at("result");
-  const json::object* about = result.if_object();
-  if (about == nullptr || !(about->contains("outcome") || about->contains("waiting")))  // of an entity that is frozen
-    note(failed, firstFailure, shortText(canonicalJson(result)));
-}
-
-// A run that could do nothing of what it wanted to do, or learn nothing of what it wanted to know and so did nothing,
-// has not completed, whatever its agent makes of it.
-Ending Episode::endingOf(const Finish& finish) const {
-  using replication::WakeStatus;
-  Tally acted;
-  for (const Call& call : actions_) acted.count(call);
-  Tally tally = acted.calls > 0 ? acted : seen_;
-  if (beginning_.rules < 4) tally.failed = 0;
-  if (tally.failed > 0) tally.failed += tally.untried;
-  const std::size_t undone = tally.denied + tally.failed;
-  if (beginning_.rules < 2 || undone == 0) return {WakeStatus::completed, "", finish};
-  const std::string what = concat(acted.calls > 0 ? "action" : "look", tally.calls == 1 ? "" : "s");
-  const std::string how = tally.denied == 0   ? " failed"
-                          : tally.failed == 0 ? (tally.calls == 1 ? " was denied" : " were denied")
-                                              : " were denied or failed";
-  const std::string which = what + how + " (" + (tally.denied > 0 ? tally.firstDenial : tally.firstFailure) + ")";
-  if (undone < tally.calls) return {WakeStatus::completed, concat(undone, " of ", tally.calls, " ", which), finish};
-  return {WakeStatus::failedTerminal,
-          tally.calls == 1 ? "its only " + which : concat("all its ", tally.calls, " ", which), finish};
 }
 
 std::vector<Effect> Episode::takeEffects() {
@@ -611,24 +593,37 @@ Status Episode::observed(std::string_view span, Observation given) {
   // The cost beyond the estimate has been used up already.
   const Budget more{0, std::max<std::int64_t>(given.tokens - call->cost.tokens, 0),
                     std::max<std::int64_t>(given.seconds - call->cost.seconds, 0)};
-  if (more.tokens > 0) body["tokens"] = given.tokens;
-  if (more.seconds > 0) body["seconds"] = given.seconds;
+  const Budget took{0, std::max<std::int64_t>(given.tokens, 0), std::max<std::int64_t>(given.seconds, 0)};
+  if (more.tokens > 0 || (learner_.learns() && took.tokens > 0)) body["tokens"] = took.tokens;
+  if (more.seconds > 0 || (learner_.learns() && took.seconds > 0)) body["seconds"] = took.seconds;
   context_.quota().spendUpTo(more);
+  learner_.charge(call->tool, 0, more);
+  learner_.observe(call->goal, call->tool.name, given.ok, took);
   settled_.insert(call->span);
   settle(*call, std::move(body));
+  if (!given.ok && !call->goal.empty() && lookFor(*call)) return okStatus();
   tellObservations();
   advance();
   return okStatus();
 }
 
-Status Episode::outcome(const OperationId& operation, OperationOutcome outcome, const json::value& result) {
+Status Episode::outcome(const OperationId& operation, OperationOutcome outcome, const json::value& result,
+                        std::int64_t seconds) {
   WITAN_TRY(call, openCall(actions_, operation.hex()));
   if (call == nullptr || ending_) return okStatus();
   json::value kept = result;
   if (const Status form = checkValue(result, "the result", {.bytes = kMaxObservationBytes}); !form.ok())
     kept = json::object{{"omitted", shortText(form.error().message)}};
   const bool waits = kept.is_object() && kept.get_object().contains("waiting");
-  settle(*call, {{"outcome", enumName(outcome)}, {"result", std::move(kept)}});
+  json::object body{{"outcome", enumName(outcome)}, {"result", std::move(kept)}};
+  if (beginning_.rules >= 6 && seconds > 0) {
+    body["seconds"] = seconds;
+    const Budget more{0, 0, std::max<std::int64_t>(seconds - call->cost.seconds, 0)};
+    context_.quota().spendUpTo(more);
+    learner_.charge(call->tool, 0, more);
+  }
+  if (!waits) learner_.observe({}, call->tool.name, outcome == OperationOutcome::applied, {0, 0, seconds});
+  settle(*call, std::move(body));
   if (outcome != OperationOutcome::applied && !waits) denyAfter(*call);
   tellResults();
   advance();

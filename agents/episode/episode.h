@@ -35,6 +35,7 @@
 #include "agents/agent.h"
 #include "agents/episode/context.h"
 #include "agents/episode/gate.h"
+#include "agents/episode/learner.h"
 #include "agents/episode/transcript.h"
 
 namespace witan::agents::episode {
@@ -49,7 +50,8 @@ inline constexpr std::size_t kMaxTranscriptBytes = 64u << 20;
 //   3   results name what was asked, as observations do: the plan that stands may be another device's
 //   4   actions that failed count as those that were denied; a question without an answer is denied as approval_expired
 //   5   the end has what the run emits into its graph
-inline constexpr std::int64_t kRules = 5;
+//   6   actions are charged the time that they took
+inline constexpr std::int64_t kRules = 6;
 
 // The content of the first entry.
 struct Beginning {
@@ -139,6 +141,7 @@ class Episode {
   TranscriptName name() const;
   const std::vector<Entry>& entries() const { return entries_; }
   const Context& context() const { return context_; }
+  const Learner& learner() const { return learner_; }
 
   // --- what it wants
   // Entries that were not taken yet, with the number of the first.
@@ -162,7 +165,9 @@ class Episode {
   Status answered(std::string_view span, const Hash& digest, bool approved, std::string_view by);
   // Later actions on a target of one that failed are denied: a plan's actions on one target build on each other. One
   // that waits for a person ("waiting" in its result) has not failed.
-  Status outcome(const OperationId& operation, replication::OperationOutcome outcome, const json::value& result);
+  // `seconds`: what it took, if more than estimated.
+  Status outcome(const OperationId& operation, replication::OperationOutcome outcome, const json::value& result,
+                 std::int64_t seconds = 0);
   // Whether an action that was given out is still to be carried out.
   bool waitsFor(const OperationId& operation) const;
   // Ends the run as failed; actions under way are no longer waited for.
@@ -187,6 +192,10 @@ class Episode {
     std::vector<std::string> scope, targets;
     std::optional<OperationId> operation;
     Budget cost{0, 0, 0};
+    std::string goal;                  // of a look: what its tool is chosen for
+    std::int64_t estimate = 0;         // the agent's own, in tokens
+    std::set<std::string> tried = {};  // tools that were asked before this one
+    bool met = false;                  // the agent's goals are met already
     bool allowed = false, asked = false, given = false;
     std::optional<Hash> digest;          // of what a person is asked
     std::optional<std::string> denial;   // its token
@@ -221,6 +230,7 @@ class Episode {
   Ruling rule(const Call& call);
   GateVerdict judge(const GateRequest& request, std::uint64_t entry) const;
   void announce(Call& call, json::object body);
+  bool lookFor(Call& call);
   void apply(Call& call, const GateVerdict& verdict);
   void deny(Call& call, const std::string& token, const std::string& why);
   Ending endingOf(const Finish& finish) const;
@@ -240,6 +250,7 @@ class Episode {
   const Gate* gate_;
   Beginning beginning_;
   Context context_;
+  Learner learner_;
   std::vector<Entry> recorded_;  // of a transcript that is being read: its verdicts count
   std::vector<Entry> entries_;
   std::size_t bytes_ = 0;
@@ -261,7 +272,8 @@ class Episode {
     std::string firstDenial, firstFailure;
     void count(const Call& call);
   };
-  Tally seen_;  // of looks
+  static constexpr std::string_view kAfterFailure = "after_failure";  // denied, because another action failed
+  Tally seen_;                                                        // of looks
   std::optional<Ending> ending_;
 };
 

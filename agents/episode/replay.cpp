@@ -115,7 +115,9 @@ Status Episode::feed(const Entry& entry) {
       replication::OperationOutcome what{};
       WITAN_DO(readMember(body, "outcome", what));
       const json::value* result = body.if_contains("result");
-      return outcome(OperationId{operation}, what, result == nullptr ? json::value() : *result);
+      std::int64_t seconds = 0;
+      if (body.contains("seconds")) WITAN_DO(readMember(body, "seconds", seconds));
+      return outcome(OperationId{operation}, what, result == nullptr ? json::value() : *result, seconds);
     }
     case EntryKind::fork: {
       WITAN_TRY(agent, textOf(body, "agent"));

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "agents/decision/decisions.h"
 #include "base/identity.h"
 #include "base/quote.h"
 
 namespace witan::agents::episode {
 
 namespace {
+
+constexpr std::int64_t kFullAccess = 2;
 
 bool isFamily(std::string_view pattern) { return pattern == "*" || pattern.ends_with(".*"); }
 
@@ -41,6 +44,8 @@ Status checkCapabilities(std::span<const Capability> capabilities) {
     if (c.resource != "*")
       if (const Status id = validateId("resource of a capability", stem); !id.ok()) return id;
     if (c.uses < 0) return invalid("capability " + inQuotes(c.resource) + ": a negative number of uses");
+    if (c.access.value_or(0) < 0 || c.access.value_or(0) > 2)
+      return invalid("capability " + inQuotes(c.resource) + ": access is 0, 1 or 2");
     for (const std::string& target : c.targets) WITAN_DO(validateId("target of a capability", target));
     for (const std::string& tag : c.locales) WITAN_DO(validateId("locale of a capability", tag));
   }
@@ -49,6 +54,7 @@ Status checkCapabilities(std::span<const Capability> capabilities) {
 
 bool covers(const Capability& capability, const Reach& call) {
   if (!coversResource(capability.resource, call.tool)) return false;
+  if (!decision::toolPermitted(call.needs, permissionsOf(capability))) return false;
   if (!capability.targets.empty()) {
     if (call.targets.empty()) return false;
     for (const std::string& target : call.targets)
@@ -60,6 +66,8 @@ bool covers(const Capability& capability, const Reach& call) {
 
 bool within(const Capability& inner, const Capability& outer) {
   if (!coversResource(outer.resource, inner.resource) || inner.uses > outer.uses) return false;
+  if (inner.access.value_or(kFullAccess) > outer.access.value_or(kFullAccess)) return false;
+  if (inner.execute.value_or(false) && !outer.execute.value_or(false)) return false;
   if (!outer.targets.empty()) {
     if (inner.targets.empty()) return false;
     for (const std::string& prefix : inner.targets)
@@ -81,7 +89,26 @@ Status checkTool(const ToolInfo& tool) {
   WITAN_DO(validateId("tool", tool.name));
   if (tool.tokens < 0 || tool.seconds < 0) return invalid("tool " + tool.name + ": a cost cannot be negative");
   for (const std::string& tag : tool.locale) WITAN_DO(validateId("locale of tool " + tool.name, tag));
+  if (tool.serves && tool.serves->size() > kMaxServed)
+    return invalid(concat("tool ", tool.name, ": serves more than ", kMaxServed, " types of goals"));
+  for (const std::string& goal : tool.serves.value_or(std::vector<std::string>()))
+    WITAN_DO(validateId("goal that " + tool.name + " serves", goal));
   return okStatus();
+}
+
+decision::Tool specOf(const ToolInfo& tool, const Budget& cost) {
+  const auto natural = [](std::int64_t value) {
+    return decision::Natural(static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0)));
+  };
+  return {natural(tool.kind == ToolKind::action ? 2 : 1), tool.execute.value_or(false), natural(cost.tokens),
+          natural(cost.seconds)};
+}
+
+decision::State permissionsOf(const Capability& capability) {
+  decision::State state;
+  state.fileAccess = decision::Natural(static_cast<std::uint64_t>(capability.access.value_or(kFullAccess)));
+  state.executeAllowed = capability.execute.value_or(false);
+  return state;
 }
 
 Status ToolTable::add(ToolInfo tool) {

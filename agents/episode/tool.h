@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "agents/agent.h"
+#include "agents/decision/types.h"
 #include "base/reflect.h"
 #include "base/result.h"
 
@@ -34,6 +35,7 @@ struct Reach {
   std::string_view tool;
   std::span<const std::string> targets;  // what it touches
   std::span<const std::string> locale;   // where its data gets to
+  decision::Tool needs = {};             // access and execution
 };
 
 // Whether the capability's predicate holds for the call, its uses apart. A capability for certain targets does not
@@ -50,6 +52,7 @@ std::optional<std::size_t> firstCovering(std::span<const Capability> capabilitie
 // --- tools
 
 inline constexpr std::size_t kMaxTools = 256;  // that one episode sees
+inline constexpr std::size_t kMaxServed = 32;  // types of goals, of one tool
 
 WITAN_ENUM(ToolKind, look, action)  // an action changes something; it is planned
 
@@ -63,13 +66,20 @@ struct ToolInfo {
   std::string boundary, operation;  // that the policy knows it by (agents/policy)
   std::string provider, model;      // of an inference
   std::string secret;               // name of the secret it needs
+  Omittable<bool> execute = {};     // it executes code: only a capability with `execute` covers it
+  Omittable<std::vector<std::string>> serves = {};  // types of goals
   WITAN_MEMBERS(ToolInfo, name, kind, tokens, seconds, locale, targetArgument, boundary, operation, provider, model,
-                secret)
+                secret, execute, serves)
   static constexpr std::size_t required = 2;
-  friend bool operator==(const ToolInfo&, const ToolInfo&) = default;
+  friend bool operator==(const ToolInfo& a, const ToolInfo& b) { return toJson(a) == toJson(b); }
 };
 
 Status checkTool(const ToolInfo& tool);
+
+// What the decision logic (agents/decision/) is told of a tool, with the cost of a call, and of what a capability
+// gives.
+decision::Tool specOf(const ToolInfo& tool, const Budget& cost);
+decision::State permissionsOf(const Capability& capability);
 
 // By name. Must outlive nothing: an episode copies what it needs.
 class ToolTable {

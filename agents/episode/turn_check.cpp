@@ -65,7 +65,8 @@ Status checkLooks(const Looks& looks) {
   if (looks.empty()) return invalid("an empty list of looks");
   if (looks.size() > kMaxLooks) return tooMany("looks", kMaxLooks);
   for (const Look& look : looks) {
-    WITAN_DO(validateId("tool of a look", look.tool));
+    if (!look.goal.empty()) WITAN_DO(validateId("goal of a look", look.goal));
+    if (look.goal.empty() || !look.tool.empty()) WITAN_DO(validateId("tool of a look", look.tool));
     if (look.tokens < 0) return invalid("look at " + look.tool + ": a negative cost");
     WITAN_DO(checkValue(look.arguments, "arguments of " + look.tool, {.bytes = kMaxArgumentBytes}));
   }
@@ -82,6 +83,22 @@ Status checkAction(replication::PlanAction& action) {
     return tooMany("scopes or targets of " + action.toolName, kMaxActions);
   for (const std::string& scope : action.scope) WITAN_DO(validateId("scope of " + action.toolName, scope));
   for (const std::string& target : action.targets) WITAN_DO(validateId("target of " + action.toolName, target));
+  return okStatus();
+}
+
+Status checkLearned(const Turn& turn) {
+  if (turn.facts.size() > kMaxLearned || turn.goals.size() > kMaxLearned)
+    return tooMany("facts or goals in one turn", kMaxLearned);
+  for (const Fact& fact : turn.facts) {
+    WITAN_DO(checkText(fact.content, "fact", kMaxFactText));
+    if (fact.confidence > decision::kFullySatisfied) return invalid("a fact's confidence is above 100");
+  }
+  for (const GoalStep& step : turn.goals) {
+    WITAN_DO(validateId("goal", step.id));
+    if (!step.type.empty()) WITAN_DO(validateId("type of goal " + step.id, step.type));
+    WITAN_DO(checkText(step.description, "description of goal " + step.id, kMaxShortBytes));
+    if (step.gained < 0 || step.gained > 100) return invalid("goal " + step.id + ": a gain of 0 to 100");
+  }
   return okStatus();
 }
 
@@ -146,6 +163,7 @@ std::string shortText(std::string_view text) {
 
 Status checkTurn(Turn& turn) {
   WITAN_DO(checkThoughts(turn.thoughts));
+  WITAN_DO(checkLearned(turn));
   WITAN_DO(checkValue(turn.sigma, "sigma", {.bytes = kMaxSigmaBytes, .elements = 100'000}));
   if (const Looks* looks = std::get_if<Looks>(&turn.output)) return checkLooks(*looks);
   if (Actions* actions = std::get_if<Actions>(&turn.output)) return checkPlan(*actions);

@@ -28,7 +28,9 @@ Status checkText(std::string_view text, std::string_view what, std::size_t bytes
 
 inline constexpr std::size_t kMaxThoughts = 16;  // of one turn
 inline constexpr std::size_t kMaxThoughtBytes = 16 * 1024;
-inline constexpr std::size_t kMaxLooks = 16;     // of one turn
+inline constexpr std::size_t kMaxLooks = 16;    // of one turn
+inline constexpr std::size_t kMaxLearned = 64;  // facts, and goals, of one turn
+inline constexpr std::size_t kMaxFactText = 4 * 1024;
 inline constexpr std::size_t kMaxActions = 256;  // of one plan
 inline constexpr std::size_t kMaxPlanBytes = 256 * 1024;
 inline constexpr std::size_t kMaxArgumentBytes = 64 * 1024;  // of one call

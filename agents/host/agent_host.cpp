@@ -299,13 +299,13 @@ Status AgentHost::giveUpCalls(Now now) {
 }
 
 void AgentHost::answered(const OperationId& operation, const saga::Outcome& outcome, Now now) {
-  answeredCall(operation);
+  answeredCall(operation, now);
   sagas_.answered(operation, outcome, now);
   again_ = true;
 }
 
 void AgentHost::failed(const OperationId& operation, const Error& why, Now now) {
-  answeredCall(operation);
+  answeredCall(operation, now);
   sagas_.answered(operation, why, now);
   again_ = true;
 }
@@ -313,13 +313,17 @@ void AgentHost::failed(const OperationId& operation, const Error& why, Now now) 
 void AgentHost::doubted(const OperationId& operation, const Error& why, Now now) {
   const SagaRow* row = sagas_.find(operation);
   if (row == nullptr || !options_.onceTools.contains(row->intent.tool)) return failed(operation, why, now);
-  answeredCall(operation);
+  answeredCall(operation, now);
   sagas_.doubted(operation, {why.code, "uncertain: " + why.message, why.hint}, now);
   again_ = true;
 }
 
-void AgentHost::answeredCall(const OperationId& operation) {
-  std::erase_if(calls_, [&](const auto& call) { return call.second.operation == operation; });
+void AgentHost::answeredCall(const OperationId& operation, Now now) {
+  std::erase_if(calls_, [&](const auto& call) {
+    if (call.second.operation != operation) return false;
+    tookMs_[operation] += std::max<std::int64_t>(0, now.ms - call.second.sinceMs);
+    return true;
+  });
 }
 
 Status AgentHost::observed(const RunKey& run, std::string_view span, episode::Observation observation) {
@@ -376,6 +380,8 @@ Status AgentHost::startRun(WakeJob job, Now now) {
     return wakes_.ended(key, WakeStatus::failedTerminal, "this device has no such agent", now);
   if (isFold(job) && !foldOf(job))
     return wakes_.ended(key, WakeStatus::completed, "its memory was folded meanwhile", now);
+  WITAN_TRY(waits, waitsForNextDay(job, now));
+  if (waits) return okStatus();
   bool resumed = false;
   auto started = episodeFor(*agent->second, job, now, resumed);
   if (!started.ok()) {
@@ -407,6 +413,7 @@ Result<Episode> AgentHost::episodeFor(const Agent& agent, const WakeJob& job, No
   }
   WITAN_TRY(input, inputFor(agent, job, now));
   WITAN_TRY(beginning, episode::beginningOf(agent.spec(), tools_, job.key(), replica_.device(), std::move(input)));
+  WITAN_DO(narrowToStanding(beginning.grant.budget, beginning.input));
   if (job.reason == WakeReason::graph) WITAN_DO(narrowToGraph(beginning));
   return Episode::begin(agent, gate_, std::move(beginning));
 }
@@ -433,6 +440,15 @@ Result<json::object> AgentHost::inputFor(const Agent& agent, const WakeJob& job,
     auto value = parseJson(state->state.slot(name).value, {.bytes = kMaxSlotBytes});
     slots[toString(name)] = value.ok() ? *value : json::value(nullptr);
   }
+  // What a later build wrote is left as it is: the agent learns nothing now.
+  if (auto known = knowledgeOf(agent.spec().id, versions); known.ok()) {
+    const Usages left = standingLeft(options_.standing, agent.spec().id, *known, standingDay(now.wall));
+    if (!left.empty()) WITAN_SET(input["standing"], parseJson(toJson(left)));
+    known->spent.clear();
+    if (agent.spec().learns) WITAN_SET(input["knowledge"], parseJson(toJson(*known), {.bytes = kMaxKnowledgeBytes}));
+  }
+  if (json::value* own = slots.if_contains(toString(SlotName::extension)); own != nullptr && own->is_object())
+    own->get_object().erase("knowledge");
   input["slots"] = std::move(slots);
   if (agent.spec().remembers) {
     WITAN_TRY(graph, memory_.graphOf(agent.spec().id));
@@ -693,11 +709,14 @@ Status AgentHost::endRun(Running& run, Now now) {
   if (run.job.reason == WakeReason::user && !ending.finish.answer.empty())
     out_.notices.push_back({"answer", run.job.agentId + ": " + ending.finish.answer});
   const AgentSpec& spec = run.agent->spec();
+  WITAN_TRY(known, knownAfter(run, now));
   running_.erase(key);
   again_ = true;
-  WITAN_DO(wakes_.ended(
-      key, ending.status, ending.cause, now,
-      [&](AgentState& state, std::string_view writer) { remember(state, ending, writer, head); }, std::move(also)));
+  const auto change = [&](AgentState& state, std::string_view writer) {
+    remember(state, ending, writer, head);
+    if (known) keepKnowledge(state, *known, spec.learns, writer);
+  };
+  WITAN_DO(wakes_.ended(key, ending.status, ending.cause, now, change, std::move(also)));
   return spec.remembers ? planFold(spec, now) : okStatus();
 }
 

@@ -28,6 +28,7 @@
 #include "agents/episode/episode.h"
 #include "agents/host/host_effects.h"
 #include "agents/host/run_retention.h"
+#include "agents/host/standing.h"
 #include "agents/memory/compactor.h"
 #include "agents/wake/wake_center.h"
 #include "base/time.h"
@@ -47,6 +48,7 @@ struct HostOptions {
   std::int64_t compensateGraceMs = 5'000;        // between the devices that may undo what a losing plan did
   std::int64_t retentionMs = 0;                  // what runs left that ended longer ago goes; 0: everything stays
   std::int64_t settleGraceMs = 5'000;            // before an entry in conflict wakes the agent that settles it
+  std::vector<StandingLimit> standing = {};      // of each day; a run waits for the next one when nothing is left
 };
 
 // How often things happened since load().
@@ -182,13 +184,16 @@ class AgentHost final : saga::SagaEnvironment {
   Status bindPlan(Running& run);
   void forgive(Running& run);
   Status endRun(Running& run, Now now);
+  Result<bool> waitsForNextDay(const WakeJob& job, Now now);
+  Result<Knowledge> knownBy(std::string_view agentId);
+  Result<std::optional<Knowledge>> knownAfter(const Running& run, Now now);
   void noteFailure(const std::string& agentId, const std::string& cause, Now now);
   Result<std::vector<replication::Write>> lastWords(const Running& run, Now now, std::optional<std::string>& head);
   Status askPeople(Running& run, Now now);
   Status carryOut(Running& run, Now now, HostEffects& out);
   void noteCalls(const HostEffects& effects, std::size_t from, Now now);
   Status giveUpCalls(Now now);
-  void answeredCall(const OperationId& operation);
+  void answeredCall(const OperationId& operation, Now now);
   Status look(Running& run, const episode::Effect& effect, HostEffects& out);
   Status act(Running& run, const episode::Effect& effect, Now now);
 
@@ -225,6 +230,8 @@ class AgentHost final : saga::SagaEnvironment {
     std::int64_t sinceMs = 0;
   };
   std::map<std::pair<RunKey, std::string>, Call> calls_;  // by run and span
+  std::map<OperationId, std::int64_t> tookMs_;            // what its calls took so far
+  std::map<std::string, std::string> spentOn_;            // agents that wait for the next day: since which
   std::map<OperationId, bool> graphEffects_;              // under way: whether each had been carried out before
   std::vector<EffectOutcome> effectOutcomes_;
   std::optional<std::uint64_t> activationsSeen_;  // changes of the records

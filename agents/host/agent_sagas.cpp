@@ -160,11 +160,12 @@ void AgentHost::waits(const OperationId& operation, std::string_view why) {
 void AgentHost::tellRun(const RunKey& run, const OperationId& operation, OperationOutcome outcome,
                         const json::value& result) {
   again_ = true;
+  const auto took = tookMs_.extract(operation);
   const auto at = running_.find(run);
   if (at == running_.end()) return;
   if (at->second.acting == operation) at->second.acting.reset();
-  (void)at->second.episode.outcome(operation, mutated("tellSuccess") ? OperationOutcome::applied : outcome,
-                                   result);  // told before: nothing
+  (void)at->second.episode.outcome(operation, mutated("tellSuccess") ? OperationOutcome::applied : outcome, result,
+                                   took.empty() ? 0 : (took.mapped() + 999) / 1'000);  // told before: nothing
 }
 
 // --- runs with several plans

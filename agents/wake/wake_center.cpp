@@ -221,7 +221,7 @@ Status WakeCenter::noteWhoIsHere() {
   if (!before || *before != now) rows.putMeta(kHereRow, now);
   for (const auto& [id, agent] : agents_) {
     WITAN_TRY(row, rows.meta(leftRow(id)));
-    if (row) WITAN_DO(findMissed(id, *row));
+    if (row && !mutated("forgetMissed")) WITAN_DO(findMissed(id, *row));
   }
   return okStatus();
 }

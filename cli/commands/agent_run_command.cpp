@@ -86,6 +86,7 @@ class RunTools {
     std::vector<ToolConfig> tools = files.withMinds(std::move(config.tools));
     WITAN_TRY(secrets, secretsOf(dir, tools, config.secretKey));
     offerTools(setup.options, tools);
+    setup.options.standing = config.budgets;
     setup.policy->know(secrets.names());
     ignoreBrokenPipes();
     WITAN_SET(broker_, ToolBroker::open(loop_, log_, std::move(tools), std::move(secrets)));

@@ -10,7 +10,6 @@
 #include "kernel/graph/static_bound.h"
 #include "lab/conformance/graph_toy.h"
 #include "lab/conformance/running_host.h"
-#include "replication/records/record_write.h"
 
 namespace witan::agents::conformance {
 
@@ -363,19 +362,7 @@ Result<std::size_t> callsThatLeave(const std::string& holds, const std::string& 
   ToyDisk disk;
   RunningHost host("d1", agent, gate, 0, disk);
   WITAN_DO(host.open());
-  const std::string span(64, 'a');
-  WITAN_TRY(key, graphRunKey(agent.spec().id, span, 1));
-  json::object grant{
-      {"capabilities", json::array{json::object{
-                           {"resource", tool}, {"uses", 9}, {"targets", json::array()}, {"locales", json::array()}}}}};
-  grant["locale"] = json::array{locale};
-  grant["budget"] = json::object{{"steps", 20}, {"tokens", 1'000}, {"seconds", 60}};
-  json::object wake{{"graph", "g"}, {"version", 1}, {"run", span}, {"node", "a"}, {"span", span}, {"type", "T"}};
-  wake["body"] = json::object();
-  wake["grant"] = std::move(grant);
-  const replication::ActivationBody body{agent.spec().id, "g", span, 1, canonicalJson(json::object{{"graph", wake}})};
-  WITAN_TRY(write, replication::recordWrite(key.hex(), body));
-  WITAN_DO(host.replica().commit(replication::DatabaseName::agents, "main", {&write, 1}));
+  WITAN_DO(host.activate(std::string(64, 'a'), {{{tool, 9, {}, {}}}, {locale}, {20, 1'000, 60}}));
   WITAN_DO(host.settle());
   return static_cast<std::size_t>(std::count_if(disk.history.begin(), disk.history.end(),
                                                 [](const Step& s) { return s.kind == StepKind::looked; }));

@@ -232,7 +232,9 @@ Finding fuzzedSpends() {
       return failed(concat("a counter shrank at spend ", i));
     if (!spent && !(after == before)) return failed("a denied spend changed something");
   }
-  return {true, "20000 spends, " + words(denied, "denied")};
+  Finding running = holdsOnHosts(quotaIsMonotone);
+  running.detail = "20000 spends, " + words(denied, "denied; ") + running.detail;
+  return running;
 }
 
 Finding overspendShows() {
@@ -280,7 +282,9 @@ Finding branchedForks() {
     }
   }
   if (forks == 0 || refused == 0) return failed("the trees did not branch, or nothing was refused");
-  return {true, words(forks, "forks within their parents, ") + words(refused, "refused")};
+  Finding running = narrowedOnHosts();
+  running.detail = words(forks, "forks within their parents, ") + words(refused, "refused; ") + running.detail;
+  return running;
 }
 
 Finding wideForkShows() {

@@ -82,7 +82,7 @@ Status spendOn(const Entry& entry, std::map<std::string, Budget>& costs, Budget&
 
 // What an answer did cost beyond the estimate, as far as there was anything left.
 void overrun(const Entry& entry, const std::map<std::string, Budget>& costs, const Budget& limit, Budget& spent) {
-  if (entry.kind != EntryKind::observation) return;
+  if (entry.kind != EntryKind::observation && entry.kind != EntryKind::outcome) return;
   const auto cost = costs.find(textAt(entry.body, "span"));
   if (cost == costs.end()) return;
   const auto more = [](std::int64_t actual, std::int64_t estimate, std::int64_t left) {

@@ -314,6 +314,41 @@ Finding widePrivilegeShows() {
   return status.ok() ? failed("a call beyond the capabilities was not noticed") : Finding{true, status.error().message};
 }
 
+// ---- E-3 on hosts: what a node of a graph grants is the only sub-episode of a running device
+
+Finding narrowedOnHosts() {
+  static const char* const kTags[] = {"at", "de", "eu", "us"};
+  std::size_t narrowed = 0, looks = 0;
+  for (std::uint64_t seed = 0; seed < kHosts; ++seed) {
+    const ToyAgent agent(seed);
+    const ToyGate gate(seed);
+    ToyDisk disk;
+    RunningHost host("d1", agent, gate, seed, disk);
+    std::uint64_t random = mix(seed, "node");
+    episode::Grant wish{{{"look.*", static_cast<std::int64_t>(random % 9), {}, {}}}, {}, {9, 90, 90}};
+    for (const char* tag : kTags)
+      if ((random = mix(random, tag)) % 2 == 0) wish.locale.emplace_back(tag);
+    Status status = host.open();
+    if (status.ok()) status = host.activate(toyRun(seed).hex(), wish);
+    if (status.ok()) status = host.settle();
+    if (status.ok()) status = localeOnlyNarrows(disk);
+    if (status.ok()) status = withinCapabilities(disk);
+    const std::vector<std::string>& transcript = disk.transcripts["d1"];
+    if (status.ok() && transcript.empty()) status = invalid("the graph woke nobody");
+    if (!status.ok()) return failed(concat("host ", seed, ": ", status.error().message));
+    const auto begin = episode::parseEntry(transcript.front());
+    episode::Grant grant;
+    if (!begin.ok() || !readJson(begin->body.at("grant"), grant, "grant").ok()) return failed("no beginning");
+    if (!episode::isSubset(grant.locale, wish.locale) || !episode::isSubset(grant.locale, agent.spec().locale) ||
+        grant.capabilities != wish.capabilities)
+      return failed(concat("host ", seed, ": the run of a graph holds more than its node grants"));
+    narrowed += grant.locale != agent.spec().locale ? 1 : 0;
+    looks += effectsIn(disk);
+  }
+  if (narrowed == 0 || looks == 0) return failed("no host was narrowed, or none looked");
+  return {true, concat(kHosts, " running hosts in graphs, ", narrowed, " narrowed, ", looks, " looks within")};
+}
+
 // ---- E-6, sagas: how long until what a losing plan did is undone
 
 namespace {

@@ -10,6 +10,7 @@ namespace witan::agents::conformance {
 // The law over the lives of many toys on AgentHost, each whole; then with the power gone at a write.
 using Law = Status (*)(const ToyDisk&);
 Finding holdsOnHosts(Law law);
+Finding narrowedOnHosts();
 
 Finding replayOfHosts();
 Finding onceOnHosts();

@@ -1,8 +1,10 @@
 #include "lab/conformance/running_host.h"
 
 #include "agents/episode/transcript.h"
+#include "base/json_codec.h"
 #include "replication/records/record_schemas.h"
 #include "replication/records/record_views.h"
+#include "replication/records/record_write.h"
 #include "replication/sync_session.h"
 
 namespace witan::agents::conformance {
@@ -52,6 +54,18 @@ Status RunningHost::open() {
 Status RunningHost::turn(std::uint64_t number) {
   const auto run = host_->userTurn(agent_.spec().id, "session", std::to_string(number), "go on", now());
   return run.ok() ? okStatus() : Status(run.error());
+}
+
+Status RunningHost::activate(const std::string& span, const episode::Grant& grant) {
+  const std::string& id = agent_.spec().id;
+  WITAN_TRY(key, graphRunKey(id, span, 1));
+  json::object wake{{"graph", "g"}, {"version", 1}, {"run", span}, {"node", "a"}, {"span", span}, {"type", "T"}};
+  wake["body"] = json::object();
+  WITAN_SET(wake["grant"], parseJson(toJson(grant)));
+  const ActivationBody body{id, "g", span, 1, canonicalJson(json::object{{"graph", std::move(wake)}})};
+  WITAN_TRY(write, recordWrite(key.hex(), body));
+  auto dot = replica_->commit(DatabaseName::agents, "main", {&write, 1});
+  return dot.ok() ? okStatus() : Status(dot.error());
 }
 
 Status RunningHost::round() {

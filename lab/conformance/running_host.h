@@ -25,6 +25,8 @@ class RunningHost {
   Status open();
   // A person says something to the agent.
   Status turn(std::uint64_t number);
+  // A graph wakes the agent for this span, at a node with this grant.
+  Status activate(const std::string& span, const episode::Grant& grant);
   // One round, as Replica::drain has it, and the answers of tools and people.
   Status round();
   // Until nothing is left to do here for an hour. Errors: of the stores; the power is gone.

@@ -150,6 +150,10 @@ Status readConfig(DaemonConfig& into, std::string_view text, const std::string& 
         WITAN_DO(readHooks(into.hooks, node, name));
         continue;
       }
+      if (section.str() == "budget") {
+        WITAN_DO(readBudgets(into.budgets, node, name));
+        continue;
+      }
       const std::string known = keysOf(section.str());
       if (known.empty())
         return atLine(name, node.source(), concat("unknown section [", section.str(), "]"),

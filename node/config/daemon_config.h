@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "node/config/budget_config.h"
 #include "node/config/hook_config.h"
 #include "node/config/tool_config.h"
 
@@ -64,9 +65,10 @@ struct DaemonConfig {
   // [trace]
   std::string otlp;  // http://host:port of an OTLP/HTTP collector; empty: none
 
-  // [tool.NAME] and [hook.NAME], in the order of their names
+  // [tool.NAME], [hook.NAME] and [budget.NAME], in the order of their names
   std::vector<ToolConfig> tools;
   std::vector<HookConfig> hooks;
+  std::vector<agents::StandingLimit> budgets;  // [budget.NAME]: what agents may take a day
 
   // Where values came from that are no defaults, by "[section] key": "witan.toml:7", "$WITAN_LOG_LEVEL", "--log-level".
   // Of a list in the file: one place an item.

@@ -45,6 +45,8 @@ const std::array kToolKeys{ToolKey{"kind", &ToolConfig::kind},
                            ToolKey{"environment", &ToolConfig::environment},
                            ToolKey{"asks", &ToolConfig::asks},
                            ToolKey{"vectors", &ToolConfig::vectors},
+                           ToolKey{"serves", &ToolConfig::serves},
+                           ToolKey{"execute", &ToolConfig::execute},
                            ToolKey{"record", &ToolConfig::record}};
 
 std::string knownKeys() {
@@ -161,7 +163,7 @@ std::vector<agents::episode::ToolInfo> toolInfos(const ToolConfig& tool) {
   using agents::episode::ToolKind;
   std::vector<agents::episode::ToolInfo> all;
   for (const ToolKind kind : {ToolKind::look, ToolKind::action})
-    for (const std::string& operation : kind == ToolKind::look ? tool.looks : tool.actions)
+    for (const std::string& operation : kind == ToolKind::look ? tool.looks : tool.actions) {
       all.push_back({.name = concat(tool.name, ".", operation),
                      .kind = kind,
                      .tokens = tool.tokens,
@@ -173,6 +175,9 @@ std::vector<agents::episode::ToolInfo> toolInfos(const ToolConfig& tool) {
                      .provider = tool.provider,
                      .model = tool.model,
                      .secret = tool.secret});
+      if (tool.execute) all.back().execute = true;
+      if (!tool.serves.empty()) all.back().serves = tool.serves;
+    }
   return all;
 }
 

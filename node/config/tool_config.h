@@ -38,6 +38,8 @@ struct ToolConfig {
   std::vector<std::string> environment;  // names of variables that a program gets beside PATH, HOME and LANG
   std::string asks = "refuse";           // of mcp, to a server that asks back: refuse, defaults, person
   std::string vectors;                   // of facts: a file with a vector of each thing; empty: none
+  std::vector<std::string> serves;       // types of goals for which agents that learn may choose it
+  bool execute = false;                  // it executes code: only capabilities with `execute` cover it
   std::string record;                    // the file that each call is appended to; empty: none
 
   bool isAction(std::string_view operation) const;

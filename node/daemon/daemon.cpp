@@ -104,6 +104,7 @@ Result<std::shared_ptr<const AgentSetup>> Daemon::agentSetup() {
   WITAN_SET(agentFiles_, AgentFiles::load(path_, config_.tools));
   std::vector<ToolConfig> tools = agentFiles_.withMinds(config_.tools);
   offerTools(setup.options, tools);
+  setup.options.standing = config_.budgets;
   setup.options.wake.attended = [this](std::string_view agent) { return tools_ != nullptr && tools_->attended(agent); };
   WITAN_TRY(secrets, secretsOf(path_, tools, config_.secretKey));
   gate_->know(secrets.names());

@@ -118,7 +118,6 @@ class Chain {
   std::vector<WhyLink> links_;
   std::map<std::string, Number> known_;
   std::map<RunKey, RunStory> stories_;
-  std::map<std::string, std::uint64_t, std::less<>> decided_;  // the entry that an operation's record names
   int depth_ = 0;
 };
 
@@ -150,7 +149,6 @@ Result<Number> Chain::makeOperation(const OperationId& operation) {
   if (record != nullptr) {
     const json::value result = parsed(record->body.result);
     detail["outcome"] = enumName(record->body.outcome);
-    if (const auto seq = integerOf(result, "seq")) decided_[operation.hex()] = static_cast<std::uint64_t>(*seq);
     detail["result"] = result;
     detail["by"] = std::string(deviceOf(record->dot.host));
     link.what = concat(record->body.agentId, record->body.compensates ? " undoes by " : ": ", tool, " ",
@@ -430,18 +428,7 @@ Result<Number> Chain::decision(const PartitionHost& host, std::uint64_t seq) {
 Result<Number> Chain::ledgerOperation(std::string_view operationId) {
   if (context_.node == nullptr) return Number();
   for (const auto& [id, host] : context_.node->hosts()) {
-    if (!host->partition().knows(operationId)) continue;
-    std::uint64_t seq = 0;
-    if (const auto at = decided_.find(operationId); at != decided_.end()) {
-      WITAN_TRY(there, visitEntry(host->rows(), at->second, [&](const StoredEntry& entry) {
-                  if (entry.entry.operationId == operationId) seq = entry.seq;
-                }));
-      (void)there;
-    }
-    if (seq == 0)
-      WITAN_DO(visitNewest(
-          host->rows(), 1, [&](const StoredEntry& entry) { return entry.entry.operationId == operationId; },
-          [&](const StoredEntry& entry) { seq = entry.seq; }));
+    const std::uint64_t seq = host->partition().entryOf(operationId);
     if (seq > 0) return decision(*host, seq);
   }
   return Number();
@@ -451,10 +438,7 @@ Result<Number> Chain::newestOf(std::string_view domain, std::string_view entity)
   if (context_.node == nullptr || context_.node->moduleOf(domain) == nullptr) return Number();
   const PartitionHost* host = hostOf(context_.node->partitionFor(domain, entity));
   if (host == nullptr || host->partition().state(entity) == nullptr) return Number();
-  std::uint64_t seq = 0;
-  WITAN_DO(visitNewest(
-      host->rows(), 1, [&](const StoredEntry& entry) { return entry.entry.entity == entity; },
-      [&](const StoredEntry& entry) { seq = entry.seq; }));
+  const std::uint64_t seq = host->partition().newestEntryOf(entity);
   return seq > 0 ? decision(*host, seq) : Number();
 }
 

@@ -23,7 +23,7 @@ WITAN_STRUCT(WhyLink, (WhyKind, kind, "What this link is"), (std::string, id, "I
 WITAN_STRUCT(Why, (std::string, subject, "What was asked for"),
              (std::vector<WhyLink>, links, "Causes before what follows from them; the last is the subject"))
 
-// Errors: notFound. O(links), for DOMAIN/ENTITY and other operation ids also O(entries of ledgers).
+// Errors: notFound. O(links).
 Result<Why> why(OperationContext& context, const WhyRequest& request);
 
 inline constexpr Operation kWhy{"GET", "/v1/why", why};

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/json.h"
+#include "base/mutant.h"
 #include "replication/records/notification.h"
 #include "replication/records/record_write.h"
 
@@ -152,7 +153,7 @@ Result<JournalView> journalViewIn(Space& space, std::string_view id) {
   WITAN_DO(validateId("journal entity", id));
   WITAN_TRY(versions, space.versions(Kind::journal, id));
   JournalView view = journalViewOf(versions);
-  if (!view.inConflict()) return view;
+  if (!view.inConflict() || mutated("keepRepeats")) return view;
   std::vector<Version> counts = versions;
   bool rest = false;  // something beside them says what the entity is
   for (const Sibling& sibling : view.siblings) {

@@ -321,6 +321,31 @@ std::string checkEffects(const AgentRecords& records, const SharedWrites& writes
   return {};
 }
 
+std::string checkRepeats(const AgentRecords& records, const std::string& id, const JournalView& read,
+                         const std::vector<SharedWrite>& writes) {
+  const auto entry = records.entries.find(id);
+  if (entry == records.entries.end() || !read.inConflict()) return {};
+  const auto isOutdated = [&](const Sibling& one) {
+    if (!one.body || !one.body->operationId) return false;
+    const auto at = records.journal.find({*one.body->operationId});
+    if (at == records.journal.end() || !at->second.record) return false;
+    std::vector<Dot> times = at->second.repeats;
+    times.push_back(at->second.record->dot);
+    if (std::ranges::find(times, one.dot) == times.end()) return false;  // an undoing brought it back
+    return std::ranges::any_of(writes, [&](const SharedWrite& other) {
+      return other.operation == one.body->operationId && std::ranges::find(times, other.dot) != times.end() &&
+             std::ranges::none_of(entry->second.siblings, [&](const Sibling& s) { return s.dot == other.dot; });
+    });
+  };
+  const std::vector<Sibling>& all = entry->second.siblings;
+  if (std::ranges::none_of(all, [&](const Sibling& one) { return one.body && !isOutdated(one); })) return {};
+  for (const Sibling& one : read.siblings)
+    if (isOutdated(one))
+      return concat(id, " shows what ", nameOf({*one.body->operationId}), " wrote as ", one.dot.host, ":",
+                    one.dot.counter, ", beside what was built upon it");
+  return {};
+}
+
 std::string checkCompensations(const AgentRecords& records, const AgentRuleOptions& options) {
   for (const Views* views : {&records.journal, &records.agents}) {
     std::map<Hash, std::set<OperationId>> compensations;

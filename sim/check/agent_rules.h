@@ -66,6 +66,11 @@ std::string contentOf(std::string_view type, std::string_view payload);
 // that its one plan says.
 std::string checkEffects(const AgentRecords& records, const SharedWrites& writes, const AgentRuleOptions& options = {});
 
+// Checker "effects" too: in what readers see of an entry, nothing that an operation wrote stands beside what was built
+// upon the same operation's write on another device.
+std::string checkRepeats(const AgentRecords& records, const std::string& id, const replication::JournalView& read,
+                         const std::vector<SharedWrite>& writes);
+
 // Checker "sagas", its part about compensation: an operation has one compensation, which no device carried out twice,
 // and those that follow it (saga/operation_marks.h).
 std::string checkCompensations(const AgentRecords& records, const AgentRuleOptions& options = {});

@@ -5,6 +5,7 @@
 
 #include "agents/agent.h"
 #include "agents/host/agent_host.h"
+#include "agents/host/record_audit.h"
 #include "agents/memory/thread.h"
 #include "agents/wake/wake_checks.h"
 #include "replication/writer.h"
@@ -121,6 +122,7 @@ class AgentChecker final : public Checker {
       return c_.failed("operations", wrong);
     if (const std::string wrong = checkCompensations(*records, options); !wrong.empty())
       return c_.failed("sagas", wrong);
+    if (const std::string wrong = auditComplains(options); !wrong.empty()) return c_.failed("operations", wrong);
     for (const auto& [run, plans] : records->plans)
       if (!plans.losers.empty()) c_.probe("run with several plans");
     for (const auto& [operation, view] : records->journal) {
@@ -247,6 +249,18 @@ class AgentChecker final : public Checker {
     std::erase_if(c_.history().agents.turns,
                   [&](const TurnRecord& turn) { return turn.device == at.index() && (disk || !turn.durable); });
     if (disk) calls_[at].settled.clear();
+  }
+
+  // `witan agent check` has nothing to say on any device of a cluster that is in order.
+  std::string auditComplains(const AgentRuleOptions& options) {
+    const auto works = [](Seat* member) { return member->replica().agents() != nullptr; };
+    if (!options.wholeDisks || std::ranges::none_of(c_.members(), works)) return {};
+    for (Seat* at : c_.members()) {
+      auto audit = agents::auditRecords(at->replica().data(), "main");
+      if (!audit.ok()) return at->name() + ": " + audit.error().message;
+      if (!audit->problems.empty()) return at->name() + ", asked by agent check, complains: " + audit->problems.front();
+    }
+    return {};
   }
 
   // Checker "sagas": each has ended, or was put aside for a person after its last attempt.

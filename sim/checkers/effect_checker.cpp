@@ -34,6 +34,7 @@ class EffectChecker final : public Checker {
     addPeople();
     if (const std::string wrong = checkEffects(*records, writes_, options); !wrong.empty())
       return c_.failed("effects", wrong);
+    if (const std::string wrong = besideRepeats(*records); !wrong.empty()) return c_.failed("effects", wrong);
     countRareOnes(*records);
   }
 
@@ -83,6 +84,16 @@ class EffectChecker final : public Checker {
             write.kept = record.durable && !record.mayBeLost;
           }
     }
+  }
+
+  std::string besideRepeats(const AgentRecords& records) {
+    Space* journal = c_.members().front()->replica().data().database(DatabaseName::journal).find("main");
+    for (const auto& [id, writes] : writes_) {
+      auto read = journal == nullptr ? Result<JournalView>(JournalView()) : journalViewIn(*journal, id);
+      if (!read.ok()) return read.error().message;
+      if (std::string wrong = checkRepeats(records, id, *read, writes); !wrong.empty()) return wrong;
+    }
+    return {};
   }
 
   void countRareOnes(const AgentRecords& records) {

@@ -412,6 +412,7 @@ void Cluster::start(std::uint32_t device) {
     return;
   }
   trace(device, "fault", "starts");
+  if (at.device->lacksAgents()) probe("start without an agent");
   for (ClusterObserver* one : observers_) one->onStarted(at);
   at.rolledBack = false;
   network_.started(device);

@@ -25,6 +25,11 @@ void Settling::begin() {
   faults_.endAll();
   for (std::uint32_t i = 0; i < c_.seats().size(); ++i)
     if (c_.seats()[i]->returned) c_.switchOff(i, true, -1), c_.seats()[i]->returned = false;
+  for (std::uint32_t i = 0; i < c_.seats().size(); ++i) {
+    SimDevice& device = *c_.seats()[i]->device;
+    device.callAgents();
+    if (device.running() && device.lacksAgents()) c_.switchOff(i, true, -1);
+  }
 }
 
 void Settling::look() {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "agents/host/record_audit.h"
 #include "agents/wake/agent_conflict.h"
 #include "domains/agents.h"
 #include "saga/saga_rows.h"
@@ -236,6 +237,33 @@ TEST(MissedWakes, NoneIsLostToACrash) {
       return;
     }
   }
+}
+
+// What two devices that were cut off did once each is in order; what one did twice is not, nor an effect without its
+// outcome, nor a run without an end.
+TEST(RecordAudit, FiresForWhatOneDeviceDidTwice) {
+  Two two(kMarker);
+  two.apart("request");
+  two.together();
+  EXPECT_THAT(auditRecords(two.a.device().replica(), "main")->problems, ::testing::IsEmpty());
+  HostRig rig("c", {&kMarker});
+  ASSERT_TRUE(rig.open().ok());
+  const auto write = [&](DatabaseName database, Write one) {
+    ASSERT_TRUE(rig.device().replica().commit(database, "main", {&one, 1}).ok());
+  };
+  OperationBody body{sha256("operation"),       sha256("run"), "marker", "journal.put",
+                     OperationOutcome::applied, "1",           {},       {}};
+  const auto record = [&](const char* result) {
+    body.result = result;
+    return Write{Kind::operation, toHex(body.operationId), encodeRecord(body).value(), false};
+  };
+  write(DatabaseName::journal, record("1"));
+  WakeRunBody run{sha256("run"), "marker", WakeReason::subscription, "entries:request", WakeStatus::started, 1, 0, ""};
+  write(DatabaseName::agents, {Kind::wakeRun, toHex(run.runKey), encodeRecord(run).value(), false});
+  const RecordAudit audit = auditRecords(rig.device().replica(), "main").value();
+  EXPECT_THAT(audit.problems, ::testing::UnorderedElementsAre(HasSubstr("and no outcome"), HasSubstr("has no end")));
+  EXPECT_EQ(audit.journalEffects, 1u);
+  EXPECT_EQ(audit.runs, 1u);
 }
 
 // Its row says so, also after a restart.

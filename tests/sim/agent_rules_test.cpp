@@ -166,6 +166,26 @@ TEST_F(Effects, OfSeveralOfOnePlanOnOneEntryTheLastCounts) {
   EXPECT_EQ(check(), "");
 }
 
+// Two devices carried one operation out, and a person wrote over what the one had.
+TEST_F(Effects, WhatWasBuiltUponDoesNotStandBesideARepeat) {
+  onDesk();
+  const OperationId operation = plan.operations[0];
+  story.records.journal[operation].repeats = {{"b", 3}};
+  const JournalBody repeat{"done", "\"a\"", 1, "clerk", 1, operation.value, {}};
+  JournalView& raw = story.records.entries["desk/1"];
+  raw.siblings = {{{"b", 3}, repeat}, {{"p", 9}, JournalBody{"done", "\"c\"", 2, "ann", 2, {}, {}}}};
+  const std::vector<SharedWrite> both{{{"a", 7}, {}, "done \"a\"", operation.value},
+                                      {{"b", 3}, {}, "done \"a\"", operation.value},
+                                      {{"p", 9}, {{"a", 7}}, "done \"c\"", {}}};
+  JournalView read;
+  read.siblings = {raw.siblings[1]};
+  EXPECT_EQ(checkRepeats(story.records, "desk/1", read, both), "");
+  EXPECT_THAT(checkRepeats(story.records, "desk/1", raw, both), HasSubstr("beside what was built upon it"));
+  // Nobody has written over either: that is a conflict.
+  raw.siblings.push_back({{"a", 7}, repeat});
+  EXPECT_EQ(checkRepeats(story.records, "desk/1", raw, both), "");
+}
+
 TEST_F(Effects, ARunThatSaysItIsDoneIsDone) {
   story.records.agents[plan.operations[0]].record->body.outcome = OperationOutcome::failed;
   EXPECT_THAT(check(), HasSubstr("completed without a word of failure"));

@@ -51,6 +51,19 @@ TEST(DaemonConfig, ErrorsNameTheLine) {
   EXPECT_THAT(problemOf("[node]\nlisten = [\"nowhere\"]\n"), HasSubstr("is no address"));
 }
 
+TEST(DaemonConfig, BudgetsOfADay) {
+  DaemonConfig config;
+  ASSERT_TRUE(readConfig(config, "[budget.models]\nprovider = \"local\"\ntokens = 5_000\ncalls = 10\n", "x").ok());
+  ASSERT_EQ(config.budgets.size(), 1u);
+  EXPECT_EQ(config.budgets[0].name, "models");
+  EXPECT_EQ(config.budgets[0].provider, "local");
+  EXPECT_EQ(config.budgets[0].tokens, 5'000);
+  EXPECT_EQ(config.budgets[0].seconds, -1);
+  EXPECT_EQ(problemOf("[budget.a]\nagent = \"b\"\n"), "witan.toml:1: [budget.a] limits nothing");
+  EXPECT_EQ(problemOf("[budget.a]\ncalls = -1\n"), "witan.toml:2: [budget.a] calls is negative");
+  EXPECT_EQ(problemOf("[budget.a]\nmoney = 1\n"), "witan.toml:2: [budget.a] money is no key");
+}
+
 // Also values of the right type that can not be: with the line, and of a list with that of the item.
 TEST(DaemonConfig, ValuesThatCannotBeAreNamedWithTheirPlace) {
   EXPECT_EQ(problemOf("[log]\n\nlevel = \"loud\"\n"), "witan.toml:3: [log] level is \"loud\"");

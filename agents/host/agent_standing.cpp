@@ -1,0 +1,53 @@
+// AgentHost: what agents know beyond a run, and what they may still take of a day.
+#include <algorithm>
+
+#include "agents/host/agent_host.h"
+
+namespace witan::agents {
+
+using namespace replication;
+
+Result<Knowledge> AgentHost::knownBy(std::string_view agentId) {
+  WITAN_TRY(records, space());
+  WITAN_TRY(versions, records->versions(Kind::agentState, agentId));
+  return knowledgeOf(agentId, versions);
+}
+
+// A run that has not begun, of an agent with nothing left for today, waits: its wake is not lost.
+Result<bool> AgentHost::waitsForNextDay(const WakeJob& job, Now now) {
+  if (options_.standing.empty()) return false;
+  WITAN_TRY(records, space());
+  WITAN_TRY(rows, episode::readTranscript(*records, job.key(), replica_.device()));
+  const auto known = knownBy(job.agentId);
+  if (!rows.empty() || !known.ok()) return false;
+  const std::string day = standingDay(now.wall);
+  const std::string spent = exhaustedIn(standingLeft(options_.standing, job.agentId, *known, day));
+  if (spent.empty()) return false;
+  if (std::exchange(spentOn_[job.agentId], day) != day)
+    out_.notices.push_back({"needsAttention", concat(job.agentId, ": its budget of ", day, " is spent (", spent,
+                                                     "); its wakes wait for the next day")});
+  wakes_.forgive(job.key());
+  WITAN_DO(wakes_.postpone(job.key(), msToNextDay(now.wall), "its budget of the day is spent", now));
+  return true;
+}
+
+// What the agent knows when this run has ended. Of what its runs did here nothing else can have been learned meanwhile:
+// it has one at a time. None: nothing is known, or a later build wrote it.
+Result<std::optional<Knowledge>> AgentHost::knownAfter(const Running& run, Now now) {
+  auto known = knownBy(run.job.agentId);
+  if (!known.ok()) return std::optional<Knowledge>();
+  const episode::Learner& learner = run.episode.learner();
+  if (learner.learns()) {
+    const Knowledge here = learner.knowledge();
+    std::erase_if(known->scores, [&](const ToolScore& one) {
+      return std::ranges::any_of(here.scores,
+                                 [&](const ToolScore& of) { return of.goal == one.goal && of.tool == one.tool; });
+    });
+    for (const auto& [tool, cost] : here.costs) known->costs.erase(tool);
+    join(*known, here);
+  }
+  if (!learner.usage().empty()) spend(*known, standingDay(now.wall), replica_.device(), learner.usage());
+  return *known == Knowledge() ? std::optional<Knowledge>() : std::optional(*std::move(known));
+}
+
+}  // namespace witan::agents

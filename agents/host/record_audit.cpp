@@ -1,0 +1,79 @@
+#include "agents/host/record_audit.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/mutant.h"
+#include "replication/records/record_views.h"
+
+namespace witan::agents {
+
+using namespace replication;
+
+namespace {
+
+// After the horizon (agents/host/run_retention.h).
+bool isTakenAway(const std::vector<Version>& versions) { return std::ranges::any_of(versions, &Version::tombstone); }
+
+// Devices that were cut off from one another may each carry out one operation; none may do it twice.
+void auditRepeats(const std::string& key, const OperationView& view, DatabaseName database, RecordAudit& audit) {
+  std::map<std::string, std::size_t> times{{view.record->dot.host, 1}};
+  for (const Dot& repeat : view.repeats) ++times[mutated("countRepeats") ? view.record->dot.host : repeat.host];
+  for (const auto& [writer, count] : times)
+    if (count > 1)
+      audit.problem(
+          concat("operation ", key, " was carried out ", count, " times in ", toString(database), " by ", writer));
+}
+
+using Records = std::map<std::string, OperationBody>;
+
+Result<Records> recordsIn(LocalReplica& replica, std::string_view scope, DatabaseName database, RecordAudit& audit) {
+  Records records;
+  Space* at = replica.database(database).find(scope);
+  if (at == nullptr) return records;
+  for (const std::string& key : at->keys(Kind::operation)) {
+    WITAN_TRY(id, OperationId::parse(key));
+    WITAN_TRY(versions, at->versions(Kind::operation, key));
+    if (isTakenAway(versions)) continue;
+    const OperationView view = operationViewOf(id, versions);
+    if (!view.record) {
+      audit.problem("operation " + key + ": its record in " + toString(database) + " cannot be read");
+      continue;
+    }
+    auditRepeats(key, view, database, audit);
+    records.emplace(key, view.record->body);
+  }
+  return records;
+}
+
+Status auditRuns(Space& at, RecordAudit& audit) {
+  for (const std::string& key : at.keys(Kind::wakeRun)) {
+    WITAN_TRY(id, RunKey::parse(key));
+    WITAN_TRY(versions, at.versions(Kind::wakeRun, key));
+    if (isTakenAway(versions)) continue;
+    const WakeRunView view = wakeRunViewOf(id, versions);
+    ++audit.runs;
+    if (!view.run || !isTerminal(view.run->body.status)) audit.problem("run " + key + " was started and has no end");
+  }
+  return okStatus();
+}
+
+}  // namespace
+
+Result<RecordAudit> auditRecords(LocalReplica& replica, std::string_view scope) {
+  RecordAudit audit;
+  WITAN_TRY(journal, recordsIn(replica, scope, DatabaseName::journal, audit));
+  WITAN_TRY(agents, recordsIn(replica, scope, DatabaseName::agents, audit));
+  audit.journalEffects = journal.size();
+  audit.operations = agents.size();
+  for (const auto& [key, record] : journal)
+    if (!agents.contains(key)) audit.problem("operation " + key + " has its effect in the journal and no outcome");
+  for (const auto& [key, record] : agents)
+    if (record.toolName.starts_with("journal.") && record.outcome == OperationOutcome::applied &&
+        !journal.contains(key))
+      audit.problem("operation " + key + " has an outcome and no effect in the journal");
+  if (Space* at = replica.database(DatabaseName::agents).find(scope)) WITAN_DO(auditRuns(*at, audit));
+  return audit;
+}
+
+}  // namespace witan::agents

@@ -1,0 +1,113 @@
+#include "agents/knowledge.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace witan::agents {
+
+namespace {
+
+constexpr std::string_view kMember = "knowledge", kValue = "value";
+
+void joinFacts(std::vector<Fact>& into, const std::vector<Fact>& other) {
+  into.insert(into.end(), other.begin(), other.end());
+  std::ranges::sort(into, {}, [](const Fact& fact) { return std::tuple(fact.content, fact.source, fact.confidence); });
+  into.erase(std::unique(into.begin(), into.end()), into.end());
+  std::size_t bytes = 0, count = 0;
+  for (; count < std::min(into.size(), kMaxFacts); ++count)
+    if ((bytes += into[count].content.size()) > kMaxFactBytes) break;
+  into.resize(count);
+}
+
+void joinScores(std::vector<ToolScore>& into, const std::vector<ToolScore>& other) {
+  std::map<std::pair<std::string, std::string>, decision::Natural> least;
+  for (const std::vector<ToolScore>* list : {static_cast<const std::vector<ToolScore>*>(&into), &other})
+    for (const ToolScore& one : *list) {
+      const auto at = least.try_emplace({one.goal, one.tool}, one.score).first;
+      at->second = std::min(at->second, one.score);
+    }
+  into.clear();
+  for (const auto& [key, score] : least)
+    if (into.size() < kMaxScores) into.push_back({key.first, key.second, score});
+}
+
+void joinUsages(Usages& into, const Usages& other) {
+  for (const auto& [provider, usage] : other) {
+    Usage& mine = into[provider];
+    mine = {std::max(mine.calls, usage.calls), std::max(mine.tokens, usage.tokens),
+            std::max(mine.seconds, usage.seconds)};
+  }
+}
+
+Result<json::object> objectOf(std::string_view slot) {
+  WITAN_TRY(value, parseJson(slot.empty() ? "{}" : slot, {.bytes = replication::kMaxSlotBytes}));
+  if (value.is_object()) return std::move(value.get_object());
+  return json::object{{kValue, std::move(value)}};
+}
+
+}  // namespace
+
+void join(Knowledge& into, const Knowledge& other) {
+  joinFacts(into.facts, other.facts);
+  for (const auto& [id, goal] : other.goals) {
+    const auto [at, fresh] = into.goals.try_emplace(id, goal);
+    if (fresh) continue;
+    decision::GoalBook::Entry& mine = at->second;
+    if (std::tie(goal.type, goal.description) < std::tie(mine.type, mine.description))
+      mine.type = goal.type, mine.description = goal.description;
+    mine.goal = {std::max(mine.goal.progress, goal.goal.progress), std::max(mine.goal.attempts, goal.goal.attempts)};
+  }
+  while (into.goals.size() > kMaxGoals) into.goals.erase(std::prev(into.goals.end()));
+  joinScores(into.scores, other.scores);
+  for (const auto& [tool, cost] : other.costs) {
+    auto& mine = into.costs[tool];
+    mine = {std::max(mine.tokens, cost.tokens), std::max(mine.seconds, cost.seconds)};
+  }
+  while (into.costs.size() > kMaxScores) into.costs.erase(std::prev(into.costs.end()));
+  for (const auto& [day, devices] : other.spent)
+    for (const auto& [device, usages] : devices) joinUsages(into.spent[day][device], usages);
+  while (into.spent.size() > kMaxDays) into.spent.erase(into.spent.begin());
+}
+
+Result<Knowledge> knowledgeIn(std::string_view slot) {
+  WITAN_TRY(object, objectOf(slot));
+  Knowledge read, out;
+  if (const json::value* member = object.if_contains(kMember)) WITAN_DO(readJson(*member, read, kMember));
+  join(out, read);  // in order, and within the limits, whatever wrote it
+  return out;
+}
+
+Result<std::string> slotWith(std::string_view slot, const Knowledge& knowledge) {
+  WITAN_TRY(object, objectOf(slot));
+  const std::string text = toJson(knowledge);
+  if (text.size() > kMaxKnowledgeBytes) return invalid(concat("knowledge of more than ", kMaxKnowledgeBytes, " bytes"));
+  WITAN_SET(object[kMember], parseJson(text, {.bytes = kMaxKnowledgeBytes}));
+  return canonicalJson(object);
+}
+
+void keepKnowledge(replication::AgentState& state, const Knowledge& known, bool learns, std::string_view writer) {
+  const auto set = [&](replication::SlotName name, std::string value) {
+    replication::Slot& slot = state.slot(name);
+    if (slot.value != value) slot = {std::move(value), slot.version + 1, std::string(writer)};
+  };
+  auto slot = slotWith(state.slot(replication::SlotName::extension).value, known);
+  if (slot.ok() && slot->size() <= replication::kMaxSlotBytes) set(replication::SlotName::extension, *std::move(slot));
+  if (!learns) return;
+  json::array open;
+  for (const auto& [id, goal] : known.goals)
+    if (!decision::achieved(goal.goal)) open.emplace_back(id);
+  set(replication::SlotName::openLoopIds, canonicalJson(open));
+}
+
+Result<Knowledge> knowledgeOf(std::string_view agentId, std::span<const replication::Version> versions) {
+  Knowledge known;
+  for (const replication::Version& version : versions) {
+    if (version.tombstone) continue;
+    WITAN_TRY(snapshot, replication::toSnapshot(agentId, version));
+    WITAN_TRY(one, knowledgeIn(snapshot.state.slot(replication::SlotName::extension).value));
+    join(known, one);
+  }
+  return known;
+}
+
+}  // namespace witan::agents

@@ -1,0 +1,68 @@
+// Knowledge: what an agent keeps from run to run: facts, goals, its experience of tools (seed 002, phases 2, 4 and 5),
+// and what it has spent on which day. It stands in the agent's slot `extension`, as the member "knowledge" beside the
+// agent's own; the ids of open goals stand in `openLoopIds`.
+//
+// Devices that were cut off write it side by side. A reader joins what all versions say, and the next run of the agent
+// writes the joined one over them, so no fact is lost. join() is commutative, associative and idempotent, up to the
+// limits. Values and pure functions; any thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agents/decision/choice.h"
+#include "agents/decision/knowledge.h"
+#include "base/json_codec.h"
+#include "base/reflect.h"
+#include "base/result.h"
+#include "replication/records/agent_state.h"
+
+namespace witan::agents {
+
+inline constexpr std::size_t kMaxFacts = 500, kMaxFactBytes = 64 * 1024;  // more are refused
+inline constexpr std::size_t kMaxGoals = 100;
+inline constexpr std::size_t kMaxScores = 300;  // of goal types and tools
+inline constexpr std::size_t kMaxDays = 8;      // of what was spent: the newest
+inline constexpr std::size_t kMaxKnowledgeBytes = 96 * 1024;
+
+using Fact = decision::Fact<decision::RunTime>;
+
+// What calls of one provider took.
+struct Usage {
+  WITAN_DECLARED(Usage, (std::int64_t, calls), (std::int64_t, tokens), (std::int64_t, seconds))
+};
+using Usages = std::map<std::string, Usage>;  // by provider
+
+struct ToolScore {
+  WITAN_DECLARED(ToolScore, (std::string, goal), (std::string, tool), (decision::Natural, score))
+};
+
+struct Knowledge {
+  std::vector<Fact> facts;  // sorted, each once
+  std::map<std::string, decision::GoalBook::Entry> goals;
+  std::vector<ToolScore> scores;  // sorted by goal type and tool
+  std::map<std::string, decision::CostEstimate<decision::RunTime>> costs;
+  std::map<std::string, std::map<std::string, Usages>> spent;  // by day ("2026-03-23") and device
+  WITAN_MEMBERS(Knowledge, facts, goals, scores, costs, spent)
+  static constexpr std::size_t required = 0;
+  friend bool operator==(const Knowledge&, const Knowledge&) = default;
+};
+
+// Facts: both; goals: the further progress; scores: the lower; costs: the dearer; what a device spent: the most that is
+// known.
+void join(Knowledge& into, const Knowledge& other);
+
+// Of the slot's text. One without the member knows nothing. Errors: a later build's.
+Result<Knowledge> knowledgeIn(std::string_view slot);
+// The slot's text with this instead of what it had. Errors: more than kMaxKnowledgeBytes.
+Result<std::string> slotWith(std::string_view slot, const Knowledge& knowledge);
+// Writes it into the agent's state, where there is room; of an agent that learns also which goals are open.
+void keepKnowledge(replication::AgentState& state, const Knowledge& known, bool learns, std::string_view writer);
+// What the versions of an agent's state say together. Errors: as knowledgeIn.
+Result<Knowledge> knowledgeOf(std::string_view agentId, std::span<const replication::Version> versions);
+
+}  // namespace witan::agents

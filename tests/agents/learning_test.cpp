@@ -1,0 +1,435 @@
+// What agents keep from run to run: facts and goals, the choice of tools and their costs by experience, permissions of
+// capabilities, and the standing budgets of a day; on devices that lose their power and on two that were cut off.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "agents/data/data_agent.h"
+#include "agents/episode/replay.h"
+#include "agents/knowledge.h"
+#include "tests/agents/host_rig.h"
+
+namespace witan::agents::learning_test {
+namespace {
+
+using namespace test;
+using episode::Observation;
+using episode::ToolInfo;
+using episode::ToolKind;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// Looks something up by what it is for, keeps what it was told as a fact, and comes nearer to its goal.
+class Pupil : public Agent {
+ public:
+  Pupil() {
+    spec_ = {.id = "pupil",
+             .version = "1",
+             .what = "learns",
+             .category = "school",
+             .subscriptions = {onEntries("question")},
+             .capabilities = {{"journal.read"}, {"journal.put"}, {"fast.*"}, {"slow.*"}, {"mail.*"}},
+             .budget = {.steps = 20, .tokens = 100, .seconds = 1'000},
+             .learns = true};
+  }
+  const AgentSpec& spec() const override { return spec_; }
+  Turn step(const json::value& sigma, const Input& input) const override {
+    if (input.kind == InputKind::wake) {
+      const json::value* known = input.content.get_object().if_contains("knowledge");
+      return {known != nullptr ? *known : json::value(), {}, Looks{{"", {{"q", 1}}, 0, "lookup"}}};
+    }
+    if (input.kind == InputKind::results) return {nullptr, {}, Finish{"done", {}, {}, {}, false}};
+    const json::object& seen = input.content.at(0).get_object();
+    const json::value* content = seen.if_contains("content");
+    if (content == nullptr) return {nullptr, {}, Finish{"asked in vain: " + text(seen, "error"), {}, {}, {}, true}};
+    Turn turn{nullptr, {}, Finish{text(seen, "tool") + " " + canonicalJson(sigma), {}, {}, {}, false}};
+    turn.facts = {{canonicalJson(*content), decision::FactSource::kg, 80}};
+    turn.goals = {{"know", "lookup", "know everything", gain}};
+    return turn;
+  }
+  std::int64_t gain = 30;
+
+ protected:
+  static std::string text(const json::object& object, std::string_view member) {
+    return std::string(stringOf(object, member));
+  }
+  AgentSpec spec_;
+};
+
+ToolInfo lookup(const char* name, std::int64_t tokens, bool execute = false) {
+  ToolInfo info{.name = name, .kind = ToolKind::look, .tokens = tokens};
+  info.serves = std::vector<std::string>{"lookup"};
+  if (execute) info.execute = true;
+  return info;
+}
+
+struct School {
+  explicit School(const Agent& agent, const std::string& device = "a") : rig(device, {&agent}), name(device) {
+    rig.options.tools = {lookup("fast.ask", 5), lookup("slow.ask", 20),
+                         ToolInfo{.name = "mail.send", .kind = ToolKind::action}};
+    rig.looker = [this](const ToolCall& call) {
+      asked.push_back(call.tool);
+      if (down.contains(call.tool)) return Observation{false, nullptr, "it is down", 0, 0};
+      return Observation{true, json::value(says), "", tokens, 1};
+    };
+    start();
+  }
+  void start() {
+    EXPECT_TRUE(rig.open().ok());
+    rig.host().setDevices({name}, {}, rig.now());
+  }
+  void ask(const std::string& id) {
+    EXPECT_TRUE(rig.enter(id, "question", R"("why")").ok());
+    EXPECT_TRUE(rig.settle().ok());
+  }
+  void restart() {
+    rig.crash(1'000);
+    start();
+  }
+  Knowledge knows() {
+    return knowledgeOf("pupil", rig.device().agents().versions(Kind::agentState, "pupil").value()).value();
+  }
+  std::vector<std::vector<std::string>> transcripts() {
+    std::vector<std::vector<std::string>> all;
+    for (const auto& [run, status] : rig.runs()) {
+      std::vector<std::string>& contents = all.emplace_back();
+      const auto rows = episode::readTranscript(rig.device().agents(), RunKey::parse(run).value(), name);
+      for (const episode::TranscriptRow& row : *rows) contents.push_back(row.message.content);
+    }
+    return all;
+  }
+  // The entries of all transcripts that have the word.
+  std::string entriesWith(std::string_view word) {
+    std::string found;
+    for (const auto& contents : transcripts())
+      for (const std::string& content : contents)
+        if (content.find(word) != std::string::npos) found += content + "\n";
+    return found;
+  }
+
+  HostRig rig;
+  const std::string name;
+  std::set<std::string> down;
+  std::vector<std::string> asked;
+  std::string says = "forty-two";
+  std::int64_t tokens = 0;
+};
+
+TEST(Learning, FactsAndGoalsStandInTheSlotsAndReachTheNextRun) {
+  const Pupil pupil;
+  School school(pupil);
+  school.ask("q1");
+  school.says = "forty-three";
+  school.restart();
+  school.ask("q2");
+  const Knowledge known = school.knows();
+  ASSERT_THAT(known.facts, SizeIs(2));
+  EXPECT_EQ(known.facts[0].content, R"("forty-three")");
+  EXPECT_EQ(known.goals.at("know").goal, (decision::Goal<decision::RunTime>{60, 2}));
+  EXPECT_THAT(school.entriesWith("\"entry\":\"begin\""), HasSubstr("forty-two")) << "the second run was told";
+  const auto view = viewOf(school.rig.device().agents().versions(Kind::agentState, "pupil").value(), nullptr).value();
+  EXPECT_EQ(view->state.slot(SlotName::openLoopIds).value, R"(["know"])");
+  for (const auto& contents : school.transcripts()) {
+    const auto again = episode::replay(pupil, contents);
+    ASSERT_TRUE(again.ok());
+    EXPECT_TRUE(again->reproduced());
+  }
+}
+
+TEST(Learning, AFailingToolFallsBackAndIsNotPreferredNextTime) {
+  const Pupil pupil;
+  School school(pupil);
+  school.down = {"fast.ask"};
+  school.ask("q1");
+  EXPECT_THAT(school.asked, ElementsAre("fast.ask", "slow.ask")) << "one round, the cheaper one first";
+  school.down.clear();
+  school.restart();
+  school.ask("q2");
+  EXPECT_EQ(school.asked.back(), "slow.ask") << "experience is kept";
+  EXPECT_THAT(school.asked, SizeIs(3));
+  EXPECT_THAT(school.rig.runs(), ::testing::Each(::testing::Pair(::testing::_, WakeStatus::completed)));
+  for (const auto& contents : school.transcripts()) EXPECT_TRUE(episode::replay(pupil, contents)->reproduced());
+  // With nothing that answers, the run says so.
+  school.down = {"fast.ask", "slow.ask"};
+  school.ask("q3");
+  EXPECT_THAT(school.entriesWith("asked in vain"), HasSubstr("it is down"));
+}
+
+TEST(Learning, ACallIsChargedWhatTheLastOneTook) {
+  const Pupil pupil;
+  School school(pupil);
+  school.tokens = 60;
+  school.ask("q1");
+  EXPECT_EQ(school.knows().costs.at("fast.ask").tokens, decision::Natural(60));
+  school.ask("q2");
+  EXPECT_THAT(school.entriesWith(R"("entry":"look")"), HasSubstr(R"("tokens":60)"));
+}
+
+TEST(Learning, WhatIsEnoughIsEnough) {
+  class Eager final : public Pupil {
+   public:
+    Eager() { spec_.enough = 60; }
+  };
+  Eager eager;
+  eager.gain = 60;
+  School school(eager);
+  school.ask("q1");
+  school.ask("q2");
+  EXPECT_THAT(school.asked, SizeIs(1));
+  EXPECT_THAT(school.entriesWith("goal_met"), HasSubstr("observation"));
+}
+
+TEST(Learning, OnlyACapabilityWithExecuteCoversWhatExecutes) {
+  class Permitted final : public Pupil {
+   public:
+    Permitted() {
+      for (Capability& one : spec_.capabilities) one.execute = true;
+    }
+  };
+  const Pupil pupil;
+  const Permitted permitted;
+  for (const Agent* agent : {static_cast<const Agent*>(&pupil), static_cast<const Agent*>(&permitted)}) {
+    School school(*agent);
+    school.rig.options.tools = {lookup("fast.ask", 5, true), lookup("slow.ask", 20)};
+    school.restart();
+    school.ask("q1");
+    EXPECT_THAT(school.asked, ElementsAre(agent == &pupil ? "slow.ask" : "fast.ask"));
+  }
+  // A fork cannot widen it, and access to change is more than access to look.
+  const Capability looks{"a", 1, {}, {}, std::int64_t{1}}, all{"a", 1, {}, {}}, runs{"a", 1, {}, {}, {}, true};
+  EXPECT_TRUE(episode::within(looks, all));
+  EXPECT_FALSE(episode::within(all, looks));
+  EXPECT_FALSE(episode::within(runs, all));
+  ToolInfo change{.name = "a", .kind = ToolKind::action};
+  EXPECT_FALSE(episode::covers(looks, {"a", {}, {}, episode::specOf(change, {0, 0, 0})}));
+  EXPECT_TRUE(episode::covers(all, {"a", {}, {}, episode::specOf(change, {0, 0, 0})}));
+}
+
+// Each learns alone; together they know both, also the run after the next.
+TEST(Learning, DevicesThatWereCutOffLoseNoFact) {
+  const Pupil pupil;
+  School a(pupil), b(pupil, "b");
+  b.says = "seven";
+  const auto meet = [&](bool live) {
+    a.rig.host().setDevices({"a", "b"}, live ? std::set<std::string>{"b"} : std::set<std::string>{}, a.rig.now());
+    b.rig.host().setDevices({"a", "b"}, live ? std::set<std::string>{"a"} : std::set<std::string>{}, b.rig.now());
+  };
+  meet(false);
+  a.ask("q1");
+  b.ask("q2");
+  replication::test::Link(a.rig.device(), b.rig.device()).run();
+  EXPECT_THAT(a.knows().facts, SizeIs(2));
+  EXPECT_EQ(a.knows(), b.knows());
+  meet(false);
+  a.says = "eight";
+  a.ask("q3");
+  EXPECT_THAT(a.knows().facts, SizeIs(3));
+  replication::test::Link(a.rig.device(), b.rig.device()).run();
+  EXPECT_EQ(a.knows(), b.knows());
+}
+
+TEST(Learning, AnAgentThatDoesNotLearnSaysNoFacts) {
+  class Chatty final : public Pupil {
+   public:
+    Chatty() { spec_.learns = false; }
+    Turn step(const json::value&, const Input&) const override {
+      Turn turn{nullptr, {}, Finish{}};
+      turn.facts = {{"a fact", decision::FactSource::user, 1}};
+      return turn;
+    }
+  };
+  const Chatty chatty;
+  School school(chatty);
+  school.ask("q1");
+  EXPECT_THAT(school.entriesWith("it learns"), HasSubstr("failedTerminal"));
+}
+
+// --- agents in files
+
+AgentFile fileOf(const char* form, const char* mind) {
+  AgentFile file;
+  file.id = "scribe", file.what = "writes", file.form = form, file.mind = mind, file.learns = true;
+  file.entries = {"question"};
+  file.tools = {FileTool{.name = "fast.ask"}};
+  return file;
+}
+
+// What a mind answers, one after the other; the tools that were asked.
+std::vector<std::string> live(const DataAgent& agent, const std::string& mind, std::vector<std::string> answers,
+                              Knowledge& known) {
+  HostRig rig("a", {&agent});
+  rig.options.tools = {ToolInfo{.name = mind, .kind = ToolKind::look}, lookup("fast.ask", 5)};
+  std::vector<std::string> asked;
+  rig.looker = [&](const ToolCall& call) {
+    asked.push_back(call.tool);
+    if (call.tool != mind || answers.empty()) return Observation{true, json::value("seen"), "", 0, 0};
+    const json::value answer = parseJson(answers.front()).value();
+    answers.erase(answers.begin());
+    return Observation{true, answer, "", 0, 0};
+  };
+  EXPECT_TRUE(rig.open().ok());
+  rig.host().setDevices({"a"}, {}, rig.now());
+  EXPECT_TRUE(rig.enter("q1", "question", R"("why")").ok());
+  EXPECT_TRUE(rig.settle().ok());
+  EXPECT_THAT(rig.runs(), ::testing::ElementsAre(::testing::Pair(::testing::_, WakeStatus::completed)));
+  known = knowledgeOf("scribe", rig.device().agents().versions(Kind::agentState, "scribe").value()).value();
+  return asked;
+}
+
+TEST(Learning, AModelNotesFactsAndGoals) {
+  const auto agent = DataAgent::make(fileOf("model", "llm.chat"), "1").value();
+  Knowledge known;
+  const std::string notes =
+      R"({"calls":[{"arguments":{"confidence":90,"content":"bees sleep"},"id":"c1","name":"learn.fact"},)"
+      R"({"arguments":{"gained":40,"id":"g","type":"lookup"},"id":"c2","name":"learn.goal"}],"stop":"tool","text":""})";
+  const auto asked = live(*agent, "llm.chat", {notes, R"({"calls":[],"stop":"end","text":"noted"})"}, known);
+  EXPECT_THAT(asked, SizeIs(2)) << "it is asked again after a note";
+  ASSERT_THAT(known.facts, SizeIs(1));
+  EXPECT_EQ(known.facts[0], (Fact{"bees sleep", decision::FactSource::llm, 90u}));
+  EXPECT_EQ(known.goals.at("g").goal.progress, decision::Natural(40));
+}
+
+TEST(Learning, AProgramNamesGoalsInsteadOfTools) {
+  const auto agent = DataAgent::make(fileOf("program", "prog.step"), "1").value();
+  Knowledge known;
+  const auto asked =
+      live(*agent, "prog.step",
+           {R"({"looks":[{"arguments":{"q":1},"goal":"lookup"}]})",
+            R"({"answer":"done","facts":[{"confidence":70,"content":"it was seen"}],"goals":[{"id":"g","type":"t"}]})"},
+           known);
+  EXPECT_THAT(asked, ElementsAre("prog.step", "fast.ask", "prog.step"));
+  ASSERT_THAT(known.facts, SizeIs(1));
+  EXPECT_EQ(known.facts[0].source, decision::FactSource::inference);
+  EXPECT_EQ(known.goals.at("g").goal.attempts, decision::Natural(1));
+}
+
+// --- budgets of a day
+
+constexpr std::int64_t kDayMs = 86'400'000;
+
+TEST(Standing, ARunTakesWhatIsLeftAndTheNextWaitsForTheDay) {
+  const Pupil pupil;
+  School school(pupil);
+  school.rig.options.standing = {{.name = "day", .agent = "pupil", .tokens = 50}};
+  school.restart();
+  school.tokens = 30;
+  school.ask("q1");
+  school.ask("q2");  // begins with 20, and takes them all
+  EXPECT_THAT(school.entriesWith("\"entry\":\"begin\""), HasSubstr(R"("tokens":20)"));
+  ASSERT_THAT(school.asked, SizeIs(2));
+  school.ask("q3");
+  EXPECT_THAT(school.asked, SizeIs(2)) << "it waits";
+  ASSERT_THAT(school.rig.notices, ::testing::Not(IsEmpty()));
+  EXPECT_THAT(school.rig.notices.back().what, HasSubstr("is spent (tokens)"));
+  school.restart();
+  EXPECT_TRUE(school.rig.settle().ok());
+  EXPECT_THAT(school.asked, SizeIs(2)) << "a restart gives nothing back";
+  school.rig.ms += kDayMs;
+  EXPECT_TRUE(school.rig.settle().ok());
+  EXPECT_THAT(school.asked, SizeIs(3)) << "its wake was not lost";
+  EXPECT_THAT(school.knows().spent, SizeIs(2));
+}
+
+TEST(Standing, AnotherDeviceKnowsWhatWasSpent) {
+  const Pupil pupil;
+  School a(pupil), b(pupil, "b");
+  for (School* one : {&a, &b}) {
+    one->rig.options.standing = {{.name = "day", .tokens = 30}};
+    one->restart();
+    one->rig.host().setDevices({"a", "b"}, {}, one->rig.now());
+    one->tokens = 30;
+  }
+  a.ask("q1");
+  replication::test::Link(a.rig.device(), b.rig.device()).run();
+  b.ask("q2");
+  EXPECT_THAT(b.asked, IsEmpty());
+}
+
+TEST(Standing, AProviderHasItsOwn) {
+  const Pupil pupil;
+  School school(pupil);
+  for (ToolInfo& tool : school.rig.options.tools) tool.provider = "cheap";
+  school.rig.options.tools[1].provider = "dear";
+  class Open final : public episode::Gate {
+   public:
+    episode::GateVerdict judge(const episode::GateRequest&) const override {
+      return {episode::GateKind::allow, "", "", std::nullopt, std::nullopt};
+    }
+    std::string epoch() const override { return "open"; }
+  };
+  const Open open;
+  school.rig.gate = &open;
+  school.rig.options.standing = {{.name = "models", .provider = "cheap", .calls = 2}};
+  school.restart();
+  school.down = {"fast.ask"};
+  school.ask("q1");  // fast fails, slow is dear
+  school.down.clear();
+  EXPECT_EQ(school.knows().spent.begin()->second.at("a").at("cheap").calls, 1);
+  EXPECT_EQ(school.knows().spent.begin()->second.at("a").at("dear").calls, 1);
+}
+
+TEST(Standing, TheTimeOfAnActionIsCharged) {
+  class Mailer final : public Pupil {
+   public:
+    Turn step(const json::value&, const Input& input) const override {
+      if (input.kind == InputKind::wake) return {nullptr, {}, Actions{action("mail.send", {{"to", "x"}}, {"x"})}};
+      return {nullptr, {}, Finish{"sent", {}, {}, {}, false}};
+    }
+  };
+  const Mailer mailer;
+  School school(mailer);
+  school.rig.tool = [&](const ToolCall&) {
+    school.rig.ms += 4'200;
+    return saga::Outcome{};
+  };
+  school.ask("q1");
+  EXPECT_THAT(school.entriesWith("\"entry\":\"end\""), HasSubstr(R"("seconds":5)"));
+  for (const auto& contents : school.transcripts()) EXPECT_TRUE(episode::replay(mailer, contents)->reproduced());
+}
+
+// --- the joined knowledge does not depend on who met whom first
+
+Knowledge drawn() {
+  const auto word = [] { return std::string(1, static_cast<char>('a' + *rc::gen::inRange(0, 4))); };
+  const auto number = [](int most) { return static_cast<std::uint64_t>(*rc::gen::inRange(0, most)); };
+  Knowledge one, sorted;
+  for (auto n = number(4); n > 0; --n) one.facts.push_back({word(), decision::FactSource::kg, number(3)});
+  for (auto n = number(4); n > 0; --n) one.goals[word()] = {word(), word(), {number(100), number(9)}};
+  for (auto n = number(4); n > 0; --n) one.scores.push_back({word(), word(), number(1'000)});
+  for (auto n = number(4); n > 0; --n) one.costs[word()] = {number(9), number(9)};
+  for (auto n = number(12); n > 0; --n)
+    one.spent[concat("2026-03-", 10 + number(15))][word()][word()] = {static_cast<std::int64_t>(number(9)), 2, 3};
+  join(sorted, one);
+  return sorted;
+}
+
+RC_GTEST_PROP(Knowledge, JoinsAlikeInAnyOrder, ()) {
+  const Knowledge a = drawn(), b = drawn(), c = drawn();
+  const auto joined = [](std::initializer_list<const Knowledge*> all) {
+    Knowledge out;
+    for (const Knowledge* one : all) join(out, *one);
+    return out;
+  };
+  RC_ASSERT(joined({&a, &b, &c}) == joined({&c, &a, &b}));
+  RC_ASSERT(joined({&a, &a, &b, &b}) == joined({&b, &a}));
+  const std::string slot = slotWith(R"({"own":[1]})", a).value();
+  RC_ASSERT(knowledgeIn(slot).value() == a);
+  RC_ASSERT(slotWith(slot, Knowledge{}).value().find(R"("own":[1])") != std::string::npos);
+}
+
+TEST(Knowledge, IsBoundedAndKeepsWhatALaterBuildWrote) {
+  Knowledge many;
+  for (std::size_t i = 0; i < kMaxFacts + 50; ++i)
+    many.facts.push_back({concat("fact ", i), decision::FactSource::kg, 1});
+  Knowledge kept;
+  join(kept, many);
+  EXPECT_THAT(kept.facts, SizeIs(kMaxFacts));
+  EXPECT_FALSE(knowledgeIn(R"({"knowledge":{"dreams":[]}})").ok());
+  EXPECT_EQ(knowledgeIn("7").value(), Knowledge{});
+  EXPECT_EQ(knowledgeIn("").value(), Knowledge{});
+}
+
+}  // namespace
+}  // namespace witan::agents::learning_test
