@@ -648,42 +648,6 @@ Status AgentHost::askPeople(Running& run, Now now) {
 
 // --- the end
 
-// The user's text and the agent's answer, as messages of its thread.
-Result<std::vector<Write>> AgentHost::lastWords(const Running& run, Now now, std::optional<std::string>& head) {
-  std::vector<Write> writes;
-  const AgentSpec& spec = run.agent->spec();
-  std::vector<std::string> parents;
-  if (spec.remembers) {
-    WITAN_TRY(graph, memory_.graphOf(spec.id));
-    parents = headsOf(*graph, threadMessages(*graph, spec.thread));
-  }
-  const auto say = [&](const char* what, MessageKind kind, std::string text) -> Status {
-    const MessageBody said{run.episode.run().hex() + "/" + replica_.device() + "/" + what,
-                           spec.id,
-                           spec.thread,
-                           kind,
-                           parents,
-                           std::move(text),
-                           now.wallMs(),
-                           std::nullopt};
-    WITAN_TRY(write, recordWrite(said.id, said));
-    WITAN_TRY(records, space());
-    if (records->table().find(Kind::message, said.id) != nullptr) return okStatus();  // said in an earlier life
-    writes.push_back(std::move(write));
-    parents = {said.id};
-    head = said.id;
-    return okStatus();
-  };
-  if (run.job.reason == WakeReason::user) {
-    auto input = parseJson(run.job.input);
-    const json::value* text = input.ok() && input->is_object() ? input->get_object().if_contains("user") : nullptr;
-    if (text != nullptr && text->is_string()) WITAN_DO(say("said", MessageKind::user, std::string(text->get_string())));
-  }
-  if (const std::string& answer = run.episode.ended()->finish.answer; !answer.empty())
-    WITAN_DO(say("answer", MessageKind::thought, answer));
-  return writes;
-}
-
 void AgentHost::noteFailure(const std::string& agentId, const std::string& cause, Now now) {
   const std::string brief(clip(cause, kMaxCauseBytes));  // the transcript has all of it
   ++counters_.failed;

@@ -1,11 +1,15 @@
 // Memory that has grown too long, in agents/host/agent_host.h: folded at once to the first words of each message, or,
 // for an agent that does it itself (AgentSpec::foldsBy), by a run of that agent: so the call of its model is recorded,
 // judged by the policy, charged to the run's budget, and replayed like any other. What such a run does not give is
-// folded to the first words, under their own contract.
+// folded to the first words, under their own contract. And what a run adds to the memory of its agent.
 #include "agents/host/agent_host.h"
 #include "agents/host/fold_job.h"
+#include "agents/memory/memory_context.h"
+#include "replication/records/record_write.h"
 
 namespace witan::agents {
+
+using namespace replication;
 
 namespace {
 
@@ -82,6 +86,42 @@ Status AgentHost::endFold(const WakeJob& job, const episode::Ending& ending, Now
   if (ending.status == replication::WakeStatus::completed && !text.empty()) return memory_.answered(*id, text, now);
   return foldByFirstWords(*id, job.agentId,
                           ending.status == replication::WakeStatus::completed ? "it is empty" : ending.cause, now);
+}
+
+// The user's text and the agent's answer, as messages of its thread.
+Result<std::vector<Write>> AgentHost::lastWords(const Running& run, Now now, std::optional<std::string>& head) {
+  std::vector<Write> writes;
+  const AgentSpec& spec = run.agent->spec();
+  std::vector<std::string> parents;
+  if (spec.remembers) {
+    WITAN_TRY(graph, memory_.graphOf(spec.id));
+    parents = headsOf(*graph, threadMessages(*graph, spec.thread));
+  }
+  const auto say = [&](const char* what, MessageKind kind, std::string text) -> Status {
+    const MessageBody said{run.episode.run().hex() + "/" + replica_.device() + "/" + what,
+                           spec.id,
+                           spec.thread,
+                           kind,
+                           parents,
+                           std::move(text),
+                           now.wallMs(),
+                           std::nullopt};
+    WITAN_TRY(write, recordWrite(said.id, said));
+    WITAN_TRY(records, space());
+    if (records->table().find(Kind::message, said.id) != nullptr) return okStatus();  // said in an earlier life
+    writes.push_back(std::move(write));
+    parents = {said.id};
+    head = said.id;
+    return okStatus();
+  };
+  if (run.job.reason == WakeReason::user) {
+    auto input = parseJson(run.job.input);
+    const json::value* text = input.ok() && input->is_object() ? input->get_object().if_contains("user") : nullptr;
+    if (text != nullptr && text->is_string()) WITAN_DO(say("said", MessageKind::user, std::string(text->get_string())));
+  }
+  if (const std::string& answer = run.episode.ended()->finish.answer; !answer.empty())
+    WITAN_DO(say("answer", MessageKind::thought, answer));
+  return writes;
 }
 
 }  // namespace witan::agents
