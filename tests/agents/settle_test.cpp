@@ -239,9 +239,9 @@ TEST(MissedWakes, NoneIsLostToACrash) {
   }
 }
 
-// What two devices that were cut off did once each is in order; what one did twice is not, nor an effect without its
-// outcome, nor a run without an end.
-TEST(RecordAudit, FiresForWhatOneDeviceDidTwice) {
+// What two devices that were cut off did once each is in order; an effect without its outcome is not, nor a run without
+// an end.
+TEST(RecordAudit, IsSilentInOrderAndFiresForWhatIsHalfDone) {
   Two two(kMarker);
   two.apart("request");
   two.together();
