@@ -58,7 +58,7 @@ std::string forTerminal(std::string_view text) {
 
 std::string oneLine(std::string_view text) {
   std::string out;
-  for (const char c : text) c == '\n' ? out += "\\n" : c == '\r' ? out += "\\r" : out += c;
+  for (const char c : text) c == '\n' ? out += "\\n" : c == '\r' ? out += "\\r" : c == '\t' ? out += "\\t" : out += c;
   return out;
 }
 

@@ -81,14 +81,6 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// One line: what people wrote must not become further assignments.
-std::string oneLine(std::string_view words) {
-  std::string line(words);
-  for (char& c : line)
-    if (c == '\n') c = ' ';
-  return line;
-}
-
 // What systemd wants to hear (sd_notify(3)), over the datagram socket that $NOTIFY_SOCKET names. Without one every call
 // does nothing.
 class ServiceManager {

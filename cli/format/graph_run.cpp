@@ -6,6 +6,7 @@
 
 #include "base/string_util.h"
 #include "base/time.h"
+#include "program/output.h"
 
 namespace witan::node {
 
@@ -124,12 +125,6 @@ class Tree {
 };
 
 }  // namespace
-
-std::string oneLine(std::string_view text) {
-  std::string line;
-  for (const char c : text) line += c == '\n' ? "\\n" : c == '\t' ? "\\t" : c == '\r' ? "\\r" : std::string(1, c);
-  return line;
-}
 
 std::string spanTree(const json::array& steps) {
   Tree tree;

@@ -10,9 +10,6 @@
 
 namespace witan::node {
 
-// Ends of lines and tabs written out: a key that somebody chose draws no line of its own.
-std::string oneLine(std::string_view text);
-
 // `steps`: {"seq", "time", "action"}, in order. A line a span: what caused it stands above it, less far in.
 std::string spanTree(const json::array& steps);
 
