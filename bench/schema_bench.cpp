@@ -15,7 +15,8 @@ int main(int argc, char** argv) {
     if (file.path().extension() != ".json") continue;
     std::stringstream text;
     text << std::ifstream(file.path()).rdbuf();
-    for (json::value& group : json::parse(text.str()).as_array()) groups.push_back(std::move(group));
+    json::value all = json::parse(text.str());
+    for (json::value& group : all.as_array()) groups.push_back(std::move(group));
   }
   double compiling = 0, checking = 0;
   std::size_t schemas = 0, values = 0, right = 0;

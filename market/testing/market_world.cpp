@@ -81,13 +81,14 @@ class MarketWorld::World {
 
   std::string unsettled() const {
     const auto calls = standings();
+    for (const auto& [call, standing] : calls)  // those of a liar too
+      if (standing.settleAt) return call + " is " + std::string(standing.state);
     for (int n = 0; n < wishes_; ++n) {
       const std::string call = nameOf(n);
       const BuyerCall* asked = buyer_->find(toy_.contractDigest(), call);
       if (asked == nullptr) return "the buyer does not know " + call;
       const auto at = calls.find(call);
       if (at == calls.end() && asked->end != "refused") return call + " is not reserved";
-      if (at != calls.end() && at->second.settleAt) return call + " is " + std::string(at->second.state);
       if (asked->end.empty()) return "the buyer of " + call + " waits";
     }
     return {};

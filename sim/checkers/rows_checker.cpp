@@ -23,11 +23,21 @@ std::string recordsOf(Space& space) {
   return text;
 }
 
+// Where: the entries of each that the other does not have.
+std::string clocksDiffer(const VectorClock& now, const VectorClock& read) {
+  std::string text;
+  for (const auto& [host, counter] : now.entries())
+    if (!read.covers({host, counter})) text += concat(", ", host, ":", counter, " is not there");
+  for (const auto& [host, counter] : read.entries())
+    if (!now.covers({host, counter})) text += concat(", ", host, ":", counter, " is there only");
+  return text;
+}
+
 std::string spacesDiffer(LocalReplica& now, LocalReplica& read) {
   if (now.spaceIds() != read.spaceIds()) return "its spaces";
   for (const std::string& id : now.spaceIds()) {
     Space &one = *now.findSpace(id), &other = *read.findSpace(id);
-    if (one.clock() != other.clock()) return id + ": its vector";
+    if (one.clock() != other.clock()) return id + ": its vector" + clocksDiffer(one.clock(), other.clock());
     if (one.digest() != other.digest()) return id + ": its records";
     if (recordsOf(one) != recordsOf(other))
       return id + ": versions by kind" + recordsOf(one) + ", on its disk" + recordsOf(other);
