@@ -30,6 +30,7 @@ using saga::SagaRow;
 namespace {
 
 constexpr std::size_t kMaxCauseBytes = 512;
+constexpr std::string_view kHostLinks = " hosts";  // among `edits_`: no scope has this name
 
 // Writes the agent's slots and the outcome of the run into its state.
 void remember(AgentState& state, const Ending& ending, std::string_view writer,
@@ -129,11 +130,9 @@ Status AgentHost::load(std::span<const Agent* const> agents, Now now) {
     agents_.emplace(spec.id, agent);
     here.insert(spec.id);
     WITAN_DO(wakes_.add(spec));
-    WITAN_TRY(writes, hostingWrites(*records, spec.id, replica_.device()));
-    if (!writes.empty()) WITAN_DO(replica_.commit(DatabaseName::agents, options_.wake.scope, writes));
   }
-  WITAN_TRY(gone, unhostingAllBut(*records, replica_.device(), here));
-  if (!gone.empty()) WITAN_DO(replica_.commit(DatabaseName::agents, options_.wake.scope, gone));
+  WITAN_TRY(naming, namingWrites(*records, replica_.device(), here));
+  if (!naming.empty()) WITAN_DO(replica_.commit(DatabaseName::agents, options_.wake.scope, naming));
   WITAN_DO(wakes_.load(now));
   WITAN_DO(sagas_.load(now));
   WITAN_DO(sagas_.rows().visitDone([&](saga::SagaRow&& row) { noteUndone(row); }));
@@ -180,6 +179,18 @@ Status AgentHost::work(Now now) {
 
 // What waits in memory and what ended long ago: on no run's way.
 Status AgentHost::keepHouse(Now now) {
+  // What an earlier life of a lost disk had said of its agents comes back from others.
+  WITAN_TRY(records, space());
+  bool links = false;
+  const bool gone = edits_.try_emplace(std::string(kHostLinks), Kind::link).first->second.look(*records, [&](auto&) {
+    links = true;
+  });
+  if (links || gone) {
+    std::set<std::string, std::less<>> here;
+    for (const auto& [id, agent] : agents_) here.insert(id);
+    const auto naming = namingWrites(*records, replica_.device(), here);  // without a free key: later
+    if (naming.ok() && !naming->empty()) WITAN_DO(replica_.commit(DatabaseName::agents, options_.wake.scope, *naming));
+  }
   // A fold that was left by a crash, or that failed, is tried again without a run of its agent.
   if (const auto due = memory_.nextMs(); due && *due <= now.ms) WITAN_DO(foldDue(now));
   const bool first = std::ranges::none_of(live_, [&](const std::string& d) { return d < replica_.device(); });

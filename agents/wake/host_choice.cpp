@@ -100,6 +100,16 @@ Result<std::vector<replication::Write>> unhostingAllBut(replication::Space& spac
   return out;
 }
 
+Result<std::vector<replication::Write>> namingWrites(replication::Space& space, std::string_view device,
+                                                     const std::set<std::string, std::less<>>& here) {
+  WITAN_TRY(out, unhostingAllBut(space, device, here));
+  for (const std::string& agentId : here) {
+    WITAN_TRY(writes, hostingWrites(space, agentId, device));
+    out.insert(out.end(), std::make_move_iterator(writes.begin()), std::make_move_iterator(writes.end()));
+  }
+  return std::move(out);
+}
+
 std::vector<std::string> hostsAmong(replication::Space& space, std::string_view agentId,
                                     std::span<const std::string> devices) {
   std::vector<std::string> out;

@@ -37,6 +37,10 @@ std::vector<replication::Write> unhostingWrites(replication::Space& space, std::
 Result<std::vector<replication::Write>> unhostingAllBut(replication::Space& space, std::string_view device,
                                                         const std::set<std::string, std::less<>>& kept);
 
+// Both, for a device that runs the agents `here` and no others. Errors: as hostingWrites.
+Result<std::vector<replication::Write>> namingWrites(replication::Space& space, std::string_view device,
+                                                     const std::set<std::string, std::less<>>& here);
+
 // Those of `devices` that host the agent by record. O(devices).
 std::vector<std::string> hostsAmong(replication::Space& space, std::string_view agentId,
                                     std::span<const std::string> devices);

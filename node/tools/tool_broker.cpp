@@ -69,9 +69,12 @@ Status ToolBroker::openPorts() {
     // A program may write without end.
     const auto say = [this, name = config.name, rate = mcp::RateLimit(50, 2),
                       passedOver = std::uint64_t{0}](std::string_view words) mutable {
-      if (!rate.take(net::Loop::nowMs())) return void(++passedOver);
+      if (!rate.take(net::Loop::nowMs())) {
+        if (++passedOver == 1) log_.warn("tools", "lines of it are not kept: it writes too many", {{"tool", name}});
+        return;
+      }
       if (const std::uint64_t count = std::exchange(passedOver, 0); count > 0)
-        log_.warn("tools", concat(count, " lines of it are not kept: it writes too many"), {{"tool", name}});
+        log_.warn("tools", concat(count, " lines of it were not kept"), {{"tool", name}});
       log_.info("tools", agents::episode::shortText(words), {{"tool", name}});
     };
     WITAN_TRY(port, portOf({loop_, config, secret, say}));

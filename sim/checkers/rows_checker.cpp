@@ -23,13 +23,16 @@ std::string recordsOf(Space& space) {
   return text;
 }
 
-// Where: the entries of each that the other does not have.
-std::string clocksDiffer(const VectorClock& now, const VectorClock& read) {
+// Versions that one has and the other has not heard of.
+std::string onlyIn(Space& one, const VectorClock& other, const char* where) {
   std::string text;
-  for (const auto& [host, counter] : now.entries())
-    if (!read.covers({host, counter})) text += concat(", ", host, ":", counter, " is not there");
-  for (const auto& [host, counter] : read.entries())
-    if (!now.covers({host, counter})) text += concat(", ", host, ":", counter, " is there only");
+  one.table().visit([&](Record& record) {
+    for (const Held* held : record.versions)
+      if (const std::string& writer = one.writers().name(held->writer); !other.covers({writer, held->seq}))
+        text += concat(", ", writer, ":", held->seq, " (", one.schemas().traits(record.kind).name, " ", record.key,
+                       ") ", where);
+    return text.size() < 1'000;
+  });
   return text;
 }
 
@@ -37,7 +40,9 @@ std::string spacesDiffer(LocalReplica& now, LocalReplica& read) {
   if (now.spaceIds() != read.spaceIds()) return "its spaces";
   for (const std::string& id : now.spaceIds()) {
     Space &one = *now.findSpace(id), &other = *read.findSpace(id);
-    if (one.clock() != other.clock()) return id + ": its vector" + clocksDiffer(one.clock(), other.clock());
+    if (one.clock() != other.clock())
+      return concat(id, ": its vector", onlyIn(one, other.clock(), "is not there"),
+                    onlyIn(other, one.clock(), "is there only"));
     if (one.digest() != other.digest()) return id + ": its records";
     if (recordsOf(one) != recordsOf(other))
       return id + ": versions by kind" + recordsOf(one) + ", on its disk" + recordsOf(other);

@@ -9,9 +9,13 @@ export async function everyTextIs(page, evil) {
     : value;
   await page.route('**/v1/**', async (route) => {
     if (route.request().url().includes('/stream')) return route.continue();
-    const response = await route.fetch();
-    const made = response.headers()['content-type']?.includes('json') ? await response.json() : null;
-    return route.fulfill(made === null ? { response } : { response, json: spoilt(made) });
+    try {
+      const response = await route.fetch();
+      const made = response.headers()['content-type']?.includes('json') ? await response.json() : null;
+      await route.fulfill(made === null ? { response } : { response, json: spoilt(made) });
+    } catch (error) {
+      if (!/disposed|closed/.test(error.message)) throw error; // the page that asked has gone
+    }
   });
 }
 
