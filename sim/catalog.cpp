@@ -258,15 +258,13 @@ constexpr const char* kIncidents[] = {"badBatch",      "badEntries",     "digest
                                       "falsePosition", "forgedName",     "forgedRow",   "fork",         "forkProven",
                                       "headDiffers",   "newIncarnation", "olderCopy",   "otherRules",   "quarantine",
                                       "rolledBack",    "surplus",        "unlawful",    "unsigned",     "wentBack"};
-constexpr const char* kNotices[] = {"agent answer",   "agent failed",  "agent needsAttention",
-                                    "agent question", "agent unheard", "badFrame",
-                                    "claimRefused",   "falseAnswer",   "falsePosition",
-                                    "forgedName",     "fork",          "forkProven",
-                                    "graph",          "handover",      "headDiffers",
-                                    "headsNotSigned", "notAllowed",    "otherEngine",
-                                    "otherRules",     "owner",         "proposerUnknown",
-                                    "seizure",        "session ends",  "surplus",
-                                    "tooLarge",       "unlawful",      "unsigned",
+constexpr const char* kNotices[] = {"agent answer",   "agent failed",    "agent folded", "agent needsAttention",
+                                    "agent question", "agent unheard",   "badFrame",     "claimRefused",
+                                    "falseAnswer",    "falsePosition",   "forgedName",   "fork",
+                                    "forkProven",     "graph",           "handover",     "headDiffers",
+                                    "headsNotSigned", "notAllowed",      "otherEngine",  "otherRules",
+                                    "owner",          "proposerUnknown", "seizure",      "session ends",
+                                    "surplus",        "tooLarge",        "unlawful",     "unsigned",
                                     "wentBack"};
 
 std::vector<std::string> allNames() {
@@ -305,6 +303,7 @@ constexpr Unreached kUnreached[] = {
     {"incident: forgedRow", "no device of a run forges rows; tests/replica/rows_test.cpp has one"},
     {"notice: proposerUnknown", "all devices of a run know all keys; tests/replica/names_test.cpp"},
     {"notice: headsNotSigned", "what a device of a run signed it can always note; tests/replica/heads_test.cpp"},
+    {"notice: agent folded", "no model sums up the memory of a simulated agent; tests/agents/fold_run_test.cpp"},
     {"notice: graph", "no runtime makes a step that its ledger rejects"},
     {"graph: effect undone", "a run of the graph ends with its effect, before anybody can cancel it; tests/replica"},
     {"graph: run_bound", "a loop of the graph ends before its deliveries do; tests/graph"},

@@ -20,7 +20,8 @@ bool deploys(const Request& request) { return request.domain == "graph" && reque
 bool begins(const Request& request) { return request.domain == "graph" && request.kind == RequestKind::init; }
 bool states(const Request& request) { return request.domain == "evidence"; }
 bool holdsMoney(const Request& request) { return request.domain == "escrow"; }
-bool ofAgent(const Request& request) { return !request.agent.empty(); }
+// Nested runs of graphs are named by their spans.
+bool ofAgent(const Request& request) { return !request.agent.empty() || enters(request); }
 
 struct NameSpace {
   std::string_view prefix;
@@ -40,7 +41,7 @@ constexpr std::array kNameSpaces{NameSpace{"queue:", false, answers, "answers of
                                  NameSpace{"open:", true, holdsMoney, "the market's holder"},
                                  NameSpace{"begin:", true, holdsMoney, "the market's holder"},
                                  NameSpace{"holder:", true, holdsMoney, "the market's holder"},
-                                 NameSpace{"", true, ofAgent, "agents"}};
+                                 NameSpace{"", true, ofAgent, "agents and nested runs"}};
 
 // Null: it is of none.
 const NameSpace* spaceOf(std::string_view id) {

@@ -44,7 +44,7 @@ TEST(BuiltinAgents, AnAgentThatNothingWakesIsNone) {
   spec.version = "1";
   EXPECT_THAT(checkSpec(spec).error().message, HasSubstr("nothing would wake it"));
   spec.timers = {{"often", 10}};
-  EXPECT_THAT(checkSpec(spec).error().message, HasSubstr("more than once a second"));
+  EXPECT_THAT(checkSpec(spec).error().message, HasSubstr("a timer of 10 ms (from 1000 "));
 }
 
 // Whatever an agent is told, it answers (Law 1: total on its domain).
