@@ -135,6 +135,13 @@ void Runtime::on(const Redriven& fact) {
     std::erase_if(ended_, [&](const auto& ended) { return ended.second == of.ordinal; });
     if (scripted_) open_.emplace(of.external, of.ordinal);
     ++versions_[of.document.get()];
+    for (const Node& node : of.document->nodes) {  // a later version may have no such node
+      const auto [at, missing] = nodes_.try_emplace(node.id);
+      if (!missing) continue;
+      at->second.position = order_.size();
+      order_.emplace_back(node.id, &at->second);
+      refresh(at->second);
+    }
   }
   deadlines_.erase({of.deadline, of.ordinal});
   of.deadline = later(now_, of.document->timeoutMs);
