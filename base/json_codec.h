@@ -309,7 +309,7 @@ requires(Reflected<T> && !TupleShaped<T>) struct JsonCodec<T> {
     };
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (([&] {
-         constexpr auto member = std::get<order[I]>(members);
+         constexpr auto member = memberAt<order[I]>(members);
          if (!type.empty() && std::string_view("type") < member.name) writeType();
          if constexpr (isOmittable<typename decltype(member)::Type>)
            if (!(v.*member.pointer)) return;

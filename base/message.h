@@ -25,11 +25,11 @@ struct Nothing {
   ::witan::MemberNote{::witan::memberName(BOOST_PP_STRINGIZE(name)), __VA_ARGS__},
 
 // Inside a struct that has more than its members.
-#define WITAN_FIELDS(Name, ...)                                                                            \
-  using WitanSelf = Name;                                                                                  \
-  WITAN_ROWS_(WITAN_FIELD_DECLARED_, __VA_ARGS__)                                                          \
-  static constexpr std::string_view witanName() { return BOOST_PP_STRINGIZE(Name); }                       \
-  static constexpr auto witanMembers() { return std::tuple{WITAN_ROWS_(WITAN_ROW_MEMBER_, __VA_ARGS__)}; } \
+#define WITAN_FIELDS(Name, ...)                                                                                     \
+  using WitanSelf = Name;                                                                                           \
+  WITAN_ROWS_(WITAN_FIELD_DECLARED_, __VA_ARGS__)                                                                   \
+  static constexpr std::string_view witanName() { return BOOST_PP_STRINGIZE(Name); }                                \
+  static constexpr auto witanMembers() { return ::witan::MemberList{WITAN_ROWS_(WITAN_ROW_MEMBER_, __VA_ARGS__)}; } \
   static constexpr std::array notes{WITAN_ROWS_(WITAN_FIELD_NOTE_, __VA_ARGS__)};
 
 #define WITAN_STRUCT(Name, ...)     \

@@ -21,7 +21,6 @@
 #include <cstddef>
 #include <optional>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 namespace witan {
@@ -33,6 +32,27 @@ struct Member {
   using Type = T;
 };
 
+// A list of members. As std::tuples the lists took a quarter of the time of compiling the larger headers.
+template <std::size_t, class M>
+struct MemberAt {
+  M member;
+};
+template <class Indices, class... M>
+struct MemberLeaves;
+template <std::size_t... I, class... M>
+struct MemberLeaves<std::index_sequence<I...>, M...> : MemberAt<I, M>... {
+  constexpr explicit MemberLeaves(M... members) : MemberAt<I, M>{members}... {}
+};
+template <class... M>
+struct MemberList : MemberLeaves<std::index_sequence_for<M...>, M...> {
+  static constexpr std::size_t size = sizeof...(M);
+  constexpr explicit MemberList(M... members) : MemberLeaves<std::index_sequence_for<M...>, M...>(members...) {}
+};
+template <std::size_t I, class M>
+constexpr const M& memberAt(const MemberAt<I, M>& leaf) {
+  return leaf.member;
+}
+
 consteval std::string_view memberName(std::string_view written) {
   return written.ends_with('_') ? written.substr(0, written.size() - 1) : written;
 }
@@ -43,14 +63,14 @@ concept Reflected = requires {
 };
 
 template <Reflected T>
-inline constexpr std::size_t memberCount = std::tuple_size_v<decltype(T::witanMembers())>;
+inline constexpr std::size_t memberCount = decltype(T::witanMembers())::size;
 
 // Calls visit(member, index constant) for every member in order. All compile-time.
 template <Reflected T, class Visit>
 constexpr void forEachMember(Visit&& visit) {
   constexpr auto members = T::witanMembers();
   [&]<std::size_t... I>(std::index_sequence<I...>) {
-    (visit(std::get<I>(members), std::integral_constant<std::size_t, I>{}), ...);
+    (visit(memberAt<I>(members), std::integral_constant<std::size_t, I>{}), ...);
   }
   (std::make_index_sequence<memberCount<T>>{});
 }
@@ -110,10 +130,10 @@ constexpr std::optional<E> parseEnum(std::string_view word) {
     ::witan::memberName(BOOST_PP_STRINGIZE(name)), &Type::name      \
   }
 
-#define WITAN_MEMBERS(Type, ...)                                                                            \
-  static constexpr std::string_view witanName() { return BOOST_PP_STRINGIZE(Type); }                        \
-  static constexpr auto witanMembers() {                                                                    \
-    return std::tuple{BOOST_PP_SEQ_FOR_EACH_I(WITAN_MEMBER_, Type, BOOST_PP_VARIADIC_TO_SEQ(__VA_ARGS__))}; \
+#define WITAN_MEMBERS(Type, ...)                                                                                     \
+  static constexpr std::string_view witanName() { return BOOST_PP_STRINGIZE(Type); }                                 \
+  static constexpr auto witanMembers() {                                                                             \
+    return ::witan::MemberList{BOOST_PP_SEQ_FOR_EACH_I(WITAN_MEMBER_, Type, BOOST_PP_VARIADIC_TO_SEQ(__VA_ARGS__))}; \
   }
 
 // The rows of a list, each through a macro: WITAN_ROWS_(macro, (type, name, rest...), ...).
@@ -125,16 +145,16 @@ constexpr std::optional<E> parseEnum(std::string_view word) {
 
 // Declares the members too, each row a (type, name) or (type, name, initial value), and their equality. A type with a
 // comma needs an alias.
-#define WITAN_DECLARED(Name, ...)                                                                          \
-  using WitanSelf = Name;                                                                                  \
-  WITAN_ROWS_(WITAN_ROW_DECLARED_, __VA_ARGS__)                                                            \
-  static constexpr std::string_view witanName() { return BOOST_PP_STRINGIZE(Name); }                       \
-  static constexpr auto witanMembers() { return std::tuple{WITAN_ROWS_(WITAN_ROW_MEMBER_, __VA_ARGS__)}; } \
+#define WITAN_DECLARED(Name, ...)                                                                                   \
+  using WitanSelf = Name;                                                                                           \
+  WITAN_ROWS_(WITAN_ROW_DECLARED_, __VA_ARGS__)                                                                     \
+  static constexpr std::string_view witanName() { return BOOST_PP_STRINGIZE(Name); }                                \
+  static constexpr auto witanMembers() { return ::witan::MemberList{WITAN_ROWS_(WITAN_ROW_MEMBER_, __VA_ARGS__)}; } \
   friend bool operator==(const Name&, const Name&) = default;
 
 // For a struct that carries nothing.
 #define WITAN_NO_MEMBERS \
-  static constexpr auto witanMembers() { return std::tuple<>{}; }
+  static constexpr auto witanMembers() { return ::witan::MemberList<>{}; }
 
 #define WITAN_WORD_(r, unused, i, name) \
   BOOST_PP_COMMA_IF(i) std::string_view { BOOST_PP_STRINGIZE(name) }

@@ -281,9 +281,9 @@ class TypedModule final : public UntypedModule {
   static constexpr std::uint8_t humanMembers() {
     if constexpr (isHuman<F>) {
       using Value = typename F::Value;
-      using Members = decltype(Value::witanMembers());
-      static_assert(Value::asTuple && std::is_same_v<typename std::tuple_element_t<0, Members>::Type, std::string> &&
-                        std::is_same_v<typename std::tuple_element_t<1, Members>::Type, Time>,
+      constexpr auto members = Value::witanMembers();
+      static_assert(Value::asTuple && std::is_same_v<decltype(memberAt<0>(members).pointer), std::string Value::*> &&
+                        std::is_same_v<decltype(memberAt<1>(members).pointer), Time Value::*>,
                     "a human field holds a tuple: who, when, what the person says");
       return memberCount<Value>;
     } else {

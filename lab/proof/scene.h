@@ -75,8 +75,8 @@ class Scene {
   template <template <class> class S, std::size_t... I>
   S<Symbolic> anyMembers(const std::string& name, std::index_sequence<I...>) {
     constexpr auto members = S<decision::RunTime>::witanMembers();
-    return S<Symbolic>{anyMember<typename std::tuple_element_t<I, std::remove_const_t<decltype(members)>>::Type>(
-        concat(name, ".", std::get<I>(members).name))...};
+    return S<Symbolic>{anyMember<typename std::remove_cvref_t<decltype(memberAt<I>(members))>::Type>(
+        concat(name, ".", memberAt<I>(members).name))...};
   }
 
   z3::context& context_;

@@ -42,7 +42,7 @@ class Concrete {
   template <template <class> class S, std::size_t... I>
   S<Symbolic> liftMembers(const S<RunTime>& value, std::index_sequence<I...>) {
     constexpr auto members = S<RunTime>::witanMembers();
-    return S<Symbolic>{lift(value.*std::get<I>(members).pointer)...};
+    return S<Symbolic>{lift(value.*memberAt<I>(members).pointer)...};
   }
 
   bool isTrue(const z3::expr& formula) {
