@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "base/json_codec.h"
 #include "base/quote.h"
 #include "mcp/resource_uri.h"
 
