@@ -324,7 +324,8 @@ Result<int> feed(const ControlClient& client, const AskArguments& a) {
   const std::size_t refused = refusals.count();
   const json::object sum{{"entered", entered}, {"unchanged", unchanged}, {"refused", refused}};
   (void)print(sum, a.json, [&](const json::value&) {
-    return concat(entered, " entered", unchanged > 0 ? concat(", ", unchanged, " as they were") : "", refused > 0 ? concat(", ", refused, " refused") : "", "\n");
+    return concat(entered, " entered", unchanged > 0 ? concat(", ", unchanged, " as they were") : "",
+                  refused > 0 ? concat(", ", refused, " refused") : "", "\n");
   });
   return refused > 0 ? kExitSomeRefused : kExitOk;
 }

@@ -56,7 +56,8 @@ Status checkNames(Daemon& daemon, const PublishFileRequest& request) {
   for (const PublishedFile& one : given) coming.push_back(one.name.substr(0, one.name.find('.')));
   const auto unknown = unknownNames(*agent, daemon.replica().domains(), coming);
   if (unknown.empty()) return okStatus();
-  return invalid(concat(request.name, ": ", unknown.front()), "witan domain list names all; publish rules before agents");
+  return invalid(concat(request.name, ": ", unknown.front()),
+                 "witan domain list names all; publish rules before agents");
 }
 
 Result<FileRow> publish(const ApiContext& context, const PublishFileRequest& request) {

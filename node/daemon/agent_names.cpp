@@ -22,12 +22,14 @@ std::vector<std::string> unknownNames(const agents::Agent& agent, std::span<cons
   };
   if (const auto* file = dynamic_cast<const agents::DataAgent*>(&agent); file != nullptr && !file->role().empty()) {
     const std::size_t dot = file->role().find('.');
-    look(file->role().substr(0, dot), file->role().substr(dot + 1), "role",
-         [](const kernel::Signature& signature) -> const auto& { return signature.roles; });
+    look(
+        file->role().substr(0, dot), file->role().substr(dot + 1), "role",
+        [](const kernel::Signature& signature) -> const auto& { return signature.roles; });
   }
   for (const agents::LedgerSpec& ledger : agent.spec().ledgers)
-    look(ledger.domain, ledger.field, "field",
-         [](const kernel::Signature& signature) -> const auto& { return signature.fields; });
+    look(
+        ledger.domain, ledger.field, "field",
+        [](const kernel::Signature& signature) -> const auto& { return signature.fields; });
   return words;
 }
 
