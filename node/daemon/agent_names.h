@@ -10,6 +10,7 @@
 
 #include "kernel/domain_module.h"
 #include "node/daemon/agent_files.h"
+#include "node/telemetry/log.h"
 
 namespace witan::node {
 
