@@ -135,7 +135,7 @@ def of_a_cluster(place):
                                 ("lost.agent.toml", 'id = "lost"\nrole = "nowhere.X"\n' + served + note, "no domain"),
                                 ("mute.agent.toml", 'id = "mute"\nledgers = [{domain = "budget", field = "x", value = "1"}]\n' + served,
                                  "no field"),
-                                ("debt.agent.toml", 'id = "debt"\n' + served + note + "budget = { tokens = -1 }\n", "budget is negative"),
+                                ("debt.agent.toml", 'id = "debt"\n' + served + note + "budget = { steps = 1, tokens = -1, seconds = 1 }\n", "budget is negative"),
                                 ("used.agent.toml", 'id = "used"\n' + served + note + '[[tools]]\nname = "box.get"\nuses = -1\n',
                                  "uses of box.get"),
                                 ("long.agent.toml", 'id = "long"\n' + served + note + "#" * 70_000, "65536"),
