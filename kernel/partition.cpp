@@ -198,7 +198,8 @@ std::optional<Decision> Partition::recorded(const OperationKey& key, std::string
   WITAN_CHECK(entry.ok(), "an entry of our own is readable");
   if (!sameAct(*entry)) {  // one name, one act
     decision.outcome = Outcome::refused;
-    decision.message = concat("operation id \"", operationId, "\" already names another act (entry ", entry->seq, ")");
+    decision.message = concat("operation id \"", operationId, "\" already names another act (entry ", entry->seq,
+                              "): give this act an id of its own");
     decision.seq = 0;
     return decision;
   }

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "base/json_codec.h"
 #include "base/quote.h"
 #include "mcp/resource_uri.h"
 
@@ -264,6 +265,8 @@ Result<ApiRequest> requestOf(const Tool& tool, const json::object& arguments) {
   for (const auto& [name, value] : arguments)
     if (known == nullptr || memberOf(*known, name) == nullptr)
       return invalid("the argument " + inQuotes(name) + " is unknown");
+    else if (!value.is_string() && textOf(*memberOf(*known, name), "type") == "string")
+      return wrongJsonType(name, "text", value);  // a query would make a text of it
   ApiRequest request{tool.reads, tool.path, arguments};
   if (const std::size_t begin = tool.path.find('{'); begin != std::string::npos) {
     const std::size_t end = tool.path.find('}', begin);

@@ -17,13 +17,20 @@ std::string_view headerIn(const HttpAsk& ask, const char* name) {
   return at == ask.headers.end() ? std::string_view() : std::string_view(at->second);
 }
 
+// Nothing, or a colon and a number: no name of another host after it.
+bool isPort(std::string_view rest) {
+  constexpr std::size_t kMost = 6;
+  return rest.empty() || (rest.front() == ':' && rest.size() > 1 && rest.size() <= kMost &&
+                          rest.find_first_not_of("0123456789", 1) == rest.npos);
+}
+
 // A page of another site must not speak to this machine by way of its visitor's browser (DNS rebinding).
 bool fromHere(std::string_view origin) {
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (!origin.starts_with(scheme)) continue;
     std::string_view host = origin.substr(scheme.size());
     for (const std::string_view known : {"127.0.0.1", "localhost", "[::1]"})
-      if (host.starts_with(known) && (host.size() == known.size() || host[known.size()] == ':')) return true;
+      if (host.starts_with(known) && isPort(host.substr(known.size()))) return true;
   }
   return false;
 }

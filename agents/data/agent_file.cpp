@@ -2,6 +2,8 @@
 
 #include <toml++/toml.h>
 
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "base/json_codec.h"
 #include "base/quote.h"
@@ -48,7 +50,12 @@ Status checkMind(const AgentFile& file) {
   const int minds = int(!file.mind.empty()) + int(!file.program.empty()) + int(file.served);
   if (minds != 1)
     return invalid("it has no mind, or two", "one of: mind = \"TOOL.LOOK\", program = [...], served = true");
-  if (!file.ownProgram()) return okStatus();
+  if (!file.ownProgram()) {
+    if (file.mind.starts_with(file.id + "."))
+      return invalid("its mind is itself", "the look of a tool; program = [...] or served = true for its own");
+    return okStatus();
+  }
+  if (!file.program.empty() && file.program.front().empty()) return invalid("its program has no name");
   if (file.form != "program") return invalid("a program of its own is no model", "form = \"program\", or none");
   if (file.id.find('.') != file.id.npos)
     return invalid("it has a program of its own, and a dot in its id", "another id");
@@ -69,12 +76,16 @@ Status check(const AgentFile& file) {
     return invalid("it has summaries and remembers nothing", "remembers = true");
   if (file.form != "program" && file.form != "model")
     return invalid("form is " + inQuotes(file.form), "program or model");
-  if (!file.role.empty() && file.role.find('.') == file.role.npos)
+  const std::size_t dot = file.role.find('.');
+  if (!file.role.empty() && (dot == 0 || dot >= file.role.size() - 1))
     return invalid("role is " + inQuotes(file.role), "DOMAIN.ROLE");
+  if (std::min({file.budget.steps, file.budget.tokens, file.budget.seconds}) < 0)
+    return invalid("its budget is negative", "steps, tokens and seconds of 0 or more");
   if (file.enough < 0 || file.enough > 100) return invalid("enough is out of range", "0 to 100");
   if (file.rounds < 1 || file.rounds > 64 || file.maxTokens < 1) return invalid("rounds or maxTokens out of range");
   for (const FileTool& tool : file.tools) {
     if (tool.name == file.mind) return invalid("the mind is one of its own tools");
+    if (tool.uses < 1) return invalid(concat("uses of ", tool.name, " is ", tool.uses), "1 or more, or no such tool");
     const bool proposes = tool.name == "propose" || tool.name == "begin";
     if (proposes && file.role.empty())
       return invalid("it may " + tool.name + " and has no role", "role = \"DOMAIN.ROLE\"");

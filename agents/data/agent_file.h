@@ -16,7 +16,7 @@
 
 namespace witan::agents {
 
-inline constexpr std::size_t kMaxAgentFileBytes = 128 * 1024;
+inline constexpr std::size_t kMaxAgentFileBytes = 64 * 1024;  // as much as may be published
 
 // A ledger that wakes it: LedgerSpec without an id.
 struct FileLedger {

@@ -41,6 +41,14 @@ Turn finish(std::string_view answer, bool failed) {
   return {nullptr, {}, Finish{std::string(answer), {}, {}, {}, failed}};
 }
 
+// What the mind was told last, if that was an error.
+std::string lastError(const json::object& sigma) {
+  const json::array* heard = arrayOf(sigma, "heard");
+  const json::object* last = heard != nullptr && !heard->empty() ? heard->back().if_object() : nullptr;
+  const std::string_view error = last != nullptr ? stringOf(*last, "error") : std::string_view();
+  return error.empty() ? "" : concat(": ", error);
+}
+
 json::object callOf(const std::string& id, const std::string& tool, const json::object& arguments) {
   return {{"arguments", arguments}, {"id", id}, {"name", tool}};
 }
@@ -202,7 +210,8 @@ json::object DataAgent::question(const json::object& sigma) const {
 
 Turn DataAgent::ask(json::object sigma) const {
   const std::int64_t round = sigma["round"].as_int64();
-  if (round >= file_.rounds) return finish(concat("it has thought ", round, " times and has no plan"), true);
+  if (round >= file_.rounds)
+    return finish(concat("it has thought ", round, " times and has no plan", lastError(sigma)), true);
   const bool folds = sigma.contains("fold");
   json::object asked = folds ? foldQuestion(sigma, file_.maxTokens) : question(sigma);
   if (canonicalJson(asked).size() > kMostQuestionBytes) return finish("it has too much to think about", true);

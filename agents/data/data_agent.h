@@ -30,6 +30,8 @@ class DataAgent final : public Agent {
   static Result<std::unique_ptr<DataAgent>> make(AgentFile file, std::string version);
 
   const AgentSpec& spec() const override { return spec_; }
+  // DOMAIN.ROLE, or empty.
+  const std::string& role() const { return file_.role; }
   Turn step(const json::value& sigma, const Input& input) const override;
 
  private:

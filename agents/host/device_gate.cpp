@@ -76,8 +76,18 @@ PolicyVerdict DeviceGate::crossing(std::string_view graph, std::string_view boun
                          {}, {});
 }
 
+namespace {
+
+GateVerdict withHint(GateVerdict verdict) {
+  if (verdict.kind == GateKind::deny)
+    verdict.why += ", not even to a program or a tool on it: policy.toml in the data directory says what may";
+  return verdict;
+}
+
+}  // namespace
+
 GateVerdict DeviceGate::judge(const GateRequest& asked) const {
-  if (!monitor_) return LocalGate().judge(asked);
+  if (!monitor_) return withHint(LocalGate().judge(asked));
   ToolInfo tool = *asked.tool;
   GateRequest request = asked;
   request.tool = &tool;

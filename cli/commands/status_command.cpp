@@ -303,7 +303,7 @@ Result<int> ask(const ControlClient& client, const AskArguments& a, bool begin) 
 
 // Line by line; a bad one is reported and the others go in.
 Result<int> feed(const ControlClient& client, const AskArguments& a) {
-  std::size_t entered = 0;
+  std::size_t entered = 0, unchanged = 0;
   ImportErrors refusals(a.json);
   Progress progress("feeding", "lines");
   const Status read = forEachLine(a.file, 1 << 20, [&](const InputLine& line) -> Status {
@@ -313,7 +313,7 @@ Result<int> feed(const ControlClient& client, const AskArguments& a) {
     if (value.ok() && !value->is_object()) value = invalid("no object");
     if (const Status kept = value.ok() ? checkIntegersKept(line.text) : okStatus(); !kept.ok()) value = kept.error();
     auto answer = value.ok() ? client.post("/v1/feed", value->get_object()) : value;
-    if (answer.ok()) return ++entered, okStatus();
+    if (answer.ok()) return ++(isTrue(*answer, "entered") ? entered : unchanged), okStatus();
     Error why = answer.error();
     why.message = concat("line ", line.number, ": ", why.message);
     refusals.add(why);
@@ -322,9 +322,10 @@ Result<int> feed(const ControlClient& client, const AskArguments& a) {
   refusals.finish();
   WITAN_DO(read);
   const std::size_t refused = refusals.count();
-  const json::object sum{{"entered", entered}, {"refused", refused}};
+  const json::object sum{{"entered", entered}, {"unchanged", unchanged}, {"refused", refused}};
   (void)print(sum, a.json, [&](const json::value&) {
-    return concat(entered, " entered", refused > 0 ? concat(", ", refused, " refused") : "", "\n");
+    return concat(entered, " entered", unchanged > 0 ? concat(", ", unchanged, " as they were") : "",
+                  refused > 0 ? concat(", ", refused, " refused") : "", "\n");
   });
   return refused > 0 ? kExitSomeRefused : kExitOk;
 }

@@ -809,7 +809,7 @@ export interface EvidenceShown {
 }
 
 export interface Fed {
-  /** Always true */
+  /** False: the entry stood there just so */
   entered: boolean;
 }
 

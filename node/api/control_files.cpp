@@ -1,8 +1,10 @@
 // Agents and rules that the cluster's admin gives to all devices (node/daemon/published_files.h).
+#include "agents/data/data_agent.h"
 #include "base/bytes.h"
 #include "base/sha256.h"
 #include "node/api/control_routes.h"
 #include "node/cluster/device_key.h"
+#include "node/daemon/agent_names.h"
 
 namespace witan::node::api {
 
@@ -44,7 +46,22 @@ Result<FileRow> give(Daemon& daemon, const Given& given) {
   return fileRow(file);
 }
 
+// What no device could do anything with, as far as this one knows.
+Status checkNames(Daemon& daemon, const PublishFileRequest& request) {
+  if (!request.name.ends_with(".agent.toml")) return okStatus();
+  WITAN_TRY(file, agents::readAgentFile(request.text, request.name));
+  WITAN_TRY(agent, agents::DataAgent::make(std::move(file), agents::agentFileVersion(request.text)));
+  WITAN_TRY(given, daemon.published().all());
+  std::vector<std::string> coming;
+  for (const PublishedFile& one : given) coming.push_back(one.name.substr(0, one.name.find('.')));
+  const auto unknown = unknownNames(*agent, daemon.replica().domains(), coming);
+  if (unknown.empty()) return okStatus();
+  return invalid(concat(request.name, ": ", unknown.front()),
+                 "witan domain list names all; publish rules before agents");
+}
+
 Result<FileRow> publish(const ApiContext& context, const PublishFileRequest& request) {
+  WITAN_DO(checkNames(context.daemon, request));
   return give(context.daemon, [&](PublishedFiles& files, const SigningKey& admin) {
     return files.publish(request.name, request.text, admin);
   });

@@ -83,7 +83,7 @@ WITAN_STRUCT(FeedRequest, (Omittable<std::string>, at, "When it happened; defaul
              (Omittable<std::string>, turn, "Id of the turn in the conversation"),
              (Omittable<std::string>, text, "Text of the turn"))
 
-WITAN_STRUCT(Fed, (bool, entered, "Always true"))
+WITAN_STRUCT(Fed, (bool, entered, "False: the entry stood there just so"))
 
 constexpr std::uint64_t kDefaultWaitMs = 10'000;
 constexpr std::uint64_t kMostWaitMs = 120'000;
@@ -320,9 +320,9 @@ Result<Fed> feed(const ApiContext& context, const FeedRequest& request) {
     if (const auto& value = request.*member.pointer) line[member.name] = *value;
   });
   WITAN_TRY(seals, contentSealsOf(daemon.path(), daemon.config().scope));
-  WITAN_DO(feedLine(daemon.replica(), seals, daemon.config().scope, line, daemon.now()));
+  WITAN_TRY(entered, feedLine(daemon.replica(), seals, daemon.config().scope, line, daemon.now()));
   WITAN_DO(daemon.tick());
-  return Fed{};
+  return Fed{entered};
 }
 
 }  // namespace

@@ -133,12 +133,12 @@ Result<AgentFeed> AgentFeed::read(const std::string& path, const std::set<std::s
 
 Status AgentFeed::apply(Replica& replica, const agents::ContentSeals& seals, const std::string& scope, Now now) {
   const Line& line = lines_[next_++];
-  Status done = feedLine(replica, seals, scope, line.object, now);
-  return done.ok() ? done : Status(inLine(line.number, done.error()));
+  const auto done = feedLine(replica, seals, scope, line.object, now);
+  return done.ok() ? okStatus() : Status(inLine(line.number, done.error()));
 }
 
-Status feedLine(Replica& replica, const agents::ContentSeals& seals, const std::string& scope, const json::object& line,
-                Now now) {
+Result<bool> feedLine(Replica& replica, const agents::ContentSeals& seals, const std::string& scope,
+                      const json::object& line, Now now) {
   // Whether the agent works here is the host's to say.
   WITAN_TRY(at, checkLine(line, {std::string(agents::stringOf(line, "agent"))}));
   if (line.contains("agent")) {
@@ -147,22 +147,25 @@ Status feedLine(Replica& replica, const agents::ContentSeals& seals, const std::
     WITAN_TRY(turn, textOf(line, "turn"));
     WITAN_TRY(text, textOf(line, "text"));
     if (replica.agents() == nullptr) return invalid("no agents work here");
-    auto run = replica.agents()->userTurn(agent, session, turn, text, now);
-    return run.ok() ? okStatus() : Status(run.error());
+    WITAN_DO(replica.agents()->userTurn(agent, session, turn, text, now));
+    return true;
   }
-  if (line.contains("counselor")) return decide(replica, line, now);
+  if (line.contains("counselor")) {
+    WITAN_DO(decide(replica, line, now));
+    return true;
+  }
   WITAN_TRY(id, textOf(line, "id"));
   WITAN_TRY(type, textOf(line, "type"));
   WITAN_TRY(space, replica.data().database(DatabaseName::journal).space(scope));
   WITAN_TRY(view, journalViewIn(*space, id));
   WITAN_TRY(text, seals.sealed(type, canonicalJson(line.at("payload"))));
   for (const Sibling& sibling : view.siblings)
-    if (sibling.body && sibling.body->type == type && sibling.body->payload == text) return okStatus();
+    if (sibling.body && sibling.body->type == type && sibling.body->payload == text) return false;
   WITAN_TRY(body, journalEdit(view, {type, text, replica.device(), at.micros / 1000, std::nullopt}));
   const std::array change{JournalChange{id, std::move(body), "", ChangeOrigin::local}};
   WITAN_TRY(writes, journalWrites(*space, change));
-  auto dot = replica.commit(DatabaseName::journal, scope, writes);
-  return dot.ok() ? okStatus() : Status(dot.error());
+  WITAN_DO(replica.commit(DatabaseName::journal, scope, writes));
+  return true;
 }
 
 }  // namespace witan::node

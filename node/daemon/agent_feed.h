@@ -49,9 +49,9 @@ class AgentFeed {
   std::size_t next_ = 0;
 };
 
-// One line by itself, its form checked first; an entry of the journal bears the line's time. Errors: as of read() and
-// apply(), without a line's number.
-Status feedLine(Replica& replica, const agents::ContentSeals& seals, const std::string& scope, const json::object& line,
-                Now now);
+// One line by itself, its form checked first; an entry of the journal bears the line's time. False: the entry stood
+// there just so. Errors: as of read() and apply(), without a line's number.
+Result<bool> feedLine(Replica& replica, const agents::ContentSeals& seals, const std::string& scope,
+                      const json::object& line, Now now);
 
 }  // namespace witan::node

@@ -8,6 +8,7 @@
 #include "domains/registry.h"
 #include "node/cluster/device_heads.h"
 #include "node/cluster/roster_store.h"
+#include "node/daemon/agent_names.h"
 #include "node/daemon/agents_policy_file.h"
 #include "node/data_dir/replica_dir.h"
 #include "node/market/market_host.h"
@@ -182,6 +183,7 @@ Status Daemon::openDir() {
               {{"writer", replica().data().writer()}, {"why", replica().data().incarnation().why}});
   for (const std::string& what : agentFiles_.leftOut())
     replica().data().note({kLeftOut, "", what}), log_.error("files", what);
+  warnOfUnknownNames(log_, agentFiles_, config_.agents, replica().domains());
   for (const std::string& what : dir_->damaged()) log_.error("store", what, {{"hint", "witan doctor says what to do"}});
   WITAN_DO(hostNone(replica(), config_.scope));
   WITAN_DO(letFounderTakeOver());

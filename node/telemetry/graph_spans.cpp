@@ -1,5 +1,7 @@
 #include "node/telemetry/graph_spans.h"
 
+#include "kernel/record/log_batch.h"
+
 namespace witan::node {
 
 namespace steps = domains::graph;

@@ -106,7 +106,8 @@ TEST_F(McpHttp, HeadersSayWhatTheMessageSays) {
 TEST_F(McpHttp, PagesOfOtherSitesAreTurnedAway) {
   for (const char* origin :
        {"http://evil.example", "null", "http://localhost.evil.example", "http://127.0.0.1.evil.example", "file://",
-        "http://[::1].evil.example", "ftp://localhost"})
+        "http://[::1].evil.example", "ftp://localhost", "http://localhost:1@evil.example",
+        "http://localhost:", "http://127.0.0.1:7923, http://evil.example", "http://localhost:1234567"})
     EXPECT_EQ(statusOf(modern("server/discover", "", {{"origin", origin}})), 403) << origin;
   for (const char* origin : {"http://localhost", "https://127.0.0.1:7650", "http://[::1]:80"})
     EXPECT_EQ(statusOf(modern("server/discover", "", {{"origin", origin}})), 200) << origin;

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """http_test.py PROGRAM: /mcp of a real node: tokens, one role and not more, Host and Origin, sessions, floods, bad bytes."""
+import base64
+import contextlib
 import http.client
 import json
 import socket
 import subprocess
 import sys
+import time
 
 sys.dont_write_bytecode = True
 from running_node import running
@@ -12,6 +15,16 @@ from running_node import running
 PROGRAM = sys.argv[1]
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 SECRET = "of-another-role"
+
+
+class Stream:
+    def __init__(self, answer):
+        self.answer = answer
+
+    def message(self):
+        """The next one; None: the stream has ended."""
+        line = next((line for line in iter(self.answer.readline, b"") if line.startswith(b"data:")), None)
+        return line and json.loads(line[5:])
 
 
 class Node:
@@ -31,6 +44,21 @@ class Node:
             answer = connection.getresponse()
             return answer.status, answer.headers, answer.read().decode()
         finally:
+            connection.close()
+
+    @contextlib.contextmanager
+    def stream(self, body, token, **headers):
+        """The answer to a message as a stream of messages."""
+        connection = http.client.HTTPConnection(self.host, int(self.port), timeout=30)
+        connection.request("POST", "/mcp", json.dumps(body), {
+            "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+            "Authorization": "Bearer " + token, **headers})
+        answer = connection.getresponse()
+        assert answer.status == 200 and answer.headers["content-type"].startswith("text/event-stream"), answer.headers
+        try:
+            yield Stream(answer)
+        finally:
+            answer.close()
             connection.close()
 
     def ask(self, token, method, name=None, **params):
@@ -60,6 +88,9 @@ def tokens(node):
     assert spent["outcome"] == "approved" and again["duplicate"] and again["ledgerSeq"] == spent["ledgerSeq"], again
     status, text = node.ask(counselor, "tools/call", "propose", arguments={})
     assert status == 400 and json.loads(text)["error"]["code"] == -32602, text
+    for entity in (["team"], None, 7, {}):
+        text = node.ask(operator, "tools/call", "slice", arguments={"domain": "budget", "entity": entity, "role": "A"})[1]
+        assert "entity: expected text" in text, text
 
 
 def participant(node, directory):
@@ -90,35 +121,115 @@ def participant(node, directory):
         assert node.ask(one, "server/discover")[0] == 401, one
 
 
-def decides(node, directory):
-    """An escalation asks the counselor at the client, who decides with the token of that role and name."""
-    operator, case = node.tokens["operator"], "decides"
+def until(holds):
+    end = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+BAN = {"a": "A1", "kind": "BAN", "policy": "csam", "item": "p1", "evidence": ["L1"]}
+
+
+def banned(node, directory, case):
+    """A case in which a ban escalates; tokens of the role that proposes it, without and with a counselor at the client."""
+    operator = node.tokens["operator"]
     node.call(operator, "begin", domain="moderation", entity=case)
     label = {"entityType": "Post", "entity": "p1", "label": "scam_link", "reason": "rule Scam_v2"}
     notice = {"n": "N1", "action": "A1", "facts": "link", "clause": "Scams 4.2", "redress": "appeal"}
-    ban = {"a": "A1", "kind": "BAN", "policy": "csam", "item": "p1", "evidence": ["L1"]}
     node.call(operator, "moderation.ApplyLabel", entity=case, action=label)
     node.call(operator, "moderation.DraftNotice", entity=case, action=notice)
     [counselor, *_] = node.call(operator, "domain.show", domain="moderation")["counselors"]
-    made = [subprocess.run([PROGRAM, "mcp", "--as", "moderation.Enforcement", *more, "--print-token", "--dir", directory],
-                           check=True, capture_output=True, text=True).stdout.strip()
-            for more in ([], ["--counselor", counselor])]
-    alone, token = made
+    alone, token = [subprocess.run([PROGRAM, "mcp", "--as", "moderation.Enforcement", *more, "--print-token", "--dir",
+                                    directory], check=True, capture_output=True, text=True).stdout.strip()
+                    for more in ([], ["--counselor", counselor])]
+    return counselor, alone, token
+
+
+def decides(node, directory):
+    """An escalation asks the counselor at the client, who decides with the token of that role and name."""
+    case = "decides"
+    counselor, alone, token = banned(node, directory, case)
     assert node.ask(token.replace("Enforcement", "SignalTriage"), "server/discover")[0] == 401
     assert node.ask(alone.replace("Enforcement", "Enforcement/" + counselor), "server/discover")[0] == 401
     meta = {**META, "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}}
-    asked = {"arguments": {"entity": case, "action": ban}, "_meta": meta}
+    asked = {"arguments": {"entity": case, "action": BAN}, "_meta": meta}
     answers = {"decision": {"action": "accept", "content": {"decision": "reject", "reason": "no"}}}
-    ask = lambda who, **more: json.loads(node.ask(who, "tools/call", "moderation.TakeAction", **asked, **more)[1])
+    ask = lambda who, **more: json.loads(node.ask(who, "tools/call", "moderation.TakeAction", **{**asked, **more})[1])
     first = ask(token)["result"]
     assert first["resultType"] == "input_required", first
-    stolen = ask(alone, inputResponses=answers, requestState=first["requestState"])
-    assert stolen["error"]["code"] == -32602, stolen  # by a client without this counselor
+    state = first["requestState"]
+    body, _, proof = state.rpartition(".")
+    opened = json.loads(base64.b64decode(body))
+    forged = json.loads(json.dumps(opened))
+    forged["content"]["entity"] = "another"
+    later = {**opened, "number": opened["number"] + 1}
+    sealed = lambda content: base64.b64encode(json.dumps(content, separators=(",", ":")).encode()).decode()
+    for wrong in (".", "x", body, state[:-1] + ("0" if proof[-1] != "0" else "1"), sealed(forged) + "." + proof,
+                  sealed(later) + "." + proof, sealed(opened) + ".", "." + proof, state + state, "\0" + state):
+        refused = ask(token, inputResponses=answers, requestState=wrong)
+        assert refused["error"]["code"] == -32602, (wrong, refused)
+    other = {"entity": "another", "action": BAN}
+    for who, more in ((alone, {}), (token, {"arguments": other}), (token, {"arguments": {**asked["arguments"], "runId": "r"}}),
+                      (node.tokens["admin"], {})):  # of another client, of another call
+        stolen = ask(who, inputResponses=answers, requestState=state, **more)
+        assert stolen["error"]["code"] == -32602, stolen
     done = ask(token, inputResponses=answers, requestState=first["requestState"])["result"]
     assert done["structuredContent"]["outcome"] == "cRejected", done
     again = ask(token, inputResponses=answers, requestState=first["requestState"])
     assert again["error"]["code"] == -32602, again
     assert ask(alone)["result"]["structuredContent"]["outcome"] == "escalated"
+
+
+def decides_in_a_session(node, directory):
+    """The same in the older era: the question comes down the stream of the call, its answer as a message of its own."""
+    case = "decides-legacy"
+    counselor, alone, token = banned(node, directory, case)
+    hello = lambda capabilities: {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": {"name": "t", "version": "1"}}}
+    begin = lambda who, **capabilities: {"Mcp-Session-Id": node.send(hello(capabilities), who)[1]["mcp-session-id"]}
+    session, other = begin(token, elicitation={}), begin(token, elicitation={})
+    call = {"jsonrpc": "2.0", "id": 7, "method": "tools/call",
+            "params": {"name": "moderation.TakeAction", "arguments": {"entity": case, "action": BAN}}}
+    answer = lambda number, content: {"jsonrpc": "2.0", "id": number,
+                                      "result": {"action": "accept", "content": content}}
+    with node.stream(call, token, **session) as stream:
+        question = stream.message()
+        assert question["method"] == "elicitation/create" and "csam" in question["params"]["message"], question
+        [decision] = [word for word in question["params"]["requestedSchema"]["properties"]["decision"]["enum"] if word != "reject"]
+        right = answer(question["id"], {"decision": decision, "reason": "seen by a person"})
+        # Nothing that another one says, and no other question's number, counts.
+        assert node.send(right, alone, **session)[0] == 404
+        assert node.send(right, token)[0] == 400
+        assert node.send(right, token, **other)[0] == 202
+        for forged in ("question-99", question["id"] + "0", 1, ""):
+            assert node.send({**right, "id": forged}, token, **session)[0] in (202, 400)
+        assert [row["tag"] for row in node.call(token, "why", entity=case)["entries"]] == ["escalated"]
+        assert node.send(right, token, **session)[0] == 202
+        done = stream.message()
+        assert done["id"] == 7 and done["result"]["structuredContent"]["outcome"] == "cCommitted", done
+        assert stream.message() is None
+        assert node.send(right, token, **session)[0] == 202  # again: there is no such question any more
+    fate = node.call(token, "why", entity=case)["entries"]
+    assert [row["tag"] for row in fate] == ["escalated", "cCommitted"] and fate[1]["reason"] == "seen by a person", fate
+    # A client that goes away amid the question, or that can show no form, leaves the proposal in the queue.
+    for number, capabilities in enumerate(({"elicitation": {}}, {})):
+        case = "left-" + str(number)
+        banned(node, directory, case)
+        call["params"]["arguments"]["entity"] = case
+        session = begin(token, **capabilities)
+        if capabilities:
+            with node.stream(call, token, **session) as stream:
+                right = answer(stream.message()["id"], {"decision": "reject", "reason": "no"})
+            ping = {"jsonrpc": "2.0", "id": 7, "method": "ping"}
+            until(lambda: node.send(ping, token, **session)[0] == 200)  # its id is free once the node knows
+            assert node.send(right, token, **session)[0] == 202
+        else:
+            escalated = json.loads(node.send(call, token, **session)[2])["result"]["structuredContent"]
+            assert escalated["outcome"] == "escalated", escalated
+        assert [row["tag"] for row in node.call(token, "why", entity=case)["entries"]][:1] == ["escalated"]
+        queue = node.call(node.tokens["counselor"], "inbox")["queue"]
+        assert case in [row["entity"] for row in queue], queue
 
 
 def subscribes(node):
@@ -160,7 +271,8 @@ def doors(node):
     right = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "server/discover"}
     assert node.send(discover, operator, **right)[0] == 200
     assert node.send(discover, operator, Host="evil.example", **right)[0] == 421
-    assert node.send(discover, operator, Origin="http://evil.example", **right)[0] == 403
+    for origin in ("http://evil.example", "http://localhost:1@evil.example", "http://127.0.0.1:7923, http://evil.example"):
+        assert node.send(discover, operator, Origin=origin, **right)[0] == 403
     assert node.send(discover, operator, Origin="http://localhost:1", **right)[0] == 200
     assert node.send(None, operator, "GET")[0] == 405
 
@@ -208,6 +320,7 @@ def main():
         tokens(node)
         participant(node, directory)
         decides(node, directory)
+        decides_in_a_session(node, directory)
         subscribes(node)
         doors(node)
         sessions(node)

@@ -128,6 +128,17 @@ def of_a_cluster(place):
                                 ("where.agent.toml", 'id = "where"\nlocale = ["de vice"]\nwhat = "w"\nserved = true\n' + note, "locale"),
                                 ("seldom.agent.toml", 'id = "seldom"\neveryMs = 9223372036854775807\n' + served, "a timer of"),
                                 ("nothing.agent.toml", 'id = "nothing"\nentries = [""]\n' + served, "entries-0"),
+                                ("self.agent.toml", 'id = "self"\nwhat = "w"\nmind = "self.step"\n' + note, "is itself"),
+                                ("void.agent.toml", 'id = "void"\nwhat = "w"\nprogram = [""]\n' + note, "no name"),
+                                ("dot.agent.toml", 'id = "dot"\nrole = "."\n' + served + note, "role is"),
+                                ("who.agent.toml", 'id = "who"\nrole = "budget.Nobody"\n' + served + note, "no role"),
+                                ("lost.agent.toml", 'id = "lost"\nrole = "nowhere.X"\n' + served + note, "no domain"),
+                                ("mute.agent.toml", 'id = "mute"\nledgers = [{domain = "budget", field = "x", value = "1"}]\n' + served,
+                                 "no field"),
+                                ("debt.agent.toml", 'id = "debt"\n' + served + note + "budget = { steps = 1, tokens = -1, seconds = 1 }\n", "budget is negative"),
+                                ("used.agent.toml", 'id = "used"\n' + served + note + '[[tools]]\nname = "box.get"\nuses = -1\n',
+                                 "uses of box.get"),
+                                ("long.agent.toml", 'id = "long"\n' + served + note + "#" * 70_000, "65536"),
                                 ("evidence.domain.toml", purchase.read_text().replace('"purchase"', '"evidence"', 1), "the market"),
                                 *((path.name, path.read_text(), "compiled into this program")
                                   for path in sorted((ROOT / "docs/examples").glob("*.domain.toml")) if path.name not in OWN)):

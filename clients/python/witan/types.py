@@ -813,7 +813,7 @@ class EvidenceShown(TypedDict):
 
 
 class Fed(TypedDict):
-    # Always true
+    # False: the entry stood there just so
     entered: bool
 
 

@@ -2844,7 +2844,7 @@ export interface components {
             bundle: unknown;
         };
         Fed: {
-            /** @description Always true */
+            /** @description False: the entry stood there just so */
             entered: boolean;
         };
         FeedRequest: {

@@ -195,6 +195,7 @@ TEST(Words, AFeedNamesALineThatIsTooLongAndTakesTheOthers) {
   EXPECT_EQ(fed.exitCode, 3);
   EXPECT_THAT(fed.out, HasSubstr("2 entered, 1 refused"));
   EXPECT_THAT(fed.err, HasSubstr("line 2: longer than 1 MiB"));
+  EXPECT_THAT(node.run({"feed", scratch / "day.jsonl"}).out, HasSubstr("0 entered, 2 as they were, 1 refused"));
 }
 
 // A node that is there and does not answer must not be started a second time.
