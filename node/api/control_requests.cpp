@@ -322,7 +322,7 @@ Result<Fed> feed(const ApiContext& context, const FeedRequest& request) {
   WITAN_TRY(seals, contentSealsOf(daemon.path(), daemon.config().scope));
   WITAN_DO(feedLine(daemon.replica(), seals, daemon.config().scope, line, daemon.now()));
   WITAN_DO(daemon.tick());
-  return Fed{};
+  return Fed{true};
 }
 
 }  // namespace
