@@ -465,9 +465,9 @@ Result<int> answer(const ControlClient& node, const HostedArguments& a) {
                       {"span", one.at("span")},
                       {"digest", digest},
                       {"by", a.by},
-                      {"approve", a.answer == "approve"},
-                      {"waitMs", a.waitMs}};
+                      {"approve", a.answer == "approve"}};
   if (!a.sign.empty()) WITAN_SET(answer["signature"], signGraphAnswer(node, answer, a.sign));
+  answer["waitMs"] = a.waitMs;  // no part of what is signed
   WITAN_TRY(made, node.post("/v1/graphs/answer", answer));
   return entered(made, a);
 }

@@ -26,7 +26,7 @@ WITAN_STRUCT(DeployRequest, (json::object, document, "The graph, as docs/graphs.
 WITAN_STRUCT(GraphDeployed, (std::string, graph, "Id of the graph"), (std::int64_t, version, "Its version"),
              (std::string, digest, "SHA-256 of the canonical document"),
              (std::optional<std::int64_t>, bound, "The most deliveries of a run; null: not known before it begins"),
-             (std::vector<std::string>, warnings, "What the checks warn of, and agents that no device hosts"))
+             (std::vector<std::string>, warnings, "What the checks warn of"))
 
 WITAN_STRUCT(SendRequest, (std::string, graph, "Id of the graph", 1), (std::string, ingress, "Id of the ingress", 1),
              (std::string, id, "External id: the same id enters once within the horizon", 1),

@@ -30,7 +30,7 @@ inline agents::Policy graphPolicy(const std::vector<std::string>& graphs, std::v
   agents::Policy policy{.name = "test", .version = 1};
   policy.boundary = {{"intake", {"device"}, {{"admit", std::move(admitted)}}}};
   if (!put.empty()) policy.boundary.push_back({"journal", {"device"}, {{"put", std::move(put)}}});
-  if (!put.empty() && asks) policy.boundary[1].operation[0].requireHuman = true;
+  if (asks) policy.boundary.at(1).operation[0].requireHuman = true;
   std::vector<std::string> crossed;
   for (const agents::Boundary& boundary : policy.boundary) crossed.push_back(boundary.name);
   for (const std::string& graph : graphs) policy.grant.push_back({graph, "graph", {"device"}, {"graph"}, crossed});
