@@ -2,6 +2,8 @@
 
 #include <openssl/evp.h>
 
+#include <array>
+
 #include "base/quote.h"
 
 namespace witan {
@@ -10,11 +12,14 @@ namespace {
 constexpr char kHex[] = "0123456789abcdef";
 constexpr char kBase64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-constexpr int hexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return -1;
-}
+constexpr auto kDigits = [] {
+  std::array<std::int8_t, 256> digits{};
+  digits.fill(-1);
+  for (std::int8_t i = 0; i < 16; ++i) digits[static_cast<std::uint8_t>(kHex[i])] = i;
+  return digits;
+}();
+
+int hexDigit(char c) { return kDigits[static_cast<std::uint8_t>(c)]; }
 
 Error wrongCharacter(std::string_view encoding, std::string_view text, std::size_t at) {
   return invalid(concat(encoding, " has ", inQuotes(text.substr(at, 1)), " at byte ", at));

@@ -97,7 +97,8 @@ class Node {
              now()),
          "message");
   }
-  const kernel::EntityState* state() { return replica_->host("graph/0")->partition().state("g"); }
+  // The ledger's state of the graph once more.
+  kernel::EntityPtr copyOfState() { return module_->clone(*replica_->host("graph/0")->partition().state("g")); }
 
  private:
   std::unique_ptr<kernel::DomainModule> module_;
@@ -125,6 +126,12 @@ void measureRate(const std::string& dir, std::uint64_t inFlight, std::int64_t lo
       static_cast<unsigned long long>(rounds));
 }
 
+// By malloc, from the heap and from the system.
+double heldBytes() {
+  const auto held = mallinfo2();
+  return static_cast<double>(held.uordblks + held.hblkhd);
+}
+
 [[noreturn]] void makeOpenRuns(const std::string& dir, std::uint64_t runs, int told) {
   Node node(dir);
   node.begin();
@@ -149,20 +156,25 @@ void measureResume(const std::string& dir, std::uint64_t runs) {
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   std::printf("%llu open runs made in %.1f s, killed\n", static_cast<unsigned long long>(runs), making.seconds());
-  const std::size_t before = mallinfo2().uordblks;
+  const double before = heldBytes();
   const Stopwatch watch;
   const ThreadStopwatch processor;
   Node node(dir);
   const double opened = watch.seconds(), openedOf = processor.seconds();
-  const std::size_t held = mallinfo2().uordblks;
+  const double held = heldBytes();
   while (node.runtime() == nullptr || std::uint64_t(node.runtime()->asking()) < runs) node.round();
-  const double ready = watch.seconds();
-  const double bytes = static_cast<double>(mallinfo2().uordblks - before) / static_cast<double>(runs);
+  const double ready = watch.seconds(), readyOf = processor.seconds();
+  const double all = heldBytes();
+  const kernel::EntityPtr copy = node.copyOfState();
+  const double copied = heldBytes() - all;
+  const auto each = [&](double bytes) { return bytes / static_cast<double>(runs); };
   std::printf(
       "resumed after SIGKILL: %.2f s, of which stores and ledgers %.2f s; of processor time %.2f s and %.2f s\n", ready,
-      opened, processor.seconds(), openedOf);
-  std::printf("%.0f bytes of memory a run, of which the runtime of the graph %.0f\n", bytes,
-              bytes - static_cast<double>(held - before) / static_cast<double>(runs));
+      opened, readyOf, openedOf);
+  std::printf(
+      "%.0f bytes of state a run: %.0f in the runtime of the graph, %.0f in the ledger; with buffers of stores, "
+      "operation ids and the index of bodies %.0f\n",
+      each(all - held + copied), each(all - held), each(copied), each(all - before));
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ using replication::Kind;
 namespace {
 
 constexpr std::size_t kStartsARound = 500;  // of one graph: the device does other things, too
+constexpr const char* kBodyMissing = "the body of a message has not come yet";
 constexpr JsonLimits kBodyLimits{.bytes = replication::kMaxRecordBytes, .depth = 64};
 
 }  // namespace
@@ -67,6 +68,11 @@ graph::Body GraphBodies::find(const std::string& digest) {
   return nullptr;
 }
 
+bool GraphBodies::has(const std::string& digest) {
+  replication::Space* space = records();
+  return space != nullptr && space->table().find(Kind::graphMessage, digest) != nullptr;
+}
+
 std::shared_ptr<const graph::Document> GraphBodies::document(const std::string& digest) {
   const graph::Body body = find(digest);
   return body == nullptr ? nullptr : graph::readDocument(*body).document;
@@ -109,7 +115,7 @@ void GraphRuntime::reset(Hosted& hosted, std::string why) {
   Hosted fresh;
   fresh.id = hosted.id;
   fresh.runtime = std::make_unique<graph::Runtime>(
-      monitorOf(hosted.id), [this, id = hosted.id](const graph::Entry& entry) { meter_.count(id, entry); }, false);
+      monitorOf(hosted.id), [this, id = hosted.id](const graph::Entry& entry) { meter_.count(id, entry); }, &bodies_);
   fresh.why = std::move(why);
   hosted = std::move(fresh);
 }
@@ -186,11 +192,9 @@ Status GraphRuntime::follow(PartitionHost& host, Shard& shard, Now now) {
 
 // Whether something is here now that a graph waits for.
 bool GraphRuntime::hasCome(const Hosted& hosted) {
-  replication::Space* space = bodies_.records();
-  return space != nullptr && !stopped_.contains(hosted.id) &&
-         std::ranges::any_of(hosted.missing, [&](const std::string& digest) {
-           return space->table().find(Kind::graphMessage, digest) != nullptr;
-         });
+  return !stopped_.contains(hosted.id) && std::ranges::any_of(hosted.missing, [&](const std::string& digest) {
+    return bodies_.find(digest) != nullptr;
+  });
 }
 
 // From the first entry. Not before all that was decided is in the log. O(entries of the partition).
@@ -285,13 +289,12 @@ Status GraphRuntime::fold(const PartitionHost& host, Hosted& hosted, const Step&
 // All entries are folded: what a crash or the last owner left open goes on.
 Status GraphRuntime::resume(PartitionHost& host, Hosted& hosted, Now now) {
   if (hosted.runtime->deployed() == nullptr || stopped_.contains(hosted.id)) return okStatus();
-  hosted.runtime->fill([&](const std::string& digest) {
-    graph::Body body = bodies_.find(digest);
-    if (body == nullptr) hosted.missing.insert(digest);
-    return body;
-  });
-  if (!hosted.runtime->isWhole()) {
-    wait(hosted, "the body of a message has not come yet");
+  std::vector<std::string> missing = hosted.runtime->fill();
+  for (const auto& [span, answer] : hosted.answers)
+    if (auto digest = hosted.runtime->wake(span)) missing.push_back(*std::move(digest));
+  for (std::string& digest : missing) hosted.missing.insert(std::move(digest));
+  if (!missing.empty()) {
+    wait(hosted, kBodyMissing);
     return okStatus();
   }
   const std::int64_t atMs = clock(host, now);
@@ -310,6 +313,14 @@ Status GraphRuntime::resume(PartitionHost& host, Hosted& hosted, Now now) {
 Status GraphRuntime::onOutside(PartitionHost& host, Hosted& hosted, const Step& step, Now now) {
   const std::int64_t atMs = clock(host, now);
   graph::Runtime& runtime = *hosted.runtime;
+  std::optional<std::string> missing;
+  if (const auto* answer = std::get_if<domains::graph::Answer>(&step)) missing = runtime.wake(answer->span);
+  if (const auto* redrive = std::get_if<domains::graph::Redrive>(&step)) missing = runtime.wake(redrive->message);
+  if (missing) {
+    hosted.missing.insert(*std::move(missing));
+    wait(hosted, kBodyMissing);
+    return okStatus();
+  }
   if (const auto* deploy = std::get_if<domains::graph::Deploy>(&step)) {
     hosted.awaited.reset();
     if (!isBorneOut(host, hosted, *deploy)) return okStatus();

@@ -37,14 +37,14 @@ inline constexpr std::string_view kGraphDomain = "graph";
 inline constexpr std::string_view kMarketNodes = "market:";
 
 // The bodies of messages and documents, as records of the agents' database.
-class GraphBodies {
+class GraphBodies final : public graph::Bodies {
  public:
   GraphBodies(replication::LocalReplica& replica, std::string scope) : replica_(replica), scope_(std::move(scope)) {}
 
   // Durable with the next flush of the agents' database. What is there already is not written again.
   Status keep(const std::vector<graph::Body>& bodies);
-  // Null: it is not here.
-  graph::Body find(const std::string& digest);
+  graph::Body find(const std::string& digest) override;
+  bool has(const std::string& digest) override;
   std::shared_ptr<const graph::Document> document(const std::string& digest);
   replication::Space* records();
   const std::string& scope() const { return scope_; }

@@ -138,6 +138,7 @@ struct HostedArguments : LiveArguments {
   std::string kind = "graph", version, suite, report, result = "pass";
   bool runs = false, artefacts = false;
   std::int64_t waitSeconds = 60;
+  std::uint64_t waitMs = 10'000;
 };
 
 Result<json::value> deployOn(const ControlClient& node, const std::string& file) {
@@ -308,7 +309,10 @@ Result<int> list(const ControlClient& node, const HostedArguments& a) {
     std::vector<std::vector<std::string>> table;
     for (const json::value& one : rowsOf(all, "graphs"))
       table.push_back({shown(one, "graph"), "version " + shown(one, "version"), shown(one, "open") + " runs open",
-                       shown(one, "ended") + " ended", isTrue(one, "runsHere") ? "runs here" : shown(one, "why")});
+                       shown(one, "ended") + " ended",
+                       isTrue(one, "runsHere")    ? "runs here"
+                       : shown(one, "why") == "-" ? "runs at the owner of " + shown(one, "partition")
+                                                  : shown(one, "why")});
     return columns(table);
   });
 }
@@ -409,7 +413,8 @@ Result<int> operate(const ControlClient& node, const json::value& run, const jso
   WITAN_TRY(made, node.post("/v1/propose", {{"domain", "graph"},
                                             {"entity", run.at("run").at("graph")},
                                             {"role", "Operator"},
-                                            {"action", action}}));
+                                            {"action", action},
+                                            {"waitMs", a.waitMs}}));
   return entered(made, a);
 }
 
@@ -462,6 +467,7 @@ Result<int> answer(const ControlClient& node, const HostedArguments& a) {
                       {"by", a.by},
                       {"approve", a.answer == "approve"}};
   if (!a.sign.empty()) WITAN_SET(answer["signature"], signGraphAnswer(node, answer, a.sign));
+  answer["waitMs"] = a.waitMs;  // no part of what is signed
   WITAN_TRY(made, node.post("/v1/graphs/answer", answer));
   return entered(made, a);
 }
@@ -543,12 +549,18 @@ void addHosted(Command& noun) {
     command->option("FILE", a->file, "The graph, TOML or (.json) JSON; or a run of the node, with counts")->required();
     command->option("--format", a->format, "mermaid, dot or svg")->oneOf({"mermaid", "dot", "svg"})->showDefault();
   }
+  const auto act = [&](const char* name, const char* what, const char* example, auto work) {
+    const auto verb = one(name, what, example, work);
+    verb.first->option("--wait-ms", verb.second->waitMs, "How long to wait for the owner; at most two minutes")
+        ->showDefault();
+    return verb;
+  };
   {
-    const auto [command, a] = one("cancel", "Cancel a run", "witan graph cancel r-3 --why 'referred twice'", cancel);
+    const auto [command, a] = act("cancel", "Cancel a run", "witan graph cancel r-3 --why 'referred twice'", cancel);
     command->option("--why", a->why, "Why, for the ledger");
   }
   {
-    const auto [command, a] = one("answer", "Answer what a run asks a person",
+    const auto [command, a] = act("answer", "Answer what a run asks a person",
                                   "witan graph answer r-3 doctor approve --by dr.supervising --digest 9f...", answer);
     command->option("SPAN", a->span, "The node that asks, or the beginning of its span")->required();
     command->option("ANSWER", a->answer, "approve or deny")->oneOf({"approve", "deny"})->required();
@@ -557,7 +569,7 @@ void addHosted(Command& noun) {
     command->option("--sign", a->sign, "Key file of the person (`witan person add`); asks for its passphrase");
   }
   {
-    const auto [command, a] = one("redrive", "Send a dead message again", "witan graph redrive r-3 doctor", redrive);
+    const auto [command, a] = act("redrive", "Send a dead message again", "witan graph redrive r-3 doctor", redrive);
     command->option("MESSAGE", a->message, "The node at which it died, or the beginning of the id of the message")
         ->required();
   }

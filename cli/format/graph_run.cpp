@@ -6,6 +6,7 @@
 
 #include "base/string_util.h"
 #include "base/time.h"
+#include "domains/graph/actions.h"
 #include "program/output.h"
 
 namespace witan::node {
@@ -44,6 +45,11 @@ class Tree {
     if (type == "Begin") {
       keys_[textIn(action, "message")] = textIn(action, "key");
       roots_.push_back(textIn(action, "message"));
+    }
+    if (type == "Redrive") {
+      const std::string dead = textIn(action, "message");
+      roots_.push_back(domains::graph::redrivenId(dead));
+      keys_[roots_.back()] = keys_[dead];
     }
     SpanLine* const line = lineOf(seq, type, action);
     if (line == nullptr) return;
@@ -93,7 +99,6 @@ class Tree {
     if (span.empty()) return nullptr;
     if (type == "Deliver" && !spans_.contains(span)) {
       const std::string message = textIn(action, "message");
-      if (!keys_.contains(message)) roots_.push_back(message);  // a dead letter that was sent again
       spanOf_[message] = span;
       spans_[span] = {textIn(action, "node"), keys_[message], span, seq, seq, 0, 0, 0, {}, {}};
     }

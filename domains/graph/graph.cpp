@@ -1,5 +1,6 @@
 // Graph: the laws as invariants. A step that breaks one says which, and the invariant of that law rejects it.
 #include <algorithm>
+#include <charconv>
 #include <map>
 
 #include "base/identity.h"
@@ -43,61 +44,62 @@ void judged(M& m, const Step& step) {
 }
 
 RunHandle runOf(M& m, const std::string& id) {
-  const auto found = m.matching<kRuns, RunById>(id);
+  const auto found = m.matching<kRuns, RunById>(Digest(id).bytes());
   if (found.empty()) throw Fault{"there is no run " + id};
   return found.front();
 }
-std::optional<MessageHandle> findMessage(M& m, const std::string& id) {
-  const auto found = m.matching<kMessages, MessageById>(id);
+std::optional<MessageHandle> findMessage(M& m, const Digest& id) {
+  const auto found = m.matching<kMessages, MessageById>(id.bytes());
   return found.empty() ? std::nullopt : std::optional(found.front());
 }
 MessageHandle spanOf(M& m, const std::string& run, const std::string& node, const std::string& id) {
-  const auto found = m.matching<kMessages, MessageBySpan>(id);
+  const auto found = m.matching<kMessages, MessageBySpan>(Digest(id).bytes());
   if (found.empty()) throw Fault{"no span " + id + " is open"};
   const Message& message = *found.front().get<MessageAt>();
-  if (message.run != run || message.node != node) throw Fault{"span " + id + " is of another run or node"};
+  if (message.run != Digest(run) || message.node != node) throw Fault{"span " + id + " is of another run or node"};
   return found.front();
 }
 
 void checkId(const std::string& what, const std::string& id) {
-  if (!hashFromHex(id).ok()) breaks(kLimits, what + " is no digest");
+  if (Digest(id).isNone()) breaks(kLimits, what + " is no digest");
 }
 void checkKey(M& m, const std::string& key) {
   if (std::int64_t(key.size()) > m.policy().mostKeyBytes)
     breaks(kLimits, "a key of " + std::to_string(key.size()) + " bytes");
 }
 
+std::int64_t numberOf(std::string_view key) {
+  std::int64_t number = 0;
+  std::from_chars(key.data(), key.data() + key.size(), number);
+  return number;
+}
+
 template <auto Table, class RowsField, class NextField>
 auto freeRow(M& m) {
   Rows rows = m.get<RowsField>();
-  std::string key = rows.free;
-  if (key.empty()) {
-    key = std::to_string(++rows.made);
-    key.insert(0, kLogKeyDigits - std::min(kLogKeyDigits, key.size()), '0');
-  }
+  std::string key = std::to_string(rows.free != 0 ? rows.free : ++rows.made);
+  key.insert(0, kLogKeyDigits - std::min(kLogKeyDigits, key.size()), '0');
   auto row = m.edit<Table>(key);
   if (row.template has<NextField>()) {
     rows.free = *row.template get<NextField>();
     row.template erase<NextField>();
-  } else {
-    rows.free.clear();
   }
   ++rows.taken;
-  m.set<RowsField>(std::move(rows));
+  m.set<RowsField>(rows);
   return row;
 }
 template <class RowsField, class NextField, class Row>
 void giveBack(M& m, Row row) {
   Rows rows = m.get<RowsField>();
-  row.template set<NextField>(std::exchange(rows.free, std::string(row.key())));
-  m.set<RowsField>(std::move(rows));
+  row.template set<NextField>(std::exchange(rows.free, numberOf(row.key())));
+  m.set<RowsField>(rows);
 }
 
 void addMessage(M& m, RunHandle run, Message message, bool again = false) {
-  checkId("the message", message.id);
-  checkId("the body's digest", message.digest);
+  if (message.id.isNone()) breaks(kLimits, "the message is no digest");
+  if (message.digest.isNone()) breaks(kLimits, "the body's digest is no digest");
   checkKey(m, message.key);
-  if (findMessage(m, message.id)) breaks(kOnce, "message " + message.id + " is there");
+  if (findMessage(m, message.id)) breaks(kOnce, "message " + message.id.hex() + " is there");
   message.sequence = m.get<Sequence>() + 1;
   m.set<Sequence>(message.sequence);
   // People may send it again while the runtime sends others: it has no place in the order of its lane.
@@ -123,7 +125,7 @@ void count(RunHandle run, std::int64_t Run::*member, std::int64_t by) {
 }
 
 // A new row of what a run leaves. The caller sets what it is.
-M::Row<kKept> keep(M& m, const std::string& run) {
+M::Row<kKept> keep(M& m, const Digest& run) {
   auto row = freeRow<kKept, graph::KeptRows, KeptNext>(m);
   row.set<KeptAt>({run, m.get<graph::KeptRows>().taken});
   return row;
@@ -141,7 +143,7 @@ void bury(M& m, RunHandle run, const std::vector<Lost>& dead) {
   for (const Lost& lost : dead) {
     if (const auto row = findMessage(m, lost.message)) {
       const Message message = *row->get<MessageAt>();
-      if (message.run != run.get<RunAt>()->id) throw Fault{"message " + lost.message + " is of another run"};
+      if (!(message.run == run.get<RunAt>()->id)) throw Fault{"message " + lost.message + " is of another run"};
       removeMessage(m, run, *row);
       if (run.get<RunAt>()->letters < m.policy().mostLetters) {
         keep(m, message.run).set<KeptLetter>({message, lost.reason});
@@ -165,8 +167,8 @@ const Gate* gateOf(const Version& version, const std::string& node) {
   return at == version.gates.end() ? nullptr : &*at;
 }
 
-const std::string& askedOf(const Message& message, const Span& span) {
-  return span.asked.empty() ? message.digest : span.asked;
+const Digest& askedOf(const Message& message, const Span& span) {
+  return span.asked.isNone() ? message.digest : span.asked;
 }
 
 RunHandle runningRun(M& m, const std::string& id) {
@@ -260,9 +262,9 @@ void Cancel::apply(M& m, Time) const {
 void Redrive::apply(M& m, Time) const {
   judged(m, [&] {
     RunHandle row = runOf(m, run);
-    const auto kept = m.matching<kKept, KeptByRun>(run);
-    const auto found = std::ranges::find_if(kept, [&](const auto& one) {
-      return one.template has<KeptLetter>() && one.template get<KeptLetter>()->message.id == message;
+    const auto kept = m.matching<kKept, KeptByRun>(Digest(run).bytes());
+    const auto found = std::ranges::find_if(kept, [id = Digest(message)](const auto& one) {
+      return one.template has<KeptLetter>() && one.template get<KeptLetter>()->message.id == id;
     });
     if (found == kept.end()) throw Fault{"the run has no dead letter " + message};
     Message again = found->get<KeptLetter>()->message;
@@ -280,10 +282,10 @@ void Begin::apply(M& m, Time) const {
   judged(m, [&] {
     checkId("the run", run);
     if (version != m.get<CurrentVersion>()) breaks(kVersionLaw, "a run begins under the deployed version");
-    if (!m.matching<kRuns, RunById>(run).empty()) breaks(kOnce, "run " + run + " has begun");
+    if (!m.matching<kRuns, RunById>(Digest(run).bytes()).empty()) breaks(kOnce, "run " + run + " has begun");
     RunHandle row = freeRow<kRuns, graph::RunRows, RunNext>(m);
     row.set<RunAt>({.id = run, .node = node, .external = external, .status = "running", .version = version});
-    addMessage(m, row, {.id = message, .run = run, .node = node, .key = key, .digest = digest});
+    addMessage(m, row, {.id = message, .run = run, .digest = digest, .node = node, .key = key});
   });
 }
 
@@ -303,11 +305,11 @@ void Deliver::apply(M& m, Time) const {
     auto row = findMessage(m, message);
     if (!row) breaks(kOnce, "message " + message + " does not wait");
     const Message& at = *row->get<MessageAt>();
-    if (at.run != run || at.node != node) throw Fault{"message " + message + " is of another run or node"};
+    if (at.run != Digest(run) || at.node != node) throw Fault{"message " + message + " is of another run or node"};
     if (attempt == 1) return deliverFirst(m, of, *row, *this);
     if (!row->has<MessageSpan>()) breaks(kOnce, "attempt " + std::to_string(attempt) + " is the first");
     Span open = *row->get<MessageSpan>();
-    if (open.id != span || open.attempt + 1 != attempt || open.state != SpanState::backoff)
+    if (open.id != Digest(span) || open.attempt + 1 != attempt || open.state != SpanState::backoff)
       breaks(kOnce, "attempt " + std::to_string(attempt) + " of span " + span + " is not due");
     open.attempt = attempt;
     open.state = SpanState::running;
@@ -342,10 +344,10 @@ void Finish::apply(M& m, Time) const {
         addMessage(m, of,
                    {.id = send.message,
                     .run = run,
+                    .digest = send.digest,
                     .node = send.node,
                     .key = send.key,
                     .edge = send.edge,
-                    .digest = send.digest,
                     .measures = send.measures});
     }
     bury(m, of, dead);
@@ -385,7 +387,7 @@ void Ask::apply(M& m, Time) const {
     checkId("the body's digest", digest);
     Span at = *row.get<MessageSpan>();
     at.state = SpanState::asking;
-    at.asked = digest == row.get<MessageAt>()->digest ? std::string() : digest;
+    at.asked = row.get<MessageAt>()->digest == Digest(digest) ? Digest() : Digest(digest);
     row.set<MessageSpan>(std::move(at));
   });
 }
@@ -396,7 +398,7 @@ void Answer::apply(M& m, Time) const {
     MessageHandle row = spanOf(m, run, node, span);
     Span at = *row.get<MessageSpan>();
     if (at.state != SpanState::asking || !at.by.empty()) breaks(kAnswerLaw, "nothing is asked at " + node);
-    if (askedOf(*row.get<MessageAt>(), at) != digest) breaks(kAnswerLaw, "the answer is to another body");
+    if (askedOf(*row.get<MessageAt>(), at) != Digest(digest)) breaks(kAnswerLaw, "the answer is to another body");
     if (by.empty()) breaks(kAnswerLaw, "an answer names who gives it");
     const Version version = versionOf(m, of.get<RunAt>()->version);
     const Gate* gate = gateOf(version, node);
@@ -411,8 +413,8 @@ void Answer::apply(M& m, Time) const {
 void Compensate::apply(M& m, Time) const {
   judged(m, [&] {
     (void)runningRun(m, run);
-    const auto found = m.matching<kKept, KeptBySpan>(span);
-    if (found.empty() || found.front().get<KeptAt>()->run != run || found.front().get<KeptEffect>()->undone)
+    const auto found = m.matching<kKept, KeptBySpan>(Digest(span).bytes());
+    if (found.empty() || found.front().get<KeptAt>()->run != Digest(run) || found.front().get<KeptEffect>()->undone)
       breaks(kOnce, "span " + span + " has no effect to undo");
     M::Row<kKept> effect = found.front();
     effect.set<KeptEffect>({span, effect.get<KeptEffect>()->node, true});
@@ -435,7 +437,7 @@ void Forget::apply(M& m, Time) const {
   judged(m, [&] {
     RunHandle row = runOf(m, run);
     if (row.get<RunAt>()->status == "running") breaks(kOnce, "run " + run + " has not ended");
-    const auto kept = m.matching<kKept, KeptByRun>(run);
+    const auto kept = m.matching<kKept, KeptByRun>(Digest(run).bytes());
     const std::size_t some = std::min(kept.size(), kForgottenAtOnce);
     for (std::size_t i = 0; i < some; ++i) forgetKept(m, kept[i]);
     if (some < kept.size()) return;
@@ -531,7 +533,7 @@ struct Graph {
     const MessageRow& row = *open[random.below(open.size())];
     const Message& at = *row.at;
     if (!row.span)
-      return Deliver{.run = at.run, .node = at.node, .message = at.id, .span = drawn(random), .attempt = 1};
+      return Deliver{.run = at.run.hex(), .node = at.node, .message = at.id.hex(), .span = drawn(random), .attempt = 1};
     return sampleStep(at, *row.span, draw, random);
   }
 
@@ -557,23 +559,23 @@ struct Graph {
     }
   }
   static AnyAction sampleStep(const Message& at, const Span& span, std::uint64_t draw, Random& random) {
+    const std::string run = at.run.hex(), id = span.id.hex();
     const bool gate = at.node == "in" || at.node == "out";
     if (gate && !span.passed)
-      return Verdict{.run = at.run,
+      return Verdict{.run = run,
                      .node = at.node,
-                     .span = span.id,
+                     .span = id,
                      .boundary = "b",
                      .operation = "o",
                      .verdict = draw < 80 ? "allow" : "deny",
                      .token = "",
                      .policy = "p",
-                     .digest = at.digest};
+                     .digest = at.digest.hex()};
     if (span.state == SpanState::backoff)
-      return Deliver{.run = at.run, .node = at.node, .message = at.id, .span = span.id, .attempt = span.attempt + 1};
+      return Deliver{.run = run, .node = at.node, .message = at.id.hex(), .span = id, .attempt = span.attempt + 1};
     if (draw < 25)
-      return Fail{
-          .run = at.run, .node = at.node, .span = span.id, .attempt = span.attempt, .why = "error", .retryAtMs = 1};
-    Finish finish{.run = at.run, .node = at.node, .span = span.id};
+      return Fail{.run = run, .node = at.node, .span = id, .attempt = span.attempt, .why = "error", .retryAtMs = 1};
+    Finish finish{.run = run, .node = at.node, .span = id};
     if (at.node == "out") return finish;
     const bool again = at.node == "work" && draw < 60;
     finish.sends.push_back({.edge = again             ? "work>work:T"
@@ -582,24 +584,24 @@ struct Graph {
                             .message = drawn(random),
                             .node = again || at.node == "in" ? "work" : "out",
                             .key = at.key,
-                            .digest = at.digest});
+                            .digest = at.digest.hex()});
     return finish;
   }
 };
 
 namespace {
 
-const RunRow* rowOf(const EntityState* entity, const std::string& run) {
+const RunRow* rowOf(const EntityState* entity, const Digest& run) {
   if (entity == nullptr) return nullptr;
   const auto& runs = TypedModule<Graph>::boxOf(*entity).state.runs;
-  for (const Slot slot : runs.index<RunById>().candidates(run))
-    if (RunById::holds(runs.row(slot), run)) return &runs.row(slot);
+  for (const Slot slot : runs.index<RunById>().candidates(run.bytes()))
+    if (RunById::holds(runs.row(slot), run.bytes())) return &runs.row(slot);
   return nullptr;
 }
 
 }  // namespace
 
-std::optional<Run> runIn(const EntityState* entity, const std::string& run) {
+std::optional<Run> runIn(const EntityState* entity, const Digest& run) {
   const RunRow* row = rowOf(entity, run);
   return row == nullptr ? std::nullopt : row->at;
 }
@@ -608,12 +610,12 @@ namespace {
 
 // Of a run, in the order in which they came.
 template <class T>
-std::vector<T> keptIn(const EntityState* entity, const std::string& run, Cell<T> KeptRow::*cell) {
+std::vector<T> keptIn(const EntityState* entity, const Digest& run, Cell<T> KeptRow::*cell) {
   std::map<std::int64_t, T> inOrder;
   if (entity == nullptr) return {};
   const auto& rows = TypedModule<Graph>::boxOf(*entity).state.kept;
-  for (const Slot slot : rows.index<KeptByRun>().candidates(run))
-    if (const KeptRow& row = rows.row(slot); KeptByRun::holds(row, run) && row.*cell)
+  for (const Slot slot : rows.index<KeptByRun>().candidates(run.bytes()))
+    if (const KeptRow& row = rows.row(slot); KeptByRun::holds(row, run.bytes()) && row.*cell)
       inOrder.emplace(row.at->number, *(row.*cell));
   std::vector<T> all;
   for (auto& [number, one] : inOrder) all.push_back(std::move(one));
@@ -622,11 +624,11 @@ std::vector<T> keptIn(const EntityState* entity, const std::string& run, Cell<T>
 
 }  // namespace
 
-std::vector<Output> outputsIn(const EntityState* entity, const std::string& run) {
+std::vector<Output> outputsIn(const EntityState* entity, const Digest& run) {
   return keptIn(entity, run, &KeptRow::output);
 }
 
-std::vector<Letter> lettersIn(const EntityState* entity, const std::string& run) {
+std::vector<Letter> lettersIn(const EntityState* entity, const Digest& run) {
   return keptIn(entity, run, &KeptRow::letter);
 }
 
@@ -657,7 +659,8 @@ std::vector<Question> questionsIn(const EntityState* entity) {
   for (Slot slot = 0; slot < state.messages.size(); ++slot) {
     const MessageRow& row = state.messages.row(slot);
     if (!row.span || row.span->state != SpanState::asking || !row.span->by.empty()) continue;
-    Question question{row.at->run, row.at->node, row.span->id, row.at->key, askedOf(*row.at, *row.span), {}};
+    Question question{
+        row.at->run.hex(), row.at->node, row.span->id.hex(), row.at->key, askedOf(*row.at, *row.span).hex(), {}};
     if (const RunRow* run = rowOf(entity, row.at->run))
       if (const Slot version = state.versions.find(std::to_string(run->at->version)); version != kNoSlot)
         if (const auto& deployed = state.versions.row(version).at)

@@ -1,6 +1,7 @@
 // Graph: the ledger of a graph of episodes (docs/graphs.md). The entity is a graph, each entry one step of one of its
 // runs: digests, ids and keys, never bodies. What is open is in the state; what has ended is in the ledger alone, so
-// rows of runs and messages are used again and the state stays as large as what is open.
+// rows of runs and messages are used again and the state stays as large as what is open. There are many runs, and most
+// are idle: rows have no names of members, digests 32 bytes.
 #pragma once
 
 #include <string>
@@ -8,10 +9,12 @@
 
 #include "kernel/domain.h"
 #include "kernel/domain_module.h"
+#include "kernel/graph/digest.h"
 
 namespace witan::domains::graph {
 
 using namespace kernel;
+using ::witan::graph::Digest;
 
 struct Policy {
   static constexpr std::size_t required = 0;
@@ -62,19 +65,23 @@ struct Output {
 };
 struct Applied {
   static constexpr bool asTuple = true;
-  std::string span, node;
+  Digest span;
+  std::string node;
   bool undone = false;
   WITAN_MEMBERS(Applied, span, node, undone)
 };
 
 struct Message {
-  std::string id, run, node, key, edge, digest;
+  static constexpr bool asTuple = true;
+  Digest id, run, digest;
+  std::string node, key, edge;
   std::int64_t sequence = 0;
   std::vector<Measure> measures;
-  WITAN_MEMBERS(Message, id, run, node, key, edge, digest, sequence, measures)
+  WITAN_MEMBERS(Message, id, run, digest, node, key, edge, sequence, measures)
 };
 // A message that died and may be sent again.
 struct Letter {
+  static constexpr bool asTuple = true;
   Message message;
   std::string reason;
   WITAN_MEMBERS(Letter, message, reason)
@@ -82,20 +89,23 @@ struct Letter {
 
 WITAN_ENUM(SpanState, running, asking, backoff)
 struct Span {
-  std::string id;
+  static constexpr bool asTuple = true;
+  Digest id;
   std::int64_t attempt = 0;
   SpanState state = SpanState::running;
   bool passed = false;   // a verdict lets it cross
   bool mustAsk = false;  // if a person approves
   bool effect = false;
-  std::string asked;  // digest of what a person is asked, if that is not the message
-  std::string by;     // who answered
   bool approved = false;
-  WITAN_MEMBERS(Span, id, attempt, state, passed, mustAsk, effect, asked, by, approved)
+  Digest asked;    // what a person is asked, if that is not the message
+  std::string by;  // who answered
+  WITAN_MEMBERS(Span, id, attempt, state, passed, mustAsk, effect, approved, asked, by)
 };
 
 struct Run {
-  std::string id, node, external, status;
+  static constexpr bool asTuple = true;
+  Digest id;
+  std::string node, external, status;
   std::int64_t version = 0, deliveries = 0, dead = 0, open = 0;  // open: messages
   std::int64_t outputs = 0, letters = 0;                         // that are kept
   std::string cancelled;                                         // why; empty: it was not
@@ -103,7 +113,8 @@ struct Run {
 };
 
 struct Kept {
-  std::string run;
+  static constexpr bool asTuple = true;
+  Digest run;
   std::int64_t number = 0;  // later ones have higher numbers
   WITAN_MEMBERS(Kept, run, number)
 };
@@ -114,7 +125,7 @@ struct VersionRow {
 struct RunRow {
   Cell<Run> at;
   Cell<std::vector<Passes>> passes;
-  Cell<std::string> next;  // the next free row
+  Cell<std::int64_t> next;  // the next free row; 0: none
 };
 // One output, effect or letter of a run. Each has a row, so a run that makes many of them writes each once.
 struct KeptRow {
@@ -122,12 +133,12 @@ struct KeptRow {
   Cell<Output> output;
   Cell<Applied> effect;
   Cell<Letter> letter;
-  Cell<std::string> next;
+  Cell<std::int64_t> next;
 };
 struct MessageRow {
   Cell<Message> at;
   Cell<Span> span;
-  Cell<std::string> next;
+  Cell<std::int64_t> next;
 };
 
 // What a step would break: never in a state that stands.
@@ -137,16 +148,32 @@ struct Breach {
 };
 // Rows of a table so far, how often one was taken, and the first free one.
 struct Rows {
-  std::int64_t made = 0, taken = 0;
-  std::string free;
+  static constexpr bool asTuple = true;
+  std::int64_t made = 0, taken = 0, free = 0;
   WITAN_MEMBERS(Rows, made, taken, free)
 };
 
-using RunById = HashIndex<Key<&RunRow::at, &Run::id>>;
-using KeptByRun = HashIndex<Key<&KeptRow::at, &Kept::run>>;
-using KeptBySpan = HashIndex<Key<&KeptRow::effect, &Applied::span>>;
-using MessageById = HashIndex<Key<&MessageRow::at, &Message::id>>;
-using MessageBySpan = HashIndex<Key<&MessageRow::span, &Span::id>>;
+// As kernel::Key, of the bytes of a digest.
+template <auto CellPointer, auto DigestMember>
+struct DigestKey {
+  struct Bytes {
+    const Digest* of;
+    bool operator!=(std::nullptr_t) const { return of != nullptr; }
+    std::string_view operator*() const { return of->bytes(); }
+  };
+  static constexpr auto cell = CellPointer;
+  template <class Row>
+  static Bytes of(const Row& row) {
+    const auto& value = row.*CellPointer;
+    return {value ? &((*value).*DigestMember) : nullptr};
+  }
+};
+
+using RunById = HashIndex<DigestKey<&RunRow::at, &Run::id>>;
+using KeptByRun = HashIndex<DigestKey<&KeptRow::at, &Kept::run>>;
+using KeptBySpan = HashIndex<DigestKey<&KeptRow::effect, &Applied::span>>;
+using MessageById = HashIndex<DigestKey<&MessageRow::at, &Message::id>>;
+using MessageBySpan = HashIndex<DigestKey<&MessageRow::span, &Span::id>>;
 using Lane = HashIndex<Key<&MessageRow::at, &Message::node>, Key<&MessageRow::at, &Message::key>>;
 
 struct State {
@@ -186,9 +213,9 @@ struct KeptRows : Scalar<"keptRows", &State::keptRows> {};
 struct BreachOf : Scalar<"breach", &State::breach> {};
 
 // Of an entity of this domain; nothing: it has no such run.
-std::optional<Run> runIn(const EntityState* entity, const std::string& run);
-std::vector<Output> outputsIn(const EntityState* entity, const std::string& run);
-std::vector<Letter> lettersIn(const EntityState* entity, const std::string& run);
+std::optional<Run> runIn(const EntityState* entity, const Digest& run);
+std::vector<Output> outputsIn(const EntityState* entity, const Digest& run);
+std::vector<Letter> lettersIn(const EntityState* entity, const Digest& run);
 std::vector<Run> runsIn(const EntityState* entity);  // in the order of their begin, as far as rows are not used again
 std::optional<Version> deployedIn(const EntityState* entity);
 std::optional<Version> versionIn(const EntityState* entity, std::int64_t number);

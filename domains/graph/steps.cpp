@@ -195,9 +195,8 @@ class LineReader {
     return corrupt("message " + message + " of run " + run + " at " + node + " is not queued");
   }
   Status onSend(const flow::Document& document, const std::string& run, const Send& send) {
-    const auto edge = std::find_if(document.edges.begin(), document.edges.end(),
-                                   [&](const flow::Edge& one) { return one.name == send.edge; });
-    if (edge == document.edges.end()) return corrupt("the document has no edge " + send.edge);
+    const flow::Edge* edge = document.edge(send.edge);
+    if (edge == nullptr) return corrupt("the document has no edge " + send.edge);
     const bool counts = edge->bound().has_value();
     if (send.duplicate) {
       add(flow::Duplicate{run, send.node, send.edge, send.message, send.key, counts});

@@ -174,11 +174,21 @@ class Check {
     checkLimits(node);
     if (node.kind == NodeKind::agent) checkAgent(node);
     if (node.kind == NodeKind::domain) checkDomain(node);
-    if (node.kind == NodeKind::counselor &&
-        (node.who.empty() || !node.timeoutGivenMs || node.in != node.out || node.timeApproves))
-      bad("GL21", node.id, "a counselor needs who and timeoutMs, passes its types through, and time never approves");
+    if (node.kind == NodeKind::counselor) checkCounselor(node);
     if (node.kind == NodeKind::subgraph)
       if (std::string why = subgraphProblem(node); !why.empty()) bad("GL19", node.id, std::move(why));
+  }
+
+  void checkCounselor(const Node& node) {
+    std::string why;
+    const auto wrong = [&](bool is, const char* what) {
+      if (is) why += concat(why.empty() ? "" : "; ", what);
+    };
+    wrong(node.who.empty(), "who may answer is missing (who)");
+    wrong(!node.timeoutGivenMs, "how long it asks is missing (timeoutMs)");
+    wrong(node.in != node.out, "it passes on what it is asked about: out has the types of in");
+    wrong(node.timeApproves, "time never approves (onTimeout)");
+    if (!why.empty()) bad("GL21", node.id, std::move(why));
   }
 
   static bool crosses(const Node& node) {

@@ -66,6 +66,14 @@ const MessageType* Document::type(std::string_view name) const {
   return at == typeAt_.end() ? nullptr : &types[at->second];
 }
 
+const Edge* Document::edge(std::string_view name) const {
+  const auto from = nodeAt_.find(name.substr(0, name.find('>')));
+  if (from == nodeAt_.end()) return nullptr;
+  for (const std::size_t at : outOf_[from->second])
+    if (edges[at].name == name) return &edges[at];
+  return nullptr;
+}
+
 const std::vector<std::size_t>& Document::outOf(std::string_view nodeId) const { return outOf_[positionOf(nodeId)]; }
 const std::vector<std::size_t>& Document::into(std::string_view nodeId) const { return into_[positionOf(nodeId)]; }
 

@@ -145,6 +145,7 @@ struct Document {
   std::size_t positionOf(std::string_view nodeId) const { return nodeAt_.find(nodeId)->second; }
   // Edges out of a node, in the order of the file.
   const std::vector<std::size_t>& outOf(std::string_view nodeId) const;
+  const Edge* edge(std::string_view name) const;
   const std::vector<std::size_t>& into(std::string_view nodeId) const;
   void index();
 

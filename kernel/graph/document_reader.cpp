@@ -311,15 +311,18 @@ void readOwnMembers(Table& table, Node& node) {
   }
 }
 
-void readKind(Table& table, Node& node) {
+// Whether the kind is known, and with it which members the node may have.
+bool readKind(Table& table, Node& node) {
   const json::value* value = table.get("kind", true);
-  if (value == nullptr) return;
+  if (value == nullptr) return false;
   for (int i = 0; i <= int(NodeKind::market); ++i)
     if (value->is_string() && value->get_string() == toString(NodeKind(i))) {
       node.kind = NodeKind(i);
-      return readOwnMembers(table, node);
+      readOwnMembers(table, node);
+      return true;
     }
   table.bad("kind", "ingress, egress, agent, domain, counselor, function, subgraph or market is expected");
+  return false;
 }
 
 Node readNode(const json::value& from, const std::string& place, std::vector<Finding>& findings) {
@@ -327,7 +330,7 @@ Node readNode(const json::value& from, const std::string& place, std::vector<Fin
   Table table(from, place, findings);
   table.id("id", node.id, true);
   table.what();
-  readKind(table, node);
+  const bool known = readKind(table, node);
   if (table.has("locales")) table.ids("locales", node.locales.emplace());
   node.budget = readBudget(table);
   readCapabilities(table, node.capabilities);
@@ -335,14 +338,14 @@ Node readNode(const json::value& from, const std::string& place, std::vector<Fin
   readRetry(table, node.retry);
   table.integer("concurrency", node.concurrency, 1);
   table.integer("maxOut", node.maxOut, 1);
-  if (node.kind != NodeKind::ingress) table.ids("in", node.in, true);
-  if (node.kind != NodeKind::egress) table.ids("out", node.out, true);
+  if (node.kind != NodeKind::ingress) table.ids("in", node.in, known);
+  if (node.kind != NodeKind::egress) table.ids("out", node.out, known);
   if (node.kind == NodeKind::ingress && table.has("out") && node.out.size() != 1)
     table.bad("out", "an ingress has one type");
   readCrossing(table, node.monitor);
   readTrigger(table, node.trigger);
   readSink(table, node);
-  table.close();
+  if (known) table.close();
   return node;
 }
 

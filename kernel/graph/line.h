@@ -4,7 +4,7 @@
 // state that wrote them (runtime.h, apply()). toJson() is the projection for people, without bodies.
 #pragma once
 
-#include <map>
+#include <boost/container/flat_map.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,7 +17,7 @@ namespace witan::graph {
 
 using Body = std::shared_ptr<const json::value>;
 // Per guarded edge with a measure: the value of the last traversal in the ancestry of a message.
-using Measures = std::map<std::string, std::int64_t>;
+using Measures = boost::container::flat_map<std::string, std::int64_t>;
 
 // Each kind has its name in the projection.
 struct Deployed {

@@ -86,22 +86,22 @@ void Runtime::answer(const std::string& nodeId, const std::string& key, const st
   const Node& node = *message->node;
   if (node.kind == NodeKind::counselor && std::find(node.who.begin(), node.who.end(), by) == node.who.end())
     return refuse("unauthorised");
-  if (digest && *digest != digestOf(*message->body)) return refuse("stale");
+  if (digest && *digest != message->bodyDigest()) return refuse("stale");
   answered(span, by, approve);
 }
 
 void Runtime::answerSpan(const std::string& spanId, const std::string& by, bool approve, std::int64_t now) {
   now_ = now;
-  if (isAsking(spanId)) answered(span(spanId), by, approve);
+  if (isAsking(spanId)) answered(*findSpan(spanId), by, approve);
 }
 
 void Runtime::answered(Span& span, const std::string& by, bool approve) {
   const MessagePtr message = span.message;
-  emit(Answered{message->run->id, message->node->id, span.id, by, approve});
+  emit(Answered{message->run->id.hex(), message->node->id, span.id.hex(), by, approve});
   if (!approve)
     failSpan(span, "human_denied", true);
   else if (message->node->kind == NodeKind::counselor)
-    complete(span, {{std::string(message->type), message->body}});
+    complete(span, {{message->type(), message->body}});
   else
     work(span, false);
   close();
@@ -109,7 +109,7 @@ void Runtime::answered(Span& span, const std::string& by, bool approve) {
 
 void Runtime::cancelRun(const std::string& runId, std::int64_t now) {
   now_ = now;
-  if (const auto at = runAt_.find(runId); at != runAt_.end() && at->second->isRunning()) stop(*at->second, "cancelled");
+  if (Run* const of = findRun(runId); of != nullptr && of->isRunning()) stop(*of, "cancelled");
 }
 
 void Runtime::cancel(const std::string& external, std::int64_t now) {
@@ -124,11 +124,11 @@ void Runtime::cancel(const std::string& external, std::int64_t now) {
 Status Runtime::redeliver(const std::string& runId, const std::string& message, std::int64_t now) {
   now_ = now;
   const Error unknown{ErrorCode::notFound, "no message " + message + " was sent within the horizon", ""};
-  const auto of = runAt_.find(runId);
-  if (of == runAt_.end()) return unknown;
-  const auto& all = of->second->rare().sent;
+  const Run* of = findRun(runId);
+  if (of == nullptr) return unknown;
+  const auto& all = of->rare().sent;
   const auto sent = all.find(message);
-  if (sent == all.end() || (!of->second->isRunning() && now - sent->second.atMs > document_->horizonMs)) return unknown;
+  if (sent == all.end() || (!of->isRunning() && now - sent->second.atMs > document_->horizonMs)) return unknown;
   notice(Duplicate{.run = runId, .node = sent->second.node, .message = message, .key = sent->second.key});
   return okStatus();
 }
@@ -136,10 +136,10 @@ Status Runtime::redeliver(const std::string& runId, const std::string& message, 
 Status Runtime::redrive(const std::string& runId, const std::string& message, const std::string& again,
                         std::int64_t now) {
   now_ = now;
-  const auto of = runAt_.find(runId);
-  const auto isIt = [&](const MessagePtr& letter) { return letter->id == message; };
-  if (of == runAt_.end()) return notFound("no run " + runId);
-  const auto& letters = of->second->rare().letters;
+  const Run* of = findRun(runId);
+  const auto isIt = [id = Digest(message)](const MessagePtr& letter) { return letter->id == id; };
+  if (of == nullptr) return notFound("no run " + runId);
+  const auto& letters = of->rare().letters;
   const auto letter = std::find_if(letters.begin(), letters.end(), isIt);
   if (letter == letters.end()) return notFound("the run has no dead letter " + message);
   emit(Redriven{runId, (*letter)->node->id, again, (*letter)->key, message});
@@ -148,51 +148,65 @@ Status Runtime::redrive(const std::string& runId, const std::string& message, co
 }
 
 std::shared_ptr<const Document> Runtime::documentOf(const std::string& runId) const {
-  const auto of = runAt_.find(runId);
-  return of == runAt_.end() ? nullptr : of->second->document;
+  const Run* of = findRun(runId);
+  return of == nullptr ? nullptr : of->document;
 }
 
 std::optional<std::string> Runtime::keyOf(const std::string& message) const {
-  const auto at = queuedAt_.find(message);
-  return at == queuedAt_.end() ? std::nullopt : std::optional(queue_.at(at->second)->key);
+  const auto at = queuedAt_.find(Digest(message));
+  return at == queuedAt_.end() ? std::nullopt : std::optional((*at)->key);
 }
 
 bool Runtime::isAsking(const std::string& spanId) const {
-  const auto at = spanAt_.find(spanId);
-  return at != spanAt_.end() && at->second->state == SpanState::asking;
+  const Span* of = findSpan(spanId);
+  return of != nullptr && of->state == SpanState::asking;
 }
 
 // Bodies are objects: a text is the digest of one.
 Body Runtime::unread(const std::string& digest) { return std::make_shared<const json::value>(json::string(digest)); }
 
-template <class Visit>
-void Runtime::forEachOpen(const Visit& visit) const {
-  for (const auto& [sequence, message] : queue_) visit(*message);
-  for (const auto& [lane, span] : spans_) visit(*span.message);
+// Its body is where bodies are kept.
+void Runtime::sleep(const Message& message) {
+  if (message.body == nullptr) return;
+  message.digest = digestOf(*message.body);
+  message.body = nullptr;
+}
+
+std::optional<std::string> Runtime::read(const Message& message) {
+  if (message.body != nullptr || bodies_ == nullptr) return std::nullopt;
+  message.body = bodies_->find(message.digest.hex());
+  return message.body == nullptr ? std::optional(message.digest.hex()) : std::nullopt;
+}
+
+std::vector<std::string> Runtime::fill() {
+  std::vector<std::string> missing;
+  const auto need = [&](const Message& message) {
+    if (auto digest = read(message)) missing.push_back(*std::move(digest));
+  };
+  for (const auto& [sequence, message] : queue_) need(*message);
+  for (const auto& [message, span] : spans_)
+    if (span.state != SpanState::asking)
+      need(*message);
+    else if (message->body == nullptr && bodies_ != nullptr && !bodies_->has(message->digest.hex()))
+      missing.push_back(message->digest.hex());
   for (const auto& [ordinal, run] : runs_)
     for (const auto& [lane, messages] : run.rare().collected)
-      for (const MessagePtr& message : messages) visit(*message);
+      for (const MessagePtr& message : messages) need(*message);
+  return missing;
 }
 
-void Runtime::fill(const std::function<Body(const std::string& digest)>& find) {
-  const auto read = [&](const Message& message) {
-    if (message.body != nullptr && message.body->is_string())
-      message.body = find(std::string(message.body->get_string()));
-  };
-  forEachOpen(read);
+std::optional<std::string> Runtime::wake(const std::string& spanOrLetter) {
+  const Digest id = spanOrLetter;
+  if (const Span* span = findSpan(spanOrLetter)) return read(*span->message);
   for (const auto& [ordinal, run] : runs_)
-    for (const MessagePtr& letter : run.rare().letters) read(*letter);
-}
-
-bool Runtime::isWhole() const {
-  bool whole = true;
-  forEachOpen([&](const Message& message) { whole = whole && message.body != nullptr; });
-  return whole;
+    for (const MessagePtr& letter : run.rare().letters)
+      if (letter->id == id) return read(*letter);
+  return std::nullopt;
 }
 
 bool Runtime::isRunning(const std::string& spanId, std::int64_t attempt) const {
-  const auto at = spanAt_.find(spanId);
-  return at != spanAt_.end() && at->second->state == SpanState::running && at->second->attempt == attempt;
+  const Span* of = findSpan(spanId);
+  return of != nullptr && of->state == SpanState::running && of->attempt == attempt;
 }
 
 void Runtime::finish(const std::string& spanId, std::int64_t attempt, std::vector<Output> outputs, std::int64_t now) {
@@ -206,7 +220,7 @@ void Runtime::finishEffect(const std::string& spanId, std::int64_t attempt, bool
   now_ = now;
   if (!isRunning(spanId, attempt)) return;
   const Message& message = *span(spanId).message;
-  emit(Effected{message.run->id, message.node->id, spanId, message.node->tool(), found});
+  emit(Effected{message.run->id.hex(), message.node->id, spanId, message.node->tool(), found});
   complete(span(spanId), {});
   close();
 }
@@ -224,8 +238,7 @@ void Runtime::fail(const std::string& spanId, std::int64_t attempt, const std::s
 
 void Runtime::extend(const std::string& spanId, std::int64_t now) {
   now_ = now;
-  if (const auto at = spanAt_.find(spanId); at != spanAt_.end() && at->second->state == SpanState::running)
-    setTimeout(*at->second);
+  if (Span* const of = findSpan(spanId); of != nullptr && of->state == SpanState::running) setTimeout(*of);
 }
 
 void Runtime::expire(std::int64_t now) {
@@ -247,7 +260,7 @@ void Runtime::recover(std::int64_t now) {
   for (auto& [lane, span] : spans_)
     if (span.state == SpanState::running) ran.emplace(span.number, &span);
   for (const auto& [number, span] : ran) {
-    emit(Resumed{span->message->run->id, span->message->node->id, span->id, span->attempt});
+    emit(Resumed{span->message->run->id.hex(), span->message->node->id, span->id.hex(), span->attempt});
     work(*span, true);
     close();
   }
@@ -264,7 +277,7 @@ std::optional<std::int64_t> Runtime::due() const {
 std::vector<RunView> Runtime::runs() const {
   std::vector<RunView> all;
   for (const auto& [ordinal, run] : runs_)
-    all.push_back({run.id, run.external, std::string(run.status), run.document->version, run.deliveries, run.dead,
+    all.push_back({run.id.hex(), run.external, std::string(run.status), run.document->version, run.deliveries, run.dead,
                    std::int64_t(run.queued.size()), std::int64_t(run.spans.size())});
   return all;
 }
@@ -291,8 +304,8 @@ std::int64_t Runtime::asking() const {
 
 std::vector<std::string> Runtime::waitingFor() const {
   std::vector<std::string> all;
-  for (const auto& [lane, span] : spans_)
-    if (span.state == SpanState::asking) all.push_back(concat(lane.first, "|", lane.second));
+  for (const auto& [message, span] : spans_)
+    if (span.state == SpanState::asking) all.push_back(concat(message->node->id, "|", message->key));
   std::sort(all.begin(), all.end());
   return all;
 }

@@ -4,14 +4,17 @@
 // work. At one instant the caller calls, in this order: finish(), fail() for each completion by (time, order of start),
 // expire(), the events from outside, dispatch(). Every change of the state goes through apply(): a Runtime that applies
 // the same entries has the same state.
-// What is known for the sake of duplicates is forgotten a horizon later; 48 bytes remain of each (ingress, external
-// id). Ended runs are too if `scripted`; else when forgetRun() says so, so that whoever folds the same entries later
-// still knows a run that was sent again in between. Belongs to one thread. The monitor must outlive it and be a pure
-// function.
+// What is known for the sake of duplicates is forgotten a horizon later; some 24 bytes remain of each (ingress,
+// external id). Ended runs are too in a script; else when forgetRun() says so, so that whoever folds the same entries
+// later still knows a run that was sent again in between. What waits for people keeps no body in memory, only its
+// digest: most open runs are idle. Belongs to one thread. The monitor must outlive it and be a pure function; `bodies`,
+// too.
 #pragma once
 
 #include <boost/container/flat_map.hpp>
 #include <boost/container/flat_set.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <deque>
 #include <functional>
 #include <limits>
@@ -19,7 +22,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/sha256.h"
+#include "kernel/graph/digest.h"
 #include "kernel/graph/function.h"
 #include "kernel/graph/line.h"
 
@@ -39,6 +42,14 @@ struct Decision {
   json::value body;  // of redact: what may cross
 };
 using Monitor = std::function<Decision(const Crossing&, const json::value& body)>;
+
+// Where bodies are kept, by their digests.
+class Bodies {
+ public:
+  virtual ~Bodies() = default;
+  virtual Body find(const std::string& digest) = 0;  // null: it is not here
+  virtual bool has(const std::string& digest) = 0;   // without reading it
+};
 
 struct Work {
   std::string span;  // the operation id of an effect
@@ -83,10 +94,10 @@ struct RunView {
 
 class Runtime {
  public:
-  // Without a monitor nothing crosses a boundary. `watch`, if given, sees each entry when the state holds it. Without
-  // `scripted` neither redeliver() nor cancel() is called, and what they look up is not kept.
-  explicit Runtime(Monitor monitor, std::function<void(const Entry&)> watch = {}, bool scripted = true)
-      : monitor_(std::move(monitor)), watch_(std::move(watch)), scripted_(scripted) {}
+  // Without a monitor nothing crosses a boundary. `watch`, if given, sees each entry when the state holds it. With
+  // `bodies` neither redeliver() nor cancel() is called, and what they look up is not kept; without, it is a script.
+  explicit Runtime(Monitor monitor, std::function<void(const Entry&)> watch = {}, Bodies* bodies = nullptr)
+      : monitor_(std::move(monitor)), watch_(std::move(watch)), bodies_(bodies), scripted_(bodies == nullptr) {}
   Runtime(const Runtime&) = delete;
 
   // For runs that begin from now on; the others keep their document. Errors: invalid; another graph, a lower version,
@@ -100,12 +111,13 @@ class Runtime {
   void answer(const std::string& node, const std::string& key, const std::string& by, bool approve,
               const std::optional<std::string>& digest, std::int64_t now);
   void cancel(const std::string& external, std::int64_t now);
-  // As answer() and cancel(), of what somebody else has checked; nothing if it is not open.
+  // As answer() and cancel(), of what somebody else has checked; nothing if it is not open. An answer needs the body
+  // that was asked about: wake() first.
   void answerSpan(const std::string& span, const std::string& by, bool approve, std::int64_t now);
   void cancelRun(const std::string& run, std::int64_t now);
   // Errors: notFound; no such message, or its run ended and a horizon has passed.
   Status redeliver(const std::string& run, const std::string& message, std::int64_t now);
-  // A dead message again, as `again`. Errors: notFound; no such dead letter within the horizon.
+  // A dead message again, as `again`. Errors: notFound; no such dead letter within the horizon. Needs its body, too.
   Status redrive(const std::string& run, const std::string& message, const std::string& again, std::int64_t now);
   // An ended run; nothing if there is none, or it goes on.
   void forgetRun(const std::string& run);
@@ -136,12 +148,13 @@ class Runtime {
   std::int64_t horizonMs() const { return horizonMs_; }
   // Of a message that waits. None: none such does.
   std::optional<std::string> keyOf(const std::string& message) const;
-  // A fold names bodies by digest (unread()); afterwards fill() asks once for each that is still needed. Null: it is
-  // not here.
+  // A fold names bodies by digest (unread()); afterwards fill() reads those that work needs. Returns what of the open
+  // ones is not here, those of questions among them, which it does not read.
   static Body unread(const std::string& digest);
-  void fill(const std::function<Body(const std::string& digest)>& find);
-  // Whether nothing that is open lacks its body.
-  bool isWhole() const;
+  std::vector<std::string> fill();
+  // Reads the body of a question (its span) or of a dead letter (the message). None: it is here, or there is no such;
+  // else the digest that is not.
+  std::optional<std::string> wake(const std::string& spanOrLetter);
 
   std::vector<RunView> runs() const;                   // in the order of their begin; without those that are forgotten
   std::vector<std::string> waitingFor() const;         // "node|key" of each open question, in order
@@ -159,25 +172,42 @@ class Runtime {
   using LaneView = std::pair<std::string_view, std::string_view>;
 
   struct Message {
-    std::string id;
+    Digest id;
     Run* run = nullptr;
     const Node* node = nullptr;  // of the run's document
     NodeState* state = nullptr;  // of the node
-    std::string_view edge;       // of names_, as the type
+    const Edge* edge = nullptr;  // likewise; of what an ingress was given: none
     std::string key;
-    std::string_view type;
-    mutable Body body;  // fill() reads it, a verdict may leave out parts of it
+    mutable Body body;      // null: it is not read; a verdict may leave out parts of it
+    mutable Digest digest;  // of a body that is not read
     Measures measures;
     std::int64_t sequence = 0;
 
     LaneView lane() const { return {node->id, key}; }
+    const std::string& type() const { return edge == nullptr ? node->out[0] : edge->as; }
+    const std::string& edgeName() const {
+      static const std::string none;
+      return edge == nullptr ? none : edge->name;
+    }
+    void setBody(Body given) const {
+      digest = given != nullptr && given->is_string() ? std::string(given->get_string()) : std::string();
+      body = digest.isNone() ? std::move(given) : nullptr;
+    }
+    std::string bodyDigest() const { return body == nullptr ? digest.hex() : digestOf(*body); }
   };
   using MessagePtr = std::shared_ptr<const Message>;
+  // Spans by the lanes of their messages.
+  struct ByLane {
+    using is_transparent = void;
+    bool operator()(const Message* a, const Message* b) const { return a->lane() < b->lane(); }
+    bool operator()(const Message* a, const LaneView& b) const { return a->lane() < b; }
+    bool operator()(const LaneView& a, const Message* b) const { return a < b->lane(); }
+  };
 
   enum class SpanState { running, asking, backoff };
   struct Span {
     MessagePtr message;
-    std::string id;
+    Digest id;
     SpanState state = SpanState::running;
     std::int64_t attempt = 0;
     std::int64_t number = 0;     // of its start
@@ -205,7 +235,7 @@ class Runtime {
     std::unordered_map<std::string, SentMessage> sent;
   };
   struct Run {
-    std::string id;
+    Digest id;
     std::string external;
     std::string_view status = "running";  // else of names_
     std::shared_ptr<const Document> document;
@@ -238,25 +268,29 @@ class Runtime {
     std::int64_t running = 0;
     std::int64_t asking = 0;
   };
-  // What was seen, and when; what is older than a horizon goes.
-  template <class Key>
+  // What was seen, by the first half of a SHA-256 of it, and when; what is older than a horizon goes.
   struct Seen {
-    std::map<Key, std::int64_t> at;
-    std::deque<std::pair<std::int64_t, typename std::map<Key, std::int64_t>::iterator>> order;
+    using Mark = std::array<std::uint64_t, 2>;
+    struct MarkHash {
+      std::size_t operator()(const Mark& mark) const { return mark[0]; }
+    };
+    boost::unordered_flat_map<Mark, std::int64_t, MarkHash> at;
+    std::deque<std::pair<std::int64_t, Mark>> order;
 
-    void see(const Key& key, std::int64_t now) {
-      const auto [seen, isNew] = at.try_emplace(key, now);
-      if (!isNew && seen->second == now) return;  // each moment of a key stands in the order once
+    void see(const Mark& mark, std::int64_t now) {
+      const auto [seen, isNew] = at.try_emplace(mark, now);
+      if (!isNew && seen->second == now) return;  // each moment of a mark stands in the order once
       seen->second = now;
-      order.emplace_back(now, seen);
+      order.emplace_back(now, mark);
     }
-    bool isFresh(const Key& key, std::int64_t now, std::int64_t horizonMs) const {
-      const auto found = at.find(key);
+    bool isFresh(const Mark& mark, std::int64_t now, std::int64_t horizonMs) const {
+      const auto found = at.find(mark);
       return found == at.end() || now - found->second > horizonMs;
     }
     void forget(std::int64_t now, std::int64_t horizonMs) {
       for (; !order.empty() && now - order.front().first > horizonMs; order.pop_front())
-        if (const auto [when, seen] = order.front(); seen->second == when) at.erase(seen);
+        if (const auto seen = at.find(order.front().second); seen != at.end() && seen->second == order.front().first)
+          at.erase(seen);
     }
   };
 
@@ -289,8 +323,18 @@ class Runtime {
 
   template <class Visit>
   void forEachOpen(const Visit& visit) const;
-  Run& run(const std::string& id) { return *runAt_.at(id); }
-  Span& span(const std::string& id) { return *spanAt_.at(id); }
+  Span* findSpan(const std::string& id) const {
+    const auto at = spanAt_.find(Digest(id));
+    return at == spanAt_.end() ? nullptr : *at;
+  }
+  Run* findRun(const std::string& id) const {
+    const auto at = runAt_.find(Digest(id));
+    return at == runAt_.end() ? nullptr : *at;
+  }
+  Run& run(const std::string& id);
+  Span& span(const std::string& id);
+  static void sleep(const Message& message);
+  std::optional<std::string> read(const Message& message);
   void enqueue(std::shared_ptr<Message> message);
   MessagePtr unqueue(std::int64_t sequence);
   void refresh(NodeState& node);
@@ -302,9 +346,8 @@ class Runtime {
   void forget();
   void erase(std::int64_t ordinal);
   std::uint32_t recurrencesOf(const std::string& ingress, const std::string& external) const;
-  static Hash arrivalOf(const std::string& ingress, const std::string& external) {
-    return sha256(concat(ingress, "|", external));
-  }
+  static Seen::Mark arrivalOf(const std::string& ingress, const std::string& external);
+  static Seen::Mark valueOf(const std::string& node, const std::string& key, const std::string& value);
   std::string_view named(const std::string& name) { return *names_.insert(name).first; }
 
   // The scheduler.
@@ -336,6 +379,7 @@ class Runtime {
 
   Monitor monitor_;
   std::function<void(const Entry&)> watch_;
+  Bodies* const bodies_;
   const bool scripted_;
   std::int64_t now_ = 0;
   std::shared_ptr<const Document> document_;
@@ -347,8 +391,8 @@ class Runtime {
   std::optional<std::size_t> cursor_;
 
   std::map<std::int64_t, Run> runs_;
-  std::unordered_map<std::string_view, Run*> runAt_;           // by the id in the run
-  std::set<std::pair<std::string_view, std::int64_t>> open_;   // external ids and ordinals of running ones, if scripted
+  boost::unordered_flat_set<Run*, ById, SameId> runAt_;
+  std::set<std::pair<std::string_view, std::int64_t>> open_;   // external ids and ordinals of running ones, in a script
   std::map<const Document*, std::int64_t> versions_;           // running ones of a document
   std::set<std::pair<std::int64_t, std::int64_t>> deadlines_;  // of running ones, with their ordinals
   std::deque<std::pair<std::int64_t, std::int64_t>> ended_;    // when, ordinal
@@ -356,17 +400,17 @@ class Runtime {
   std::int64_t begun_ = 0;
 
   std::map<std::int64_t, MessagePtr> queue_;
-  std::unordered_map<std::string, std::int64_t> queuedAt_;            // message id
-  std::unordered_map<std::string_view, std::int64_t> edgeQueued_;     // without those that are empty
-  std::map<LaneView, Span> spans_;                                    // by that of the message in the span
-  std::unordered_map<std::string_view, Span*> spanAt_;                // by the id in the span
+  boost::unordered_flat_set<const Message*, ById, SameId> queuedAt_;
+  std::unordered_map<std::string, std::int64_t> edgeQueued_;  // by name, without those that are empty
+  std::map<const Message*, Span, ByLane> spans_;
+  boost::unordered_flat_set<Span*, ById, SameId> spanAt_;
   std::set<std::tuple<std::int64_t, std::int64_t, Span*>> timeouts_;  // at, number of start
   std::set<std::tuple<std::int64_t, std::int64_t, Span*>> backoffs_;  // readyAt, number of start
 
-  std::unordered_set<std::string> names_;                            // of edges, types and ends
-  Seen<Hash> admitted_;                                              // of ingress and external id
-  Seen<std::tuple<std::string, std::string, std::string>> deduped_;  // node, key, value
-  std::map<std::uint64_t, std::uint32_t> recurrences_;               // begun of a hash of (ingress, external id)
+  std::unordered_set<std::string> names_;                                // of ends
+  Seen admitted_;                                                        // of ingress and external id
+  Seen deduped_;                                                         // node, key, value
+  boost::unordered_flat_map<std::uint64_t, std::uint32_t> recurrences_;  // begun of a hash of (ingress, external id)
   std::int64_t sequence_ = 0;
   std::int64_t started_ = 0;
   Entry entry_;

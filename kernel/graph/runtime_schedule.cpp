@@ -81,8 +81,9 @@ bool Runtime::startAt(NodeState& node) {
 void Runtime::begin(const MessagePtr& message, std::int64_t attempt) {
   const Run& run = *message->run;
   if (attempt == 1 && run.deliveries >= run.document->maxDeliveries) return bury(*message, "run_bound", false);
-  const std::string id = identityOf("v1|span|" + run.id + "|" + message->node->id + "|" + message->id);
-  emit(Delivered{run.id, message->node->id, message->id, message->key, id, attempt});
+  const std::string runId = run.id.hex(), messageId = message->id.hex();
+  const std::string id = identityOf("v1|span|" + runId + "|" + message->node->id + "|" + messageId);
+  emit(Delivered{runId, message->node->id, messageId, message->key, id, attempt});
   work(span(id), false);
 }
 
@@ -93,16 +94,16 @@ void Runtime::work(Span& span, bool resumed) {
   if (crosses && !span.passed && !passGate(span)) return;
   const MessagePtr message = span.message;
   if (node.kind == NodeKind::counselor)
-    emit(Asked{message->run->id, node.id, span.id, message->key, message->body, "counselor"});
+    emit(Asked{message->run->id.hex(), node.id, span.id.hex(), message->key, message->body, "counselor"});
   else if (node.kind == NodeKind::ingress)
-    complete(span, {{std::string(message->type), message->body}});
+    complete(span, {{message->type(), message->body}});
   else if (node.kind == NodeKind::function)
     completeFunction(span);
   else if (node.kind == NodeKind::egress && !node.sink)
     complete(span, {});
   else
-    taken_.work.push_back({span.id, span.attempt, message->run->id, message->run->document, node.id,
-                           std::string(message->type), message->body, resumed});
+    taken_.work.push_back({span.id.hex(), span.attempt, message->run->id.hex(), message->run->document, node.id,
+                           message->type(), message->body, resumed});
 }
 
 // Whether the body may cross now. The verdict holds for every attempt of the span.
@@ -112,9 +113,9 @@ bool Runtime::passGate(Span& span) {
   Decision decision;
   if (monitor_ && node.monitor) decision = monitor_(*node.monitor, *message->body);
   if (decision.verdict == "deny" && mutated("graphOpenGate")) decision.verdict = "allow";
-  Judged judged{message->run->id, node.id, span.id, decision.verdict, decision.token};
+  Judged judged{message->run->id.hex(), node.id, span.id.hex(), decision.verdict, decision.token};
   const bool redacted = decision.verdict == "redact";
-  const bool fits = !redacted || conforms(decision.body, message->run->document->type(message->type)->schema);
+  const bool fits = !redacted || conforms(decision.body, message->run->document->type(message->type())->schema);
   judged.passes = fits && (redacted || decision.verdict == "allow" || decision.verdict == "require-human");
   if (redacted && fits) judged.redacted = std::make_shared<const json::value>(std::move(decision.body));
   const bool passes = judged.passes;
@@ -125,7 +126,7 @@ bool Runtime::passGate(Span& span) {
     return false;
   }
   if (decision.verdict != "require-human") return true;
-  emit(Asked{message->run->id, node.id, span.id, message->key, message->body, "require-human"});
+  emit(Asked{message->run->id.hex(), node.id, span.id.hex(), message->key, message->body, "require-human"});
   return false;
 }
 
@@ -133,7 +134,8 @@ bool Runtime::passGate(Span& span) {
 
 void Runtime::failSpan(Span& span, const std::string& why, bool terminal, std::string_view cause) {
   const MessagePtr message = span.message;
-  Failed failed{message->run->id, message->node->id, span.id, span.attempt, why, std::nullopt, std::string(cause)};
+  Failed failed{message->run->id.hex(), message->node->id, span.id.hex(), span.attempt, why,
+                std::nullopt,           std::string(cause)};
   if (!terminal && span.attempt < message->node->retry.maxAttempts) {
     const std::int64_t wait = message->node->backoffMs(span.attempt);
     failed.retryAtMs = wait > kNever - now_ ? kNever : now_ + wait;
@@ -146,7 +148,7 @@ void Runtime::failSpan(Span& span, const std::string& why, bool terminal, std::s
 void Runtime::bury(const Message& message, const std::string& reason, bool poisons) {
   Run& run = *message.run;
   const Lane lane(message.lane());
-  emit(Dead{run.id, lane.first, message.id, lane.second, reason, poisons});
+  emit(Dead{run.id.hex(), lane.first, message.id.hex(), lane.second, reason, poisons});
   if (!poisons) return;
   std::vector<MessagePtr> later;
   for (const auto& [sequence, other] : run.queued)
@@ -173,7 +175,7 @@ void Runtime::completeFunction(Span& span) {
   const MessagePtr message = span.message;
   const Node& node = *message->node;
   if (node.name != "collect") {
-    auto outputs = evaluate(node, std::string(message->type), *message->body);
+    auto outputs = evaluate(node, message->type(), *message->body);
     if (!outputs) return failSpan(span, "schema", true);
     return complete(span, sendings(*std::move(outputs)));
   }
@@ -190,7 +192,8 @@ void Runtime::complete(Span& span, const std::vector<Sending>& outputs) {
   const MessagePtr message = span.message;
   const Node& node = *message->node;
   const Document& document = *message->run->document;
-  if (node.kind == NodeKind::egress && !node.sink) emit(Emitted{message->run->id, node.id, message->id, message->body});
+  const std::string runId = message->run->id.hex();
+  if (node.kind == NodeKind::egress && !node.sink) emit(Emitted{runId, node.id, message->id.hex(), message->body});
   std::vector<std::pair<const Edge*, const Sending*>> sends;
   std::map<const Edge*, std::int64_t> counts;
   for (const Sending& output : outputs) {
@@ -210,8 +213,8 @@ void Runtime::complete(Span& span, const std::vector<Sending>& outputs) {
         const auto at = measures.try_emplace(edge, value).first;
         at->second = std::min(at->second, value);
       }
-  const std::string id = span.id;
-  emit(Finished{message->run->id, node.id, id, std::int64_t(sends.size())});
+  const std::string id = span.id.hex();
+  emit(Finished{runId, node.id, id, std::int64_t(sends.size())});
   counts.clear();
   for (const auto& [edge, output] : sends) send(*message, id, *edge, *output, counts[edge]++, measures);
 }
@@ -227,14 +230,16 @@ void Runtime::send(const Message& cause, const std::string& span, const Edge& ed
                    std::int64_t count, const Measures& measures) {
   Run& run = *cause.run;
   const json::value& body = *output.body;
-  Message message{.id = identityOf("v1|message|" + run.id + "|" + span + "|" + edge.name + "|" + std::to_string(count)),
+  const std::string runId = run.id.hex();
+  const std::string id = identityOf(concat("v1|message|", runId, "|", span, "|", edge.name, "|", count));
+  Message message{.id = id,
                   .run = &run,
                   .node = run.document->node(edge.to),
                   .key = edge.key.empty() ? cause.key : keyText(*valueAt(body, edge.key))};
-  Sent sent{.run = run.id,
+  Sent sent{.run = runId,
             .node = edge.to,
             .edge = edge.name,
-            .message = message.id,
+            .message = id,
             .key = message.key,
             .type = edge.as,
             .body = output.body,
@@ -253,8 +258,8 @@ void Runtime::send(const Message& cause, const std::string& span, const Edge& ed
   }
   if (!edge.dedup.empty()) {
     sent.dedup = keyText(*valueAt(body, edge.dedup));
-    if (!deduped_.isFresh({edge.to, sent.key, *sent.dedup}, now_, run.document->horizonMs))
-      return emit(Duplicate{run.id, edge.to, edge.name, message.id, message.key, sent.counts});
+    if (!deduped_.isFresh(valueOf(edge.to, sent.key, *sent.dedup), now_, run.document->horizonMs))
+      return emit(Duplicate{runId, edge.to, edge.name, id, message.key, sent.counts});
   }
   emit(std::move(sent));
   if (run.rare().poisoned.contains(Lane(message.lane()))) bury(message, "after_failure", false);
@@ -275,13 +280,13 @@ void Runtime::stop(Run& run, const std::string& status) {
       if (effect->undo.empty()) continue;
       const std::string operation = identityOf("v1|compensate|" + effect->span);
       taken_.undos.push_back({operation, effect->undo, effect->span});
-      emit(Compensated{run.id, effect->node, effect->span, operation, effect->undo});
+      emit(Compensated{run.id.hex(), effect->node, effect->span, operation, effect->undo});
     }
   end(run, status);
 }
 
 void Runtime::end(Run& run, const std::string& status) {
-  emit(Ended{run.id, status, run.deliveries, run.dead});
+  emit(Ended{run.id.hex(), status, run.deliveries, run.dead});
   close();
 }
 

@@ -1,6 +1,8 @@
 // The fold: how each line changes the state of the runs.
 #include <algorithm>
+#include <cstring>
 
+#include "base/check.h"
 #include "base/mutant.h"
 #include "kernel/graph/runtime.h"
 
@@ -14,7 +16,34 @@ std::uint64_t recurrenceKey(const std::string& ingress, const std::string& exter
   return std::hash<std::string>()(ingress + "|" + external);
 }
 
+std::array<std::uint64_t, 2> markOf(const std::string& what) {
+  const Hash hash = sha256(what);
+  std::array<std::uint64_t, 2> mark;
+  std::memcpy(mark.data(), hash.data(), sizeof mark);
+  return mark;
+}
+
 }  // namespace
+
+Runtime::Seen::Mark Runtime::arrivalOf(const std::string& ingress, const std::string& external) {
+  return markOf(concat(ingress, "|", external));
+}
+
+Runtime::Seen::Mark Runtime::valueOf(const std::string& node, const std::string& key, const std::string& value) {
+  return markOf(concat(node, "|", key.size(), "|", key, "|", value));
+}
+
+Runtime::Run& Runtime::run(const std::string& id) {
+  Run* const found = findRun(id);
+  WITAN_CHECK(found != nullptr, "a run that is known");
+  return *found;
+}
+
+Runtime::Span& Runtime::span(const std::string& id) {
+  Span* const found = findSpan(id);
+  WITAN_CHECK(found != nullptr, "a span that is open");
+  return *found;
+}
 
 void Runtime::apply(const Entry& entry) {
   for (const Line& line : entry) fold(line);
@@ -66,44 +95,48 @@ void Runtime::on(const Begun& fact) {
   run.document = document_;
   run.ordinal = begun_;
   run.deadline = later(now_, document_->timeoutMs);
-  runAt_[run.id] = &run;
+  runAt_.insert(&run);
   if (scripted_) open_.emplace(run.external, run.ordinal);
   ++versions_[run.document.get()];
   deadlines_.emplace(run.deadline, run.ordinal);
-  enqueue(std::make_shared<Message>(Message{.id = fact.message,
-                                            .run = &run,
-                                            .node = document_->node(fact.node),
-                                            .key = fact.key,
-                                            .type = named(fact.type),
-                                            .body = fact.body}));
+  Message message{.id = fact.message, .run = &run, .node = document_->node(fact.node), .key = fact.key};
+  message.setBody(fact.body);
+  enqueue(std::make_shared<Message>(std::move(message)));
 }
 
 void Runtime::on(const Sent& fact) {
   Run& of = run(fact.run);
   if (fact.counts) ++of.rareToChange().passes[fact.edge];
-  if (fact.dedup) deduped_.see({fact.node, fact.key, *fact.dedup}, now_);
+  if (fact.dedup) deduped_.see(valueOf(fact.node, fact.key, *fact.dedup), now_);
   if (scripted_) of.rareToChange().sent[fact.message] = {fact.node, fact.key, now_};
-  enqueue(std::make_shared<Message>(Message{.id = fact.message,
-                                            .run = &of,
-                                            .node = of.document->node(fact.node),
-                                            .edge = named(fact.edge),
-                                            .key = fact.key,
-                                            .type = named(fact.type),
-                                            .body = fact.body,
-                                            .measures = fact.measures}));
+  Message message{.id = fact.message,
+                  .run = &of,
+                  .node = of.document->node(fact.node),
+                  .edge = of.document->edge(fact.edge),
+                  .key = fact.key,
+                  .measures = fact.measures};
+  message.setBody(fact.body);
+  enqueue(std::make_shared<Message>(std::move(message)));
 }
 
 void Runtime::on(const Delivered& fact) {
   Span* at = nullptr;
   if (fact.attempt == 1) {
-    MessagePtr message = unqueue(queuedAt_.at(fact.message));
-    Span& made = spans_[message->lane()];
+    const auto queued = queuedAt_.find(Digest(fact.message));
+    WITAN_CHECK(queued != queuedAt_.end(), "a message that waits");
+    MessagePtr message = unqueue((*queued)->sequence);
+    if (const auto busy = spans_.find(message.get()); busy != spans_.end()) {  // of a lane that a mutant unlocked
+      auto moved = spans_.extract(busy);
+      moved.key() = message.get();
+      spans_.insert(std::move(moved));
+    }
+    Span& made = spans_[message.get()];
     at = &made;
     made.id = fact.span;  // for good: spanAt_ refers to it
     made.message = std::move(message);
     ++made.message->run->deliveries;
     made.message->run->spans.insert(at);
-    spanAt_[made.id] = at;
+    spanAt_.insert(at);
     NodeState& node = *made.message->state;
     ++node.running;
     refreshHead(fact.key, node, false);
@@ -125,7 +158,8 @@ void Runtime::on(const Redriven& fact) {
   Run& of = run(fact.run);
   Rare& rare = of.rareToChange();
   const auto letter = std::find_if(rare.letters.begin(), rare.letters.end(),
-                                   [&](const MessagePtr& message) { return message->id == fact.dead; });
+                                   [&](const MessagePtr& message) { return message->id == Digest(fact.dead); });
+  WITAN_CHECK(letter != rare.letters.end(), "a dead letter that is kept");
   auto again = std::make_shared<Message>(**letter);
   again->id = fact.message;
   rare.letters.erase(letter);
@@ -152,10 +186,14 @@ void Runtime::on(const Redriven& fact) {
 void Runtime::on(const Judged& fact) {
   Span& of = span(fact.span);
   of.passed = fact.passes;
-  if (fact.redacted) of.message->body = fact.redacted;
+  if (fact.redacted) of.message->setBody(fact.redacted);
 }
 
-void Runtime::on(const Asked& fact) { setState(span(fact.span), SpanState::asking); }
+void Runtime::on(const Asked& fact) {
+  Span& of = span(fact.span);
+  setState(of, SpanState::asking);
+  if (!scripted_) sleep(*of.message);
+}
 
 void Runtime::on(const Answered& fact) {
   Span& of = span(fact.span);
@@ -181,17 +219,19 @@ void Runtime::on(const Dead& fact) {
   touched_.insert(of.ordinal);
   if (fact.poisons) rare.poisoned.insert(Lane(lane));
   if (fact.reason == "run_bound") cursor_ = nodes_.at(fact.node).position;
-  if (const auto queued = queuedAt_.find(fact.message); queued != queuedAt_.end()) {
-    rare.letters.push_back(unqueue(queued->second));
-    return;
-  }
-  if (const auto at = spans_.find(lane); at != spans_.end() && at->second.message->id == fact.message) {
-    rare.letters.push_back(at->second.message);
+  const auto bury = [&](const MessagePtr& message) {
+    if (!scripted_) sleep(*message);
+    rare.letters.push_back(message);
+  };
+  const Digest id = fact.message;
+  if (const auto queued = queuedAt_.find(id); queued != queuedAt_.end()) return bury(unqueue((*queued)->sequence));
+  if (const auto at = spans_.find(lane); at != spans_.end() && at->second.message->id == id) {
+    bury(at->second.message);
     return release(at->second);
   }
   for (auto at = rare.collected.begin(); at != rare.collected.end(); ++at) {
     if (LaneView(at->first) != lane) continue;
-    std::erase_if(at->second, [&](const MessagePtr& message) { return message->id == fact.message; });
+    std::erase_if(at->second, [&](const MessagePtr& message) { return message->id == id; });
     if (at->second.empty()) rare.collected.erase(at);
     return;
   }
@@ -214,6 +254,7 @@ void Runtime::on(const Finished& fact) {
 void Runtime::on(const Failed& fact) {
   Span& of = span(fact.span);
   if (!fact.retryAtMs) {
+    if (!scripted_) sleep(*of.message);
     of.message->run->rareToChange().letters.push_back(of.message);
     return release(of);
   }
@@ -238,8 +279,8 @@ void Runtime::enqueue(std::shared_ptr<Message> message) {
   kept->run->queued.emplace(sequence_, kept);
   node.queues[kept->key].emplace(sequence_, kept);
   ++node.queued;
-  ++edgeQueued_[kept->edge];
-  queuedAt_[kept->id] = sequence_;
+  ++edgeQueued_[kept->edgeName()];
+  queuedAt_.insert(kept.get());
   queue_.emplace(sequence_, kept);
   refreshHead(kept->key, node, !spans_.contains(kept->lane()));
 }
@@ -248,7 +289,7 @@ Runtime::MessagePtr Runtime::unqueue(std::int64_t sequence) {
   const auto found = queue_.find(sequence);
   MessagePtr message = std::move(found->second);
   queue_.erase(found);
-  queuedAt_.erase(message->id);
+  queuedAt_.erase(message.get());
   message->run->queued.erase(sequence);
   touched_.insert(message->run->ordinal);
   NodeState& node = *message->state;
@@ -257,7 +298,7 @@ Runtime::MessagePtr Runtime::unqueue(std::int64_t sequence) {
   queue->second.erase(sequence);
   if (queue->second.empty()) node.queues.erase(queue);
   --node.queued;
-  if (const auto edge = edgeQueued_.find(message->edge); --edge->second == 0) edgeQueued_.erase(edge);
+  if (const auto edge = edgeQueued_.find(message->edgeName()); --edge->second == 0) edgeQueued_.erase(edge);
   refreshHead(message->key, node, !spans_.contains(message->lane()));
   return message;
 }
@@ -317,8 +358,8 @@ void Runtime::release(Span& span) {
   --node.running;
   message->run->spans.erase(&span);
   touched_.insert(message->run->ordinal);
-  spanAt_.erase(span.id);
-  spans_.erase(message->lane());
+  spanAt_.erase(&span);
+  spans_.erase(message.get());
   refreshHead(message->key, node, true);
 }
 
@@ -332,15 +373,15 @@ void Runtime::forget() {
 
 void Runtime::erase(std::int64_t ordinal) {
   const auto at = runs_.find(ordinal);
-  runAt_.erase(at->second.id);
+  runAt_.erase(&at->second);
   touched_.erase(at->first);
   runs_.erase(at);
 }
 
 void Runtime::forgetRun(const std::string& id) {
-  const auto of = runAt_.find(id);
-  if (of == runAt_.end() || of->second->isRunning()) return;
-  const std::int64_t ordinal = of->second->ordinal;
+  const Run* of = findRun(id);
+  if (of == nullptr || of->isRunning()) return;
+  const std::int64_t ordinal = of->ordinal;
   std::erase_if(ended_, [&](const auto& ended) { return ended.second == ordinal; });
   erase(ordinal);
 }
@@ -350,28 +391,28 @@ std::string Runtime::fingerprint() const {
                     (cursor_ ? order_[*cursor_].first : std::string()) + "," + (document_ ? document_->digest : "") +
                     "\n";
   for (const auto& [sequence, message] : queue_) {
-    all += "q" + std::to_string(sequence) + message->id + digestOf(*message->body);
+    all += concat("q", sequence, message->id.hex(), message->bodyDigest());
     for (const auto& [edge, value] : message->measures) all += edge + std::to_string(value);
   }
-  for (const auto& [lane, span] : spans_)
-    all += "\ns" + span.id + std::to_string(int(span.state)) + "," + std::to_string(span.attempt) + "," +
+  for (const auto& [message, span] : spans_)
+    all += "\ns" + span.id.hex() + std::to_string(int(span.state)) + "," + std::to_string(span.attempt) + "," +
            std::to_string(span.number) + "," + std::to_string(span.timeoutAt) + "," + std::to_string(span.readyAt) +
-           std::to_string(span.passed) + digestOf(*span.message->body);
+           std::to_string(span.passed) + message->bodyDigest();
   for (const auto& [ordinal, run] : runs_) {
-    all += concat("\nr", run.id, run.status, run.deliveries, ",", run.dead);
+    all += concat("\nr", run.id.hex(), run.status, run.deliveries, ",", run.dead);
     for (const auto& [edge, count] : run.rare().passes) all += edge + std::to_string(count);
     for (const auto& [lane, messages] : run.rare().collected)
-      for (const MessagePtr& message : messages) all += message->id;
+      for (const MessagePtr& message : messages) all += message->id.hex();
     for (const Lane& lane : run.rare().poisoned) all += lane.first + "|" + lane.second;
     for (const EffectDone& effect : run.rare().effects) all += effect.span;
     std::map<std::string, std::int64_t> sent;
     for (const auto& [message, one] : run.rare().sent) sent[message] = one.atMs;
     for (const auto& [message, at] : sent) all += message + std::to_string(at);
   }
-  for (const auto& [what, at] : admitted_.at) all += toHex(what) + std::to_string(at);
-  for (const auto& [what, at] : deduped_.at)
-    all += std::get<0>(what) + "|" + std::get<1>(what) + "|" + std::get<2>(what) + std::to_string(at);
-  for (const auto& [hash, count] : recurrences_) all += "," + std::to_string(count);
+  for (const Seen* seen : {&admitted_, &deduped_})
+    for (const auto& [mark, at] : std::map(seen->at.begin(), seen->at.end()))
+      all += concat(mark[0], ",", mark[1], ",", at, ";");
+  for (const auto& [hash, count] : std::map(recurrences_.begin(), recurrences_.end())) all += concat(",", count);
   for (const auto& [id, state] : order_)
     all += "\nn" + id + std::to_string(state->running) + "," + std::to_string(state->asking) + "," +
            std::to_string(state->queued) + "," + std::to_string(state->ready.size());

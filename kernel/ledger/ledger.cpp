@@ -177,6 +177,15 @@ Status Ledger::checkHead(const SignedHead& head) const {
                  "entries were altered: find them with witan ledger verify, and restore the store from a copy");
 }
 
+namespace {
+
+// Large states are written less often: together they are about as many bytes as the log.
+std::uint64_t entriesSpared(std::uint64_t bytes) {
+  return std::max(bytes / kBytesAnEntry, kSnapshotEvery) - kSnapshotEvery;
+}
+
+}  // namespace
+
 // From the snapshot if there is a good one, else from nothing.
 Status Ledger::restore(const DomainModule& module, const LedgerOptions& options) {
   PartitionOptions partition = options.partition;
@@ -189,7 +198,12 @@ Status Ledger::restore(const DomainModule& module, const LedgerOptions& options)
     if (newest.ok() && *newest) {
       WITAN_DO(restoreEpochStarts());
       snapshotBatches_ = **batches;
-      snapshotEntries_ = partition_->size();
+      std::uint64_t bytes = 0;
+      WITAN_DO(store_.scan(kSnapshotEntityPrefix, {}, [&](std::string_view, std::string_view value) {
+        bytes += value.size();
+        return true;
+      }));
+      snapshotEntries_ = partition_->size() + entriesSpared(bytes);
       recovery_.snapshotBatches = snapshotBatches_;
       return okStatus();
     }
@@ -215,9 +229,7 @@ Status Ledger::snapshotIfDue(std::uint64_t entries) {
       firstSeqs_.size(), {firstSeqs_.begin() + static_cast<std::ptrdiff_t>(snapshotBatches_), firstSeqs_.end()}, out);
   WITAN_DO(store_.write(out));
   snapshotBatches_ = firstSeqs_.size();
-  // Large states are written less often: together they are about as many bytes as the log.
-  const std::uint64_t spared = std::max(out.bytes() / kBytesAnEntry, kSnapshotEvery) - kSnapshotEvery;
-  snapshotEntries_ = partition_->size() + spared;
+  snapshotEntries_ = partition_->size() + entriesSpared(out.bytes());
   return okStatus();
 }
 

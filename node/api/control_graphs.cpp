@@ -2,6 +2,7 @@
 // proposals to the domain graph (control_requests.cpp).
 #include "agents/episode/transcript.h"
 #include "agents/host/builtin_tools.h"
+#include "agents/wake/host_choice.h"
 #include "agents/wake/wake_job.h"
 #include "base/bytes.h"
 #include "base/quote.h"
@@ -155,6 +156,19 @@ std::string wrongTriggers(const graph::Document* document) {
   return "";
 }
 
+// Their spans would run into their timeouts.
+void warnOfAgents(Daemon& daemon, const graph::Document& document, std::vector<std::string>& warnings) {
+  replication::Space* space = bodiesOf(daemon).records();
+  const auto members = daemon.replica().data().membership();
+  if (space == nullptr || !members.ok()) return;
+  std::vector<std::string> devices = members->presentDevices();
+  devices.push_back(daemon.replica().device());
+  for (const graph::Node& node : document.nodes)
+    if (node.kind == graph::NodeKind::agent && agents::hostsAmong(*space, node.name, devices).empty())
+      warnings.push_back(concat("node ", node.id, ": no device hosts the agent ", node.name,
+                                " yet: start a device with it (witan up --agent)"));
+}
+
 void deploy(const ApiContext& context, const DeployRequest& asked, Later<GraphDeployed> later) {
   Daemon& daemon = context.daemon;
   if (const Status kept = needsLedgers(daemon); !kept.ok()) return later.refuse(kept.error());
@@ -176,6 +190,7 @@ void deploy(const ApiContext& context, const DeployRequest& asked, Later<GraphDe
   };
   for (const graph::Finding& one : checked.warnings)
     made.warnings.push_back(one.id + " " + one.place + ": " + one.message);
+  warnOfAgents(daemon, *checked.document, made.warnings);
   if (const Status kept = bodiesOf(daemon).keep({std::make_shared<const json::value>(source)}); !kept.ok())
     return later.refuse(kept.error());
   if (const Status durable = daemon.tick(); !durable.ok()) return later.refuse(durable.error());
@@ -229,9 +244,9 @@ void sendMessage(const ApiContext& context, const SendRequest& asked, Later<Grap
 
 RunRow rowOf(const std::string& graph, const domains::graph::Run& run,
              const std::vector<domains::graph::Question>& questions, GraphBodies& bodies) {
-  RunRow row{graph, run.id, run.external, run.status, run.version, run.deliveries, run.dead, run.open, {}};
+  RunRow row{graph, run.id.hex(), run.external, run.status, run.version, run.deliveries, run.dead, run.open, {}};
   for (const domains::graph::Question& one : questions) {
-    if (one.run != run.id) continue;
+    if (one.run != row.run) continue;
     const graph::Body body = bodies.find(one.digest);
     row.questions.push_back({one.node, one.span, one.digest, body ? std::optional(*body) : std::nullopt, one.who});
   }
@@ -324,7 +339,7 @@ Result<FoundRun> findRun(Daemon& daemon, const std::string& named) {
   std::vector<FoundRun> byExternal;
   forEachGraph(daemon, [&](PartitionHost& host, const std::string& id, const kernel::EntityState* state) {
     for (domains::graph::Run& run : domains::graph::runsIn(state)) {
-      if (run.id == named)
+      if (run.id.hex() == named)
         byId = FoundRun{&host, id, std::move(run)};
       else if (run.external == named)
         byExternal.push_back({&host, id, std::move(run)});
@@ -335,7 +350,7 @@ Result<FoundRun> findRun(Daemon& daemon, const std::string& named) {
     return notFound("no run " + inQuotes(named) + " is known here", "see: witan graph list --runs");
   if (byExternal.size() == 1) return std::move(byExternal.front());
   std::string ids;
-  for (const FoundRun& one : byExternal) ids += concat(ids.empty() ? "" : ", ", one.graph, " ", one.run.id);
+  for (const FoundRun& one : byExternal) ids += concat(ids.empty() ? "" : ", ", one.graph, " ", one.run.id.hex());
   return conflict(concat(byExternal.size(), " runs have the external id ", inQuotes(named), ": ", ids),
                   "name one by its id: witan graph list --runs");
 }
@@ -376,10 +391,11 @@ Result<RunShown> showRun(const ApiContext& context, const RunRequest& asked) {
     shown.outputs.push_back({one.node, body ? std::optional(*body) : std::nullopt});
   }
   for (const domains::graph::Letter& one : domains::graph::lettersIn(state, run.id))
-    shown.letters.push_back({one.message.id, one.message.node, one.message.key, one.reason, one.message.digest, true});
+    shown.letters.push_back(
+        {one.message.id.hex(), one.message.node, one.message.key, one.reason, one.message.digest.hex(), true});
   WITAN_SET(shown.digest, documentOf(*host, id, run.version));
   if (const graph::Body document = bodies.find(shown.digest)) shown.bound = graph::checkGraph(*document, {}).bound;
-  WITAN_SET(shown.steps, stepsOf(*host, id, run.id));
+  WITAN_SET(shown.steps, stepsOf(*host, id, shown.run.run));
   addLost(shown);
   return shown;
 }

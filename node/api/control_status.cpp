@@ -163,11 +163,15 @@ Check publishedCheck(Daemon& daemon, const WitnessRounds& witnesses) {
 Check witnessesCheck(Daemon& daemon) {
   const Replica& replica = daemon.replica();
   if (const WitnessRounds* witnesses = daemon.witnesses()) return publishedCheck(daemon, *witnesses);
+  bool decided = false;
   std::vector<std::string> alone;
   for (const auto& [id, host] : replica.hosts()) {
     const HeadExchange::Heads* known = replica.heads().find(id);
-    if (host->entries() > 0 && replica.owns(*host) && (known == nullptr || !known->witnessed)) alone.push_back(id);
+    if (host->entries() == 0 || !replica.owns(*host)) continue;
+    decided = true;
+    if (known == nullptr || !known->witnessed) alone.push_back(id);
   }
+  if (!decided) return {"witnesses", true, "no ledger is decided here yet"};
   if (alone.empty()) return {"witnesses", true, "other devices have signed the ledgers that are decided here"};
   return {"witnesses", true, "unwitnessed: no other device has signed " + countOf(alone) + ", decided here"};
 }

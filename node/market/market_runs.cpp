@@ -117,7 +117,7 @@ void MarketRuns::poll() {
     if (host == nullptr || !host->showsLog()) continue;
     for (const domains::graph::Run& run : domains::graph::runsIn(host->partition().state(graph)))
       if (run.external == external && run.status != "running")
-        ended.emplace_back(external, resultOf(request, *host, run.id, run.status == "completed"));
+        ended.emplace_back(external, resultOf(request, *host, run.id.hex(), run.status == "completed"));
   }
   for (const auto& [external, result] : ended) {
     running_.erase(external);

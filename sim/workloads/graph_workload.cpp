@@ -128,12 +128,14 @@ class GraphWorkload final : public Workload {
     if (runs.empty()) return;
     const domains::graph::Run& run = runs[event.m % runs.size()];
     if (run.status == "running")
-      return propose(c_, clients_, at, "Operator", operation, {{"type", "Cancel"}, {"run", run.id}, {"why", "a test"}});
+      return propose(c_, clients_, at, "Operator", operation,
+                     {{"type", "Cancel"}, {"run", run.id.hex()}, {"why", "a test"}});
     const auto letters = domains::graph::lettersIn(state, run.id);
     if (letters.empty()) return;
     c_.probe("graph: dead letter sent again");
-    propose(c_, clients_, at, "Operator", operation,
-            {{"type", "Redrive"}, {"run", run.id}, {"message", letters[event.m % letters.size()].message.id}});
+    propose(
+        c_, clients_, at, "Operator", operation,
+        {{"type", "Redrive"}, {"run", run.id.hex()}, {"message", letters[event.m % letters.size()].message.id.hex()}});
   }
 
   const kernel::DomainModule* const module_;  // null: no graph runs

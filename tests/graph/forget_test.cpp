@@ -1,4 +1,4 @@
-// What a runtime forgets, and what it never does: an id is not given twice.
+// What a runtime forgets, what it lets lie on the disk, and what it never forgets: an id is not given twice.
 #include <gtest/gtest.h>
 
 #include "kernel/graph/script.h"
@@ -24,11 +24,11 @@ std::shared_ptr<const Document> documentOf(std::int64_t version, const std::stri
   return read.document;
 }
 
+Decision letPass(const Crossing&, const json::value& body) { return {"allow", "", body}; }
+
 class Forgetting : public ::testing::Test {
  protected:
-  Forgetting() : runtime([](const Crossing&, const json::value& body) { return Decision{"allow", "", body}; }) {
-    EXPECT_TRUE(runtime.deploy(documentOf(1, "a"), 0).ok());
-  }
+  Forgetting() : runtime(letPass) { EXPECT_TRUE(runtime.deploy(documentOf(1, "a"), 0).ok()); }
   void arrive(const std::string& external, std::int64_t at) {
     runtime.admit("in", external, json::object(), at);
     runtime.dispatch(at);
@@ -82,32 +82,136 @@ TEST_F(Forgetting, AMessageComesAgainWithinTheHorizonOnly) {
   EXPECT_FALSE(runtime.redeliver(runId("x"), message, kHorizonMs).ok()) << "it is forgotten";
 }
 
-// What died in the hands of an agent can be sent again, once.
-TEST(Redriven, AMessageThatAnAgentFailed) {
-  const json::value from = parseJson(R"({"graph":{"id":"g","version":1,"format":1},"monitor":{"boundaries":["intake"]},
+// in -> `node`, of kind `kind`.
+std::shared_ptr<const Document> oneNode(std::int64_t version, const std::string& node, const std::string& kind) {
+  const json::value from =
+      parseJson(concat(R"({"graph":{"id":"g","version":)", version, R"(,"format":1},"monitor":{"boundaries":["intake"]},
     "type":[{"name":"T","schema":{"type":"object"}}],
     "node":[{"id":"in","kind":"ingress","out":["T"],"monitor":{"boundary":"intake","operation":"admit"}},
-            {"id":"a","kind":"agent","agent":"a","version":"1","in":["T"],"out":["T"]}],
-    "edge":[{"from":"in","to":"a","type":"T"}]})")
-                               .value();
+            {"id":")",
+                       node, R"(",)", kind, R"(,"in":["T"],"out":["T"]}],
+    "edge":[{"from":"in","to":")",
+                       node, R"(","type":"T"}]})"))
+          .value();
   const ReadDocument read = readDocument(from);
-  ASSERT_TRUE(read.document) << read.findings.at(0).message;
-  Runtime runtime([](const Crossing&, const json::value& body) { return Decision{"allow", "", body}; });
-  ASSERT_TRUE(runtime.deploy(read.document, 0).ok());
+  EXPECT_TRUE(read.document) << read.findings.at(0).message;
+  return read.document;
+}
+constexpr const char* kAgent = R"("kind":"agent","agent":"a","version":"1")";
+constexpr const char* kPerson = R"("kind":"counselor","who":["dr"],"timeoutMs":60000)";
+
+template <class F>
+std::optional<F> lastOf(const std::vector<Entry>& entries) {
+  std::optional<F> last;
+  for (const Entry& entry : entries)
+    for (const Line& line : entry)
+      if (const auto* fact = std::get_if<F>(&line.fact)) last = *fact;
+  return last;
+}
+
+// What died in the hands of an agent can be sent again, once.
+TEST(Redriven, AMessageThatAnAgentFailed) {
+  Runtime runtime(letPass);
+  ASSERT_TRUE(runtime.deploy(oneNode(1, "a", kAgent), 0).ok());
   runtime.admit("in", "x", json::object(), 0);
   runtime.dispatch(0);
-  std::optional<Delivered> given;
-  for (const Entry& entry : runtime.take().entries)
-    for (const Line& line : entry)
-      if (const auto* delivered = std::get_if<Delivered>(&line.fact)) given = *delivered;
+  const auto given = lastOf<Delivered>(runtime.take().entries);
   ASSERT_TRUE(given);
-  EXPECT_FALSE(runtime.redrive(runId("x"), given->message, "again", 1).ok()) << "it lives";
+  EXPECT_FALSE(runtime.redrive(runId("x"), given->message, identityOf("again"), 1).ok()) << "it lives";
   runtime.fail(given->span, given->attempt, "cannot", true, 1);
   EXPECT_EQ(runtime.runs().at(0).dead, 1);
-  ASSERT_TRUE(runtime.redrive(runId("x"), given->message, "again", 2).ok());
+  ASSERT_TRUE(runtime.redrive(runId("x"), given->message, identityOf("again"), 2).ok());
   runtime.dispatch(2);
   EXPECT_EQ(runtime.runs().at(0).open, 1);
-  EXPECT_FALSE(runtime.redrive(runId("x"), given->message, "once more", 3).ok());
+  EXPECT_FALSE(runtime.redrive(runId("x"), given->message, identityOf("once more"), 3).ok());
+}
+
+// The run has ended and another node was served last, so the state of its node went with a later version. It comes
+// back with the message.
+TEST(Redriven, OfANodeThatALaterVersionLacks) {
+  Runtime runtime(letPass);
+  std::vector<Entry> entries;
+  const auto take = [&] {
+    Taken taken = runtime.take();
+    entries.insert(entries.end(), taken.entries.begin(), taken.entries.end());
+  };
+  ASSERT_TRUE(runtime.deploy(oneNode(1, "a", kAgent), 0).ok());
+  runtime.admit("in", "x", json::object(), 0);
+  runtime.dispatch(0);
+  take();
+  const auto given = lastOf<Delivered>(entries);
+  ASSERT_TRUE(given);
+  runtime.fail(given->span, given->attempt, "cannot", true, 1);
+  runtime.dispatch(1);
+  EXPECT_EQ(runtime.runs().at(0).status, "degraded");
+  ASSERT_TRUE(runtime.deploy(oneNode(2, "b", kAgent), 2).ok());
+  runtime.admit("in", "y", json::object(), 2);
+  runtime.dispatch(2);
+  ASSERT_TRUE(runtime.deploy(oneNode(3, "c", kAgent), 2).ok());
+  ASSERT_EQ(runtime.nodes(), 3u) << "in, c and b: the node a is gone";
+  ASSERT_TRUE(runtime.redrive(runId("x"), given->message, identityOf("again"), 3).ok());
+  runtime.dispatch(3);
+  EXPECT_EQ(runtime.nodes(), 4u);
+  take();
+  EXPECT_EQ(lastOf<Delivered>(entries)->node, "a");
+  const auto again = *lastOf<Delivered>(entries);
+  runtime.finish(again.span, again.attempt, {}, 4);
+  runtime.dispatch(4);
+  EXPECT_EQ(runtime.runs().at(0).open, 0);
+  take();
+  Runtime rebuilt{Monitor()};
+  for (const Entry& entry : entries) rebuilt.apply(entry);
+  EXPECT_EQ(rebuilt.fingerprint(), runtime.fingerprint());
+}
+
+class Shelf final : public Bodies {
+ public:
+  Body find(const std::string& digest) override {
+    ++reads;
+    return bodies.contains(digest) ? bodies.at(digest) : nullptr;
+  }
+  bool has(const std::string& digest) override { return bodies.contains(digest); }
+  std::map<std::string, Body> bodies;
+  int reads = 0;
+};
+
+// What waits for a person is not in memory, neither before a restart nor after it; the answer brings it back.
+TEST(Sleeping, AQuestionKeepsNoBody) {
+  Shelf shelf;
+  Runtime runtime(letPass, {}, &shelf);
+  ASSERT_TRUE(runtime.deploy(oneNode(1, "doctor", kPerson), 0).ok());
+  runtime.admit("in", "x", json::object(), 0);
+  runtime.dispatch(0);
+  std::vector<Entry> entries = runtime.take().entries;
+  const auto asked = lastOf<Asked>(entries);
+  ASSERT_TRUE(asked);
+  const std::string digest = digestOf(*asked->body);
+  EXPECT_EQ(runtime.wake(asked->span), digest) << "it is nowhere";
+  shelf.bodies[digest] = asked->body;
+
+  // As a ledger has it: digests for bodies.
+  for (Entry& entry : entries)
+    for (Line& line : entry) {
+      if (auto* begun = std::get_if<Begun>(&line.fact)) begun->body = Runtime::unread(digest);
+      if (auto* sent = std::get_if<Sent>(&line.fact)) sent->body = Runtime::unread(digest);
+    }
+  shelf.reads = 0;
+  Runtime folded(letPass, {}, &shelf);
+  for (const Entry& entry : entries) folded.apply(entry);
+  EXPECT_EQ(folded.fingerprint(), runtime.fingerprint());
+  EXPECT_TRUE(folded.fill().empty());
+  EXPECT_EQ(shelf.reads, 0);
+  shelf.bodies.clear();
+  EXPECT_EQ(folded.fill(), std::vector<std::string>{digest});
+  shelf.bodies[digest] = asked->body;
+  EXPECT_FALSE(folded.wake(asked->span));
+  EXPECT_EQ(shelf.reads, 1);
+  folded.answerSpan(asked->span, "dr", false, 1);
+  folded.dispatch(1);
+  EXPECT_EQ(folded.runs().at(0).status, "degraded");
+  EXPECT_FALSE(folded.wake(lastOf<Dead>(folded.take().entries)->message))
+      << "the dead letter is read again before it is sent again";
+  EXPECT_EQ(shelf.reads, 2);
 }
 
 // Each version brings another node; the state holds no more of them than the runs need.

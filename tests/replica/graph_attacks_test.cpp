@@ -9,32 +9,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// in -> doctor, who is asked -> out. Texts of any length, as lint permits.
-json::object gateDocument(const std::string& who = "dr", std::int64_t version = 1, const std::string& more = "") {
-  return parseJson(R"({"graph":{"id":"gate","version":)" + std::to_string(version) +
-                   R"(,"format":1,"locales":["device"],"timeoutMs":3000000,"horizonMs":3600000},
-     "monitor":{"boundaries":["intake"]},
-     "type":[{"name":"T","schema":{"type":"object","required":["k"],"properties":{"k":{"type":"string"}}}}],
-     "node":[{"id":"in","kind":"ingress","out":["T"],"key":"k","monitor":{"boundary":"intake","operation":"admit"}},
-      {"id":"doctor","kind":"counselor","who":[")" +
-                   who + R"("],"timeoutMs":500,"in":["T"],"out":["T"]},
-      {"id":"out","kind":"egress","in":["T"],"monitor":{"boundary":"intake","operation":"admit"}}],
-     "edge":[{"from":"in","to":"doctor","type":"T"},{"from":"doctor","to":"out","type":"T"})" +
-                   more + "]}")
-      .value()
-      .as_object();
-}
+constexpr std::int64_t kAskMs = 500;
 
 class GraphAttacks : public ::testing::Test {
  protected:
-  GraphAttacks() : stage_(gateDocument(), {setupOf({}, policy())}, {}) {}
+  GraphAttacks() : stage_(gateDocument(kAskMs), {gateSetup()}, {}) {}
 
-  static agents::Policy policy() {
-    agents::Policy policy{.name = "test", .version = 1};
-    policy.boundary = {{"intake", {"device"}, {{"admit", {"k"}}}}};
-    policy.grant = {{"gate", "graph", {"device"}, {"graph"}, {"intake"}}};
-    return policy;
-  }
   Device& desk() { return stage_.cluster.a(); }
   // A run of another message comes to its person.
   void goesOn(const char* external) {
@@ -69,7 +49,7 @@ TEST_F(GraphAttacks, ARunIsSentAgainAfterItsHorizon) {
   const auto letters = domains::graph::lettersIn(stage_.state(desk()), run.id);
   ASSERT_EQ(letters.size(), 1u);
   stage_.propose(desk(), graphs(), "gate", "Operator",
-                 {{"type", "Redrive"}, {"run", run.id}, {"message", letters[0].message.id}});
+                 {{"type", "Redrive"}, {"run", run.id.hex()}, {"message", letters[0].message.id.hex()}});
   ASSERT_TRUE(stage_.rounds([&] { return stage_.asks(desk()); })) << stage_.words(desk());
   stage_.answer(desk(), "dr", "doctor");
   EXPECT_TRUE(stage_.rounds([&] { return stage_.statusOf(desk(), "late") != "running"; }));
@@ -95,16 +75,16 @@ TEST_F(GraphAttacks, ADeploymentThatItsDocumentDoesNotBearOutIsNotRun) {
   stage_.deploy();
   const json::array gates{json::array{"in", json::array{}}, json::array{"doctor", json::array{"mallory"}},
                           json::array{"out", json::array{}}};
-  const auto other = keep(gateDocument("dr", 2));
+  const auto other = keep(gateDocument(kAskMs, 2));
   proposeDeploy(2, other->digest, gates);  // another person at the gate
   EXPECT_THAT(stage_.words(desk()), HasSubstr("version 2 is not run: its document has another version"));
   proposeDeploy(3, std::string(64, 'a'), gates);  // no document at all
-  json::object stranger = gateDocument("dr", 4);
+  json::object stranger = gateDocument(kAskMs, 4);
   stranger["graph"].as_object()["id"] = "stranger";
   proposeDeploy(4, keep(stranger)->digest, gates);
   EXPECT_THAT(stage_.words(desk()), HasSubstr("version 4 is not run: its document is of graph stranger"));
   // A cycle without a guard, which lint refuses.
-  const auto endless = keep(gateDocument("dr", 5, R"(,{"from":"doctor","to":"doctor","type":"T"})"));
+  const auto endless = keep(gateDocument(kAskMs, 5, R"(,{"from":"doctor","to":"doctor","type":"T"})"));
   json::object action = parseJson(toJson(domains::graph::deployStep(*endless)))->get_object();
   action["type"] = "Deploy";
   stage_.propose(desk(), graphs(), "gate", "Operator", action);
@@ -113,7 +93,7 @@ TEST_F(GraphAttacks, ADeploymentThatItsDocumentDoesNotBearOutIsNotRun) {
   proposeDeploy(std::numeric_limits<std::int64_t>::max(), other->digest, gates);
   EXPECT_THAT(refusal(), HasSubstr("the next one is at most"));
   // A higher version mends it, also for who folds all that again.
-  stage_.deploy(gateDocument("dr", 6));
+  stage_.deploy(gateDocument(kAskMs, 6));
   ASSERT_TRUE(stage_.rounds([&] { return desk().replica().graphs()->runtime("gate")->deployed()->version == 6; }));
   goesOn("next");
   desk().losePower();

@@ -27,11 +27,8 @@ std::string ingress(const std::string& type, const std::string& more = "") {
          R"("],"monitor":{"boundary":"intake","operation":"admit"})" + more + "}";
 }
 agents::Policy policyOf(const std::vector<std::string>& graphs) {
-  agents::Policy policy{.name = "test", .version = 1};
-  policy.boundary = {{"intake", {"device"}, {{"admit", {"k", "lists[].list[].k"}}}},
-                     {"journal", {"device"}, {{"put", {"k"}}, {"deny", {"nothing"}}}}};
-  for (const std::string& id : graphs)
-    policy.grant.push_back({id, "graph", {"device"}, {"graph"}, {"intake", "journal"}});
+  agents::Policy policy = graphPolicy(graphs, {"k", "lists[].list[].k"}, {"k"});
+  policy.boundary[1].operation.push_back({"deny", {"nothing"}});
   return policy;
 }
 

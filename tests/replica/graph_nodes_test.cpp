@@ -22,14 +22,7 @@ constexpr const char* kIn =
 constexpr const char* kText = R"({"type":"string","maxLength":50})";
 
 agents::Policy policyFor(const std::vector<std::string>& graphs, bool asks = false) {
-  agents::Policy policy{.name = "test", .version = 1};
-  agents::OperationRule put{.name = "put", .allow = {"k", "outcome", "invariant"}};
-  put.requireHuman = asks;
-  policy.boundary = {{"intake", {"device"}, {{"admit", {"k", "entity", "action.type", "action.n"}}}},
-                     {"journal", {"device"}, {put}}};
-  for (const std::string& id : graphs)
-    policy.grant.push_back({id, "graph", {"device"}, {"graph"}, {"intake", "journal"}});
-  return policy;
+  return graphPolicy(graphs, {"k", "entity", "action.type", "action.n"}, {"k", "outcome", "invariant"}, asks);
 }
 
 // in -> spend, at the budget -> out.
@@ -61,13 +54,7 @@ std::vector<json::value> outputsOf(Stage& stage, const std::string& external, co
     return !stage.statusOf(desk, external).empty() && stage.statusOf(desk, external) != "running";
   })) << stage.words(desk);
   EXPECT_EQ(stage.statusOf(desk, external), status) << stage.words(desk);
-  std::vector<json::value> bodies;
-  GraphBodies all(desk.replica().data(), "main");
-  for (const domains::graph::Run& run : domains::graph::runsIn(stage.state(desk)))
-    if (run.external == external)
-      for (const domains::graph::Output& one : domains::graph::outputsIn(stage.state(desk), run.id))
-        bodies.push_back(*all.find(one.digest));
-  return bodies;
+  return stage.outputsOf(desk, status, external);
 }
 std::vector<std::string> reasonsOf(Stage& stage, const std::string& external) {
   std::vector<std::string> reasons;
@@ -299,9 +286,10 @@ TEST(GraphNodes, ADeadMessageIsSentAgainOnceAndAsksAgain) {
   ASSERT_EQ(reasonsOf(stage, "x"), std::vector<std::string>{"out human_denied"});
   desk.losePower();
   const domains::graph::Run run = domains::graph::runsIn(stage.state(desk)).at(0);
-  const std::string message = domains::graph::lettersIn(stage.state(desk), run.id).at(0).message.id;
+  const std::string message = domains::graph::lettersIn(stage.state(desk), run.id).at(0).message.id.hex();
   const auto redrive = [&] {
-    stage.propose(desk, graphs(), "asking", "Operator", {{"type", "Redrive"}, {"run", run.id}, {"message", message}});
+    stage.propose(desk, graphs(), "asking", "Operator",
+                  {{"type", "Redrive"}, {"run", run.id.hex()}, {"message", message}});
   };
   redrive();
   ASSERT_TRUE(stage.rounds([&] { return stage.asks(desk); })) << stage.words(desk);

@@ -8,6 +8,7 @@
 #include "kernel/record/statement.h"
 #include "replica/core/entry_evidence.h"
 #include "tests/replica/graph_stage.h"
+#include "tests/replica/person_keys.h"
 
 namespace witan::node::test::graph_persons_test {
 namespace {
@@ -16,43 +17,12 @@ using kernel::Outcome;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-constexpr const char* kDocument = R"({"graph":{"id":"gate","version":1,"format":1,"locales":["device"],
-   "timeoutMs":3000000,"horizonMs":3600000},"monitor":{"boundaries":["intake"]},
-  "type":[{"name":"T","schema":{"type":"object","required":["k"],"properties":{"k":{"type":"string"}}}}],
-  "node":[{"id":"in","kind":"ingress","out":["T"],"key":"k","monitor":{"boundary":"intake","operation":"admit"}},
-   {"id":"doctor","kind":"counselor","who":["dr"],"timeoutMs":600000,"in":["T"],"out":["T"]},
-   {"id":"out","kind":"egress","in":["T"],"monitor":{"boundary":"intake","operation":"admit"}}],
-  "edge":[{"from":"in","to":"doctor","type":"T"},{"from":"doctor","to":"out","type":"T"}]})";
-
-SigningKey keyOfDoctor() { return *SigningKey::fromSeed(std::string(32, 'D')); }
-
-// The roster, as a device knows it: dr answers by a key.
-class DoctorsKeys final : public HeadKeys {
- public:
-  explicit DoctorsKeys(std::string_view device) : device_(device) {}
-  const SigningKey& key() const override { return device_.key(); }
-  std::vector<PublicKey> keysOf(std::string_view device) const override { return device_.keysOf(device); }
-  Takeover mayTakeOver(std::string_view device) const override { return device_.mayTakeOver(device); }
-  Result<std::string> remembered() const override { return device_.remembered(); }
-  Status remember(std::string_view text) override { return device_.remember(text); }
-  std::vector<PublicKey> keysOfPerson(std::string_view person) const override {
-    return person == "dr" ? std::vector{keyOfDoctor().publicKey()} : std::vector<PublicKey>();
-  }
-  bool mayAnswer(std::string_view person, const PublicKey& key, std::string_view domain) const override {
-    return lax || (person == "dr" && domain == "graph" && key == keyOfDoctor().publicKey());
-  }
-  bool mayAnswerUnsigned(std::string_view, std::string_view) const override { return lax; }
-
-  bool lax = false;  // it lets everybody answer
-
- private:
-  TestKeys device_;
-};
+SigningKey keyOfDoctor() { return PersonKeys::keyOfPerson(); }
 
 class GraphPersons : public ::testing::Test {
  protected:
   GraphPersons()
-      : stage_(parseJson(kDocument)->as_object(), {setupOf({}, policy()), setupOf({}, policy())}, {},
+      : stage_(gateDocument(600'000), std::vector<std::shared_ptr<const AgentSetup>>(2, gateSetup()), {},
                [this](std::size_t n, ReplicaConfig& config) {
                  config.heads = keys_[n];
                  config.signedAnswers = n == 1;  // the owner's own setting binds no copy
@@ -60,12 +30,6 @@ class GraphPersons : public ::testing::Test {
     stage_.deploy();
     stage_.send(a_, "in", "x", {{"k", "tea"}});
     EXPECT_TRUE(stage_.rounds([&] { return stage_.asks(a_) && stage_.asks(b_); })) << stage_.words(a_);
-  }
-  static agents::Policy policy() {
-    agents::Policy policy{.name = "test", .version = 1};
-    policy.boundary = {{"intake", {"device"}, {{"admit", {"k"}}}}};
-    policy.grant = {{"gate", "graph", {"device"}, {"graph"}, {"intake"}}};
-    return policy;
   }
   static std::string signedBy(const SigningKey& key, json::object action) {
     action.erase("signature");
@@ -86,16 +50,9 @@ class GraphPersons : public ::testing::Test {
     const Answer* answer = device.answered(request.operationId);
     return answer == nullptr ? Answer() : *answer;
   }
-  std::vector<std::string> accused(Device& by) {
-    std::vector<std::string> all;
-    const auto incidents = by.replica().data().incidents();
-    for (const replication::Incident& incident : *incidents) all.push_back(incident.kind + " " + incident.peer);
-    return all;
-  }
-
   int asked_ = 0;
-  std::vector<std::shared_ptr<DoctorsKeys>> keys_{std::make_shared<DoctorsKeys>("a"),
-                                                  std::make_shared<DoctorsKeys>("b")};
+  std::vector<std::shared_ptr<PersonKeys>> keys_{std::make_shared<PersonKeys>("a", "dr", "graph"),
+                                                 std::make_shared<PersonKeys>("b", "dr", "graph")};
   Stage stage_;
   Device &a_ = stage_.cluster.a(), &b_ = stage_.cluster.b();
 };
@@ -120,7 +77,7 @@ TEST_F(GraphPersons, AnAnswerNeedsTheSignatureOfThePerson) {
   ASSERT_TRUE(stage_.asks(a_));
   EXPECT_EQ(ask(b_, requestOf(answer)).outcome, Outcome::approved);
   EXPECT_TRUE(stage_.rounds([&] { return stage_.statusOf(b_, "x") == "completed"; })) << stage_.words(a_);
-  EXPECT_THAT(accused(b_), ::testing::IsEmpty());
+  EXPECT_THAT(accusedBy(b_), ::testing::IsEmpty());
   for (Device* device : {&a_, &b_})
     EXPECT_EQ(kernel::verifyLedger(device->replica().host("graph/0")->rows(), {&graphs(), std::nullopt})->problem, "");
 }
@@ -154,7 +111,7 @@ TEST_F(GraphPersons, ACopyTakesNoAnswerThatThePersonDidNotSign) {
   EXPECT_EQ(ask(a_, requestOf(answer)).outcome, Outcome::approved);
   stage_.rounds([] { return false; }, 20);
   EXPECT_EQ(b_.replica().host("graph/0")->partition().size(), before);
-  EXPECT_THAT(accused(b_), Contains("unsigned a"));
+  EXPECT_THAT(accusedBy(b_), Contains("unsigned a"));
 }
 
 TEST_F(GraphPersons, NorOneWithAForgedSignature) {
@@ -170,7 +127,7 @@ TEST_F(GraphPersons, NorOneWithAForgedSignature) {
   ASSERT_EQ(a_.replica().host("graph/0")->decideAs(request, request, at(a_.ms).wall, "").outcome, Outcome::approved);
   stage_.rounds([] { return false; }, 20);
   EXPECT_EQ(b_.replica().host("graph/0")->partition().size(), before);
-  EXPECT_THAT(accused(b_), Contains("forgedName a"));
+  EXPECT_THAT(accusedBy(b_), Contains("forgedName a"));
   ASSERT_EQ(b_.replica().evidence().size(), 1u);
   EXPECT_TRUE(verifyEvidence(b_.replica().evidence().begin()->second).ok());
 }

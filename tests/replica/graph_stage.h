@@ -24,6 +24,36 @@ inline std::shared_ptr<AgentSetup> setupOf(std::vector<const agents::Agent*> age
   return setup;
 }
 
+// These graphs may cross intake, and journal if something may be put there.
+inline agents::Policy graphPolicy(const std::vector<std::string>& graphs, std::vector<std::string> admitted,
+                                  std::vector<std::string> put = {}, bool asks = false) {
+  agents::Policy policy{.name = "test", .version = 1};
+  policy.boundary = {{"intake", {"device"}, {{"admit", std::move(admitted)}}}};
+  if (!put.empty()) policy.boundary.push_back({"journal", {"device"}, {{"put", std::move(put)}}});
+  if (asks) policy.boundary.at(1).operation[0].requireHuman = true;
+  std::vector<std::string> crossed;
+  for (const agents::Boundary& boundary : policy.boundary) crossed.push_back(boundary.name);
+  for (const std::string& graph : graphs) policy.grant.push_back({graph, "graph", {"device"}, {"graph"}, crossed});
+  return policy;
+}
+
+// The graph "gate": in -> doctor, who is asked for `askMs` -> out. Texts of any length, as lint permits.
+inline json::object gateDocument(std::int64_t askMs, std::int64_t version = 1, const std::string& more = "") {
+  return parseJson(concat(R"({"graph":{"id":"gate","version":)", version,
+                          R"(,"format":1,"locales":["device"],"timeoutMs":3000000,"horizonMs":3600000},
+     "monitor":{"boundaries":["intake"]},
+     "type":[{"name":"T","schema":{"type":"object","required":["k"],"properties":{"k":{"type":"string"}}}}],
+     "node":[{"id":"in","kind":"ingress","out":["T"],"key":"k","monitor":{"boundary":"intake","operation":"admit"}},
+      {"id":"doctor","kind":"counselor","who":["dr"],"timeoutMs":)",
+                          askMs, R"(,"in":["T"],"out":["T"]},
+      {"id":"out","kind":"egress","in":["T"],"monitor":{"boundary":"intake","operation":"admit"}}],
+     "edge":[{"from":"in","to":"doctor","type":"T"},{"from":"doctor","to":"out","type":"T"})",
+                          more, "]}"))
+      .value()
+      .as_object();
+}
+inline std::shared_ptr<AgentSetup> gateSetup() { return setupOf({}, graphPolicy({"gate"}, {"k"})); }
+
 // What a test's agent emits for a message.
 class Emitter final : public agents::Agent {
  public:
@@ -133,6 +163,16 @@ class Stage {
     for (const domains::graph::Run& run : domains::graph::runsIn(state(device)))
       if (run.external == external) return run.status;
     return "";
+  }
+  // Of the runs with this end (and external id, if one is given), in order.
+  std::vector<json::value> outputsOf(Device& device, const std::string& status, const std::string& external = "") {
+    std::vector<json::value> bodies;
+    GraphBodies all(device.replica().data(), "main");
+    for (const domains::graph::Run& run : domains::graph::runsIn(state(device)))
+      if (run.status == status && (external.empty() || run.external == external))
+        for (const domains::graph::Output& one : domains::graph::outputsIn(state(device), run.id))
+          bodies.push_back(*all.find(one.digest));
+    return bodies;
   }
   bool asks(Device& device) const { return !domains::graph::questionsIn(state(device)).empty(); }
   json::object bodyAsked(Device& device) const {

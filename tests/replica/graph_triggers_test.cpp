@@ -32,12 +32,8 @@ json::object triggered(const std::string& trigger, const std::string& more = "",
 
 Stage watchStage(json::object document, std::size_t devices = 1, bool asks = false,
                  std::vector<const kernel::DomainModule*> domains = {}) {
-  agents::Policy policy{.name = "test", .version = 1};
-  agents::OperationRule put{.name = "put", .allow = {"id", "k", "entity", "key", "value"}};
-  put.requireHuman = asks;
-  policy.boundary = {{"intake", {"device"}, {{"admit", {"id", "k", "entity", "key", "value"}}}},
-                     {"journal", {"device"}, {put}}};
-  policy.grant.push_back({"watch", "graph", {"device"}, {"graph"}, {"intake", "journal"}});
+  const std::vector<std::string> members{"id", "k", "entity", "key", "value"};
+  const agents::Policy policy = graphPolicy({"watch"}, members, members, asks);
   return {std::move(document), std::vector<std::shared_ptr<const AgentSetup>>(devices, setupOf({}, policy)),
           std::move(domains)};
 }
@@ -56,12 +52,7 @@ void edit(Device& device, const std::string& id, const std::string& payload, std
 // Of runs that have completed.
 std::vector<std::string> outputs(Stage& stage) {
   std::vector<std::string> all;
-  GraphBodies bodies(stage.cluster.a().replica().data(), "main");
-  for (const domains::graph::Run& run : domains::graph::runsIn(stage.state(stage.cluster.a()))) {
-    if (run.status != "completed") continue;
-    for (const domains::graph::Output& one : domains::graph::outputsIn(stage.state(stage.cluster.a()), run.id))
-      all.push_back(canonicalJson(*bodies.find(one.digest)));
-  }
+  for (const json::value& body : stage.outputsOf(stage.cluster.a(), "completed")) all.push_back(canonicalJson(body));
   return all;
 }
 std::size_t runs(Stage& stage) { return domains::graph::runsIn(stage.state(stage.cluster.a())).size(); }

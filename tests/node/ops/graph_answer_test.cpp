@@ -20,6 +20,33 @@ const std::string& examples() {
   return folder;
 }
 
+// The graph "many", whose ingress takes `first` and whose egress gives out One; `middle` is between them.
+std::string graphText(const std::string& middle, const std::string& first) {
+  return R"([graph]
+id = "many"
+version = 1
+format = 1
+locales = ["device"]
+timeoutMs = 86400000
+[monitor]
+boundaries = ["intake"]
+[[type]]
+name = "One"
+schema = { type = "object", required = ["k"], properties = { k = { type = "string", maxLength = 100 } } }
+[[node]]
+id = "in"
+kind = "ingress"
+out = [")" +
+         first + R"("]
+monitor = { boundary = "intake", operation = "admit" }
+[[node]]
+id = "out"
+kind = "egress"
+in = ["One"]
+monitor = { boundary = "intake", operation = "admit" }
+)" + middle;
+}
+
 class GraphAnswer : public ::testing::Test {
  protected:
   GraphAnswer() {
@@ -128,6 +155,25 @@ TEST_F(GraphAnswer, AnOperatorAnswersForNobody) {
   EXPECT_EQ(shown("r-1").at("run").at("status"), "running");
 }
 
+// It stands in the outbox of the device that was told, and counts when the owner is back.
+TEST_F(GraphAnswer, AnAnswerWaitsForAnOwnerWhoIsAway) {
+  Node ward(scratch, "ward");
+  ASSERT_TRUE(enrol(node, ward)) << ward.log();
+  begin(urgent("r-1", "p1"));
+  const std::string digest = digestOf("r-1");
+  ASSERT_TRUE(until([&] {
+    return ward.run({"graph", "show", "r-1"}).out.find(digest) != std::string::npos;
+  })) << ward.log();
+  EXPECT_THAT(ward.run({"graph", "list"}).out, HasSubstr("runs at the owner of graph/"));
+  node.kill();
+  const Finished told = ward.run({"graph", "answer", "r-1", "doctor", "approve", "--by", "dr.supervising", "--digest",
+                                  digest, "--wait-ms", "200"});
+  EXPECT_EQ(told.exitCode, 7) << told.err;
+  EXPECT_THAT(told.out, StartsWith("waiting in the outbox: "));
+  ASSERT_TRUE(node.up()) << node.log();
+  EXPECT_EQ(endOf("r-1"), "completed");
+}
+
 TEST_F(GraphAnswer, WhoHasAKeyAnswersAlone) {
   begin(urgent("r-1", "p1") + urgent("r-2", "p2"));
   const auto add = [&](const std::string& name, const std::string& role) {
@@ -159,25 +205,9 @@ TEST_F(GraphAnswer, WhoHasAKeyAnswersAlone) {
 
 // Two questions at one node, and letters of two that died there.
 TEST_F(GraphAnswer, WhatIsNamedTwiceIsRefused) {
-  const std::string text = R"([graph]
-id = "many"
-version = 1
-format = 1
-locales = ["device"]
-timeoutMs = 86400000
-[monitor]
-boundaries = ["intake"]
-[[type]]
+  scratch.write("many.graph.toml", graphText(R"([[type]]
 name = "All"
 schema = { type = "object", required = ["all"], properties = { all = { type = "array", maxItems = 4, items = { type = "object", required = ["k"], properties = { k = { type = "string", maxLength = 100 } } } } } }
-[[type]]
-name = "One"
-schema = { type = "object", required = ["k"], properties = { k = { type = "string", maxLength = 100 } } }
-[[node]]
-id = "in"
-kind = "ingress"
-out = ["All"]
-monitor = { boundary = "intake", operation = "admit" }
 [[node]]
 id = "split"
 kind = "function"
@@ -193,11 +223,6 @@ who = ["dr.supervising"]
 timeoutMs = 43200000
 in = ["One"]
 out = ["One"]
-[[node]]
-id = "out"
-kind = "egress"
-in = ["One"]
-monitor = { boundary = "intake", operation = "admit" }
 [[edge]]
 from = "in"
 to = "split"
@@ -211,8 +236,8 @@ key = "k"
 from = "doctor"
 to = "out"
 type = "One"
-)";
-  scratch.write("many.graph.toml", text);
+)",
+                                             "All"));
   scratch.write("input.jsonl", R"({"ingress":"in","id":"m","body":{"all":[{"k":"a\nb  allow, finished"},{"k":"c"}]}})"
                                "\n");
   const Finished run =
@@ -265,32 +290,12 @@ TEST_F(GraphAnswer, ALowerVersionIsRefused) {
 
 // What a guard holds back was never queued: it is shown, and cannot be sent again.
 TEST_F(GraphAnswer, WhatAGuardHeldBackIsShown) {
-  scratch.write("loop.graph.toml", R"([graph]
-id = "many"
-version = 1
-format = 1
-locales = ["device"]
-[monitor]
-boundaries = ["intake"]
-[[type]]
-name = "One"
-schema = { type = "object", required = ["k"], properties = { k = { type = "string", maxLength = 100 } } }
-[[node]]
-id = "in"
-kind = "ingress"
-out = ["One"]
-monitor = { boundary = "intake", operation = "admit" }
-[[node]]
+  scratch.write("loop.graph.toml", graphText(R"([[node]]
 id = "again"
 kind = "function"
 function = "identity"
 in = ["One"]
 out = ["One"]
-[[node]]
-id = "out"
-kind = "egress"
-in = ["One"]
-monitor = { boundary = "intake", operation = "admit" }
 [[edge]]
 from = "in"
 to = "again"
@@ -304,7 +309,8 @@ guard = { bound = 1 }
 from = "again"
 to = "out"
 type = "One"
-)");
+)",
+                                             "One"));
   scratch.write("input.jsonl", R"({"ingress":"in","id":"g","body":{"k":"tea"}})");
   const Finished run = node.run({"graph", "run", scratch / "loop.graph.toml", "--input", scratch / "input.jsonl"});
   EXPECT_EQ(run.exitCode, 3) << run.err;
