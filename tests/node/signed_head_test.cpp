@@ -165,22 +165,6 @@ TEST_F(SignedHead, AFormatRecordWithANewDigestIsNotTheSignedOne) {
   EXPECT_FALSE(verifies());
 }
 
-TEST_F(SignedHead, RenamedInvariantsAndAnotherPolicyAreNotTheSignedOnes) {
-  const std::string format = rowOf("store", "format");
-  const auto changed = [&](const std::string& from, const std::string& to) {
-    std::string other = format;
-    const std::size_t at = other.find(from);
-    EXPECT_NE(at, std::string::npos) << from << " in " << format;
-    if (at != std::string::npos) other.replace(at, from.size(), to);
-    put("format", other);
-  };
-  changed("BUDGET_CAP", "BUDGET_TOP");
-  expectStopped();
-  EXPECT_FALSE(verifies());
-  changed("\"cap\":100000", "\"cap\":999999");
-  expectStopped();
-}
-
 TEST_F(SignedHead, UnsignedEntriesAreSaid) {
   for (const std::uint64_t size : {0, 2, 4}) put(kernel::checkpointKey(size), "");
   fs::remove(dir() / "ledger.signed");
