@@ -388,9 +388,10 @@ bool Lies::proof() {
   const node::HeadExchange::Heads* heads = owner->replica().heads().find(partition);
   kernel::ForkProof proof;
   std::uint32_t accused = self_.index();
-  proof.root = toHex(anyHash());
+  const Hash root = anyHash();
+  proof.root = toHex(root);
   proof.first = headOf(partition, host.epoch(), host.entries() + 1, anyHash());
-  proof.second = headOf(partition, host.epoch(), host.entries() + 1, anyHash());
+  proof.second = headOf(partition, host.epoch(), host.entries() + 1, root);
   if (draw(2) == 0 && heads != nullptr) {
     accused = owner->index();
     proof.first = heads->latest->note;
