@@ -287,8 +287,8 @@ class MarketWorld::World {
     Order order = toy_.order(name);
     order.input = jsonDigest(commitmentTo(given));
     order.contract = entity_;
-    std::int64_t wait = 1'000;  // from the reservation to the order
-    std::int64_t signedIn = 0;  // seconds
+    std::int64_t wait = 1'000;                                      // from the reservation to the order
+    std::int64_t signedIn = 0;                                      // seconds
     if (lie == MarketLie::lateOrder) wait = 50'000, signedIn = 50;  // ten seconds are left
     if (lie == MarketLie::futureOrder) signedIn = 3'600;
     order.issuedAt = {now(kBuyer).seconds + signedIn};

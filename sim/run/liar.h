@@ -31,7 +31,7 @@ class Liar final : public ClusterObserver {
 
   Cluster& c_;
   std::optional<std::uint64_t> answers_;  // the next request that reaches it gets a false answer, drawn of this
-  std::deque<std::string> heard_;  // frames of the adjudication protocol that reached it, the oldest first
+  std::deque<std::string> heard_;         // frames of the adjudication protocol that reached it, the oldest first
 };
 
 }  // namespace witan::sim
