@@ -248,7 +248,7 @@ bool Lies::convince(node::Answer& answer, const node::Request& request, const st
                                                                     .runKey = request.runKey,
                                                                     .planDigest = request.planDigest,
                                                                     .proof = request.proof});
-  if (made.seq == 0 || made.outcome == kernel::Outcome::duplicate) return false;
+  if (made.seq == 0 || made.outcome == kernel::Outcome::duplicate || !host->ledger().commit().ok()) return false;
   const auto entry = host->ledger().entryBytes(made.seq);
   if (!entry.ok()) return false;
   answer.entry.assign(entry->begin(), entry->end());
