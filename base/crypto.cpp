@@ -4,8 +4,12 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
+#include <cstring>
+#include <unordered_map>
+
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/signature_memory.h"
 
 namespace witan {
 namespace {
@@ -40,7 +44,40 @@ bool feed(Update update, const CipherHandle& context, std::uint8_t* into, int& c
   return from.empty() || update(context.get(), into, &count, asBytes(from).data(), static_cast<int>(from.size())) == 1;
 }
 
+// By the digest of key, signature and message: does it hold? Null outside of simulations.
+struct DigestHasher {
+  std::size_t operator()(const Hash& hash) const {
+    std::size_t word;
+    std::memcpy(&word, hash.data(), sizeof word);
+    return word;
+  }
+};
+using Remembered = std::unordered_map<Hash, bool, DigestHasher>;
+thread_local std::unique_ptr<Remembered> remembered;
+
+Hash digestOf(std::span<const std::uint8_t> publicKey, std::string_view message,
+              std::span<const std::uint8_t> signature) {
+  return Sha256().update(asView(publicKey)).update(asView(signature)).update(message).finish();
+}
+
+bool holdsUnder(std::span<const std::uint8_t> publicKey, std::string_view message,
+                std::span<const std::uint8_t> signature) {
+  const PkeyHandle key(EVP_PKEY_new_raw_public_key_ex(nullptr, "ED25519", nullptr, publicKey.data(), publicKey.size()),
+                       EVP_PKEY_free);
+  if (key == nullptr) return false;
+  const auto context = newContext();
+  if (EVP_DigestVerifyInit_ex(context.get(), nullptr, nullptr, nullptr, nullptr, key.get(), nullptr) != 1) return false;
+  return EVP_DigestVerify(context.get(), signature.data(), signature.size(), asBytes(message).data(), message.size()) ==
+         1;
+}
+
 }  // namespace
+
+SignatureMemory::SignatureMemory() {
+  WITAN_CHECK(remembered == nullptr, "a thread has one memory of signatures");
+  remembered = std::make_unique<Remembered>();
+}
+SignatureMemory::~SignatureMemory() { remembered.reset(); }
 
 SigningKey SigningKey::generate(Random& random) {
   std::array<std::uint8_t, 32> seed;
@@ -72,6 +109,7 @@ Signature SigningKey::sign(std::string_view message) const {
   WITAN_CHECK(EVP_DigestSign(context.get(), signature.data(), &size, asBytes(message).data(), message.size()) == 1 &&
                   size == signature.size(),
               "an Ed25519 signature has 64 bytes");
+  if (remembered != nullptr) remembered->emplace(digestOf(publicKey_, message, signature), true);
   return signature;
 }
 
@@ -88,13 +126,10 @@ std::string SigningKey::seed() const {
 bool verifySignature(std::span<const std::uint8_t> publicKey, std::string_view message,
                      std::span<const std::uint8_t> signature) {
   if (publicKey.size() != 32 || signature.size() != 64) return false;
-  const PkeyHandle key(EVP_PKEY_new_raw_public_key_ex(nullptr, "ED25519", nullptr, publicKey.data(), publicKey.size()),
-                       EVP_PKEY_free);
-  if (key == nullptr) return false;
-  const auto context = newContext();
-  if (EVP_DigestVerifyInit_ex(context.get(), nullptr, nullptr, nullptr, nullptr, key.get(), nullptr) != 1) return false;
-  return EVP_DigestVerify(context.get(), signature.data(), signature.size(), asBytes(message).data(), message.size()) ==
-         1;
+  if (remembered == nullptr) return holdsUnder(publicKey, message, signature);
+  const auto [at, fresh] = remembered->try_emplace(digestOf(publicKey, message, signature), false);
+  if (fresh) at->second = holdsUnder(publicKey, message, signature);
+  return at->second;
 }
 
 bool verifySignature(std::string_view publicKey, std::string_view message, std::string_view signature) {

@@ -81,6 +81,7 @@ std::string stepId(std::string_view external, std::string_view step, std::uint64
 }
 
 void Retry::tried(Moment now, std::int64_t most) {
+  last_ = now;
   next_ = {now.seconds + std::min(std::int64_t{1} << std::min(tries_, 20u), most)};
   ++tries_;
 }

@@ -101,17 +101,18 @@ std::string externalId(std::string_view contract, std::string_view call);
 // After `attempt` refusals, each of which stands under its own id.
 std::string stepId(std::string_view externalId, std::string_view step, std::uint64_t attempt);
 
-// When something is tried again: after 1 s, then doubling, at most each minute or `most`.
+// When something is tried again: after 1 s, then doubling, at most each minute or `most`; at once if the clock was set
+// back since.
 class Retry {
  public:
-  bool due(Moment now) const { return now >= next_; }
+  bool due(Moment now) const { return now >= next_ || now < last_; }
   void tried(Moment now, std::int64_t most = 60);
   void reset() { *this = {}; }
   // The other side has come back: it is tried at once, and the time to wait goes on from where it was.
   void hurry() { next_ = {}; }
 
  private:
-  Moment next_;
+  Moment last_, next_;
   unsigned tries_ = 0;
 };
 

@@ -43,6 +43,8 @@ void EntryReplicator::onEntries(const std::string& from, Peer& peer, const Entri
   const kernel::Epoch previous{entries.previousNumber, entries.previousOwner};
   const bool joins = entries.batch == next && (next == 0 || mine->lineage().epochAt(next - 1) == previous);
   if (!joins && !mutated("skipBatch")) {
+    // Where it is the peer knows. Asked for at once they would all come again at once.
+    if (entries.batch > next && link.putOff == next) return;
     ++state_.counters.gaps;  // something was lost on the way, or the logs have diverged: say where we are
     exchange_.tell(peer, *mine, link.asked);
     return;
@@ -54,6 +56,7 @@ void EntryReplicator::onEntries(const std::string& from, Peer& peer, const Entri
   }
   BatchSeal sealed;
   Status folded = checkSeal(*mine, link, entries, sealed);
+  link.putOff = next;
   if (!folded.ok() && folded.error().code == ErrorCode::unavailable) {
     ++state_.counters.batchesUnsealed;
     return;
@@ -89,6 +92,7 @@ void EntryReplicator::onEntries(const std::string& from, Peer& peer, const Entri
     return state_.cutOff(from, peer, folded.error());
   }
   ++state_.counters.batchesFollowed;
+  link.putOff.reset();
   link.unproven = false;
   if (!entries.seal.empty()) state_.seals.keep(mine->id(), entries.batch, entries.seal, state_.writes.forFollowed());
   link.follower.onBatchFrom(mine->ledger().batches());

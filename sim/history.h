@@ -69,6 +69,7 @@ struct LieRecord {
   std::uint32_t victim = 0;
   Micros at = 0;
   std::string operationId = {};  // of a request or answer
+  std::string answer = {};       // message of an answer that who keeps ledgers must not believe
   // Of a batch: whose log, how long it would be with it, and the digest of that.
   std::string partition = {};
   kernel::Epoch epoch = {};

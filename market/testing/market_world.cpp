@@ -22,11 +22,11 @@ constexpr std::int64_t kTickMs = 1'000;
 
 struct Died {};
 
-// The documents of the toy with short times.
-MarketToy shortToy() {
+// The documents of the toy with short times. In half of the worlds the window is over before deliverBy.
+MarketToy shortToy(std::uint64_t seed) {
   MarketToy toy;
   toy.offer.deliverWithinSeconds = toy.contract.deliverWithinSeconds = 60;
-  toy.offer.disputeWindowSeconds = toy.contract.disputeWindowSeconds = 120;
+  toy.offer.disputeWindowSeconds = toy.contract.disputeWindowSeconds = seed % 2 == 0 ? 40 : 120;
   toy.contract.offer = toHex(sha256(toJson(toy.offer)));
   toy.contract.total = 2'000;
   toy.contract.calls = 40;
@@ -287,9 +287,9 @@ class MarketWorld::World {
     Order order = toy_.order(name);
     order.input = jsonDigest(commitmentTo(given));
     order.contract = entity_;
-    std::int64_t wait = 1'000;  // from the reservation to the order
-    std::int64_t signedIn = 0;  // seconds
-    if (lie == MarketLie::lateOrder) wait = 61'000, signedIn = 61;
+    std::int64_t wait = 1'000;                                      // from the reservation to the order
+    std::int64_t signedIn = 0;                                      // seconds
+    if (lie == MarketLie::lateOrder) wait = 50'000, signedIn = 50;  // ten seconds are left
     if (lie == MarketLie::futureOrder) signedIn = 3'600;
     order.issuedAt = {now(kBuyer).seconds + signedIn};
     order.deliverBy = {order.issuedAt.seconds + std::int64_t(toy_.contract.deliverWithinSeconds)};
@@ -529,7 +529,7 @@ class MarketWorld::World {
 
   const WorldOptions o_;
   SeededRandom random_;
-  const MarketToy toy_ = shortToy();
+  const MarketToy toy_ = shortToy(o_.seed);
   const std::string entity_ = toy_.contractDigest();
   json::array grants_;
   std::priority_queue<Event> events_;

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,9 @@ struct PeerPartition {
   bool asked = false;         // this device has asked the peer to send; only when its position is known
   bool ackDue = false;        // for entries from the peer
   bool accused = false;       // a position that it cannot prove was reported
-  bool unproven = false;      // its next batch waits for a key that is not known here, and that was noticed
+  // Of its batches this one waits for a claim or a key that is not known here: those behind it show no gap.
+  std::optional<std::uint64_t> putOff;
+  bool unproven = false;  // its next batch waits for a key that is not known here, and that was noticed
 };
 
 // A connected device: its session, its copies of the partitions as far as they are known, and the frames for it.

@@ -39,6 +39,11 @@ std::string wrongEvidence(std::string_view file, std::string_view cluster, std::
   if (mayErr.contains(device)) return {};
   if (device != liar) return concat("a file of evidence names ", device, ", which does not lie: ", proven->what);
   if (proven->signer.publicKey != key) return "a file of evidence names a key that is not that of " + device;
+  // Heads prove a lie of who owned the log when they were signed; others sign what they believe.
+  const auto fork = kernel::verifyForkProof(file);
+  const auto log = fork.ok() ? node::logOfOrigin(cluster, fork->origin) : std::nullopt;
+  if (fork.ok() && (!log || replication::deviceOf(log->epoch.owner) != device))
+    return concat("a file of evidence names ", device, ", which did not own the log: ", proven->what);
   return {};
 }
 

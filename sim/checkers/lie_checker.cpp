@@ -22,9 +22,13 @@ class LieChecker final : public Checker {
     if (c_.isLiar(at.index())) return;
     checkClaims(at);
     checkBatches(at);
+    checkLogs(at);
   }
 
-  void onStarted(Seat& at) override { seen_[at].clear(); }
+  void onStarted(Seat& at) override {
+    seen_[at].clear();
+    logs_[at].clear();
+  }
 
   void onDiskLost(Seat& at) override {
     if (!lies_ || c_.isLiar(at.index())) return;
@@ -34,6 +38,9 @@ class LieChecker final : public Checker {
   void onNotice(Seat& at, const node::Notice& notice) override {
     if (!lies_ || c_.isLiar(at.index())) return;
     if (isAccusing(notice.kind)) checkAccusations(at);
+    if (notice.kind == "wentBack" && !wentBack(at))
+      return c_.failed("lies", concat(at.name(), " believes that its log of ", notice.partition, " went back, as ",
+                                      notice.what, " says; its disk did not"));
     if (notice.kind != "unsigned" && notice.kind != "forgedName" && notice.kind != "unlawful") return;
     c_.probe("liar: entries refused");
     const node::OwnershipRecord* claim = at.replica().owners().find(notice.partition);
@@ -58,6 +65,7 @@ class LieChecker final : public Checker {
       }
       if (const std::string what = unprovenAt(*at); !what.empty()) return c_.failed("lies", what);
     }
+    checkAnswers();
     if (const std::string what = unproven(effects_, proven); !what.empty()) c_.failed("lies", what);
   }
 
@@ -134,6 +142,35 @@ class LieChecker final : public Checker {
     }
   }
 
+  bool wentBack(const Seat& at) const {
+    return std::ranges::any_of(c_.history().losses(), [&](const DiskLoss& loss) { return loss.device == at.index(); });
+  }
+
+  // A log gives up what it has for a later epoch that somebody claimed with its owner's signature, and for no position.
+  void checkLogs(Seat& at) {
+    for (const auto& [id, host] : at.replica().hosts()) {
+      const LogMark now{host->epoch(), host->ledger().batches(), host->chain().last()};
+      const LogMark before = std::exchange(logs_[at].try_emplace(id, now).first->second, now);
+      if (now.batches >= before.batches && host->chain().after(before.batches) == before.chain) continue;
+      c_.probe("liar: log cut");
+      const node::OwnershipRecord* claim = at.replica().owners().find(id);
+      if (claim == nullptr || !(before.epoch < claim->epoch()))
+        return c_.failed("lies", concat(at.name(), " gives up batches of ", id, " in ", nameOf(before.epoch),
+                                        ", and knows of no later epoch"));
+    }
+  }
+
+  // Who keeps ledgers believes no answer that does not hold its entry with the word of the owner that was asked.
+  void checkAnswers() {
+    for (const LieRecord& lie : c_.history().lies) {
+      if (lie.answer.empty() || !c_.seats()[lie.victim]->device->isLedgerReplica()) continue;
+      for (const RequestRecord& request : c_.history().requests())
+        if (request.device == lie.victim && request.returned && request.answer.message == lie.answer)
+          return c_.failed("lies", concat(ClusterSetup::deviceName(lie.victim), " believes the answer to ",
+                                          lie.operationId, ", which its owner did not sign or has not decided"));
+    }
+  }
+
   // Entries of its copies without their proposers' proofs.
   std::string unprovenAt(Seat& at) {
     for (const auto& [module, id] : c_.partitions()) {
@@ -147,9 +184,16 @@ class LieChecker final : public Checker {
     return {};
   }
 
+  struct LogMark {
+    kernel::Epoch epoch;
+    std::uint64_t batches = 0;
+    Hash chain{};
+  };
+
   const std::optional<std::uint32_t> lies_;
   std::set<EpochOf> begun_;
   PerDevice<std::map<std::string, kernel::Epoch, std::less<>>> seen_;
+  PerDevice<std::map<std::string, LogMark, std::less<>>> logs_;
   std::vector<LieEffect> effects_;
 };
 

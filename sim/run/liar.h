@@ -7,6 +7,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <string>
 
 #include "sim/cluster/cluster.h"
@@ -29,7 +30,8 @@ class Liar final : public ClusterObserver {
   bool tell(Lie lie, std::uint64_t seed);
 
   Cluster& c_;
-  std::deque<std::string> heard_;  // frames of the adjudication protocol that reached it, the oldest first
+  std::optional<std::uint64_t> answers_;  // the next request that reaches it gets a false answer, drawn of this
+  std::deque<std::string> heard_;         // frames of the adjudication protocol that reached it, the oldest first
 };
 
 }  // namespace witan::sim

@@ -30,6 +30,7 @@ void Liar::begin(const Event& event, std::uint64_t number) {
   const auto lie = static_cast<Lie>(event.n % enumNames<Lie>().size());
   c_.probe("fault: lie");
   if (c_.liar() == nullptr || tell(lie, event.seed) || lie < kFirstOwnerLie) return;
+  if (lie == Lie::falseAnswer) answers_ = event.seed;
   for (Seat* at : c_.honest())
     if (at->works() && c_.network().connected(at->index(), c_.liar()->index()))
       c_.put(at->index(), {.kind = Arrival::Kind::event, .event = number});
@@ -61,6 +62,9 @@ void Liar::onFrame(Seat& at, std::uint32_t, std::string_view frame) {
   if (!c_.isLiar(at.index()) || !isOfAdjudication(frame)) return;
   heard_.emplace_back(frame);
   if (heard_.size() > kHeardFrames) heard_.pop_front();
+  if (answers_ && static_cast<std::uint8_t>(frame[4]) == static_cast<std::uint8_t>(node::AdjudicationFrame::request) &&
+      tell(Lie::falseAnswer, *answers_))
+    answers_.reset();
 }
 
 bool Liar::tell(Lie lie, std::uint64_t seed) {
@@ -384,9 +388,10 @@ bool Lies::proof() {
   const node::HeadExchange::Heads* heads = owner->replica().heads().find(partition);
   kernel::ForkProof proof;
   std::uint32_t accused = self_.index();
-  proof.root = toHex(anyHash());
+  const Hash root = anyHash();
+  proof.root = toHex(root);
   proof.first = headOf(partition, host.epoch(), host.entries() + 1, anyHash());
-  proof.second = headOf(partition, host.epoch(), host.entries() + 1, anyHash());
+  proof.second = headOf(partition, host.epoch(), host.entries() + 1, root);
   if (draw(2) == 0 && heads != nullptr) {
     accused = owner->index();
     proof.first = heads->latest->note;

@@ -248,7 +248,7 @@ bool Lies::convince(node::Answer& answer, const node::Request& request, const st
                                                                     .runKey = request.runKey,
                                                                     .planDigest = request.planDigest,
                                                                     .proof = request.proof});
-  if (made.seq == 0 || made.outcome == kernel::Outcome::duplicate) return false;
+  if (made.seq == 0 || made.outcome == kernel::Outcome::duplicate || !host->ledger().commit().ok()) return false;
   const auto entry = host->ledger().entryBytes(made.seq);
   if (!entry.ok()) return false;
   answer.entry.assign(entry->begin(), entry->end());
@@ -274,10 +274,13 @@ bool Lies::falseAnswer() {
   answer.seq = host->entries() + 1 + draw(3);
   const std::uint64_t how = draw(3);
   answer.epochNumber = host->epoch().number, answer.epochOwner = host->epoch().owner;
-  if (how == 0 && to->device->isLedgerReplica()) answer.epochOwner = to->replica().ownerName();
-  if (how != 1 || !to->device->isLedgerReplica()) (void)convince(answer, request, partition);
+  const bool keeper = to->device->isLedgerReplica();
+  if (how == 0 && keeper) answer.epochOwner = to->replica().ownerName();
+  if (how != 1 || !keeper) (void)convince(answer, request, partition);
+  if (keeper && how < 2) answer.message = concat("lie-", random_.next());
   say(*to, answer);
   told(Lie::falseAnswer, *to, nullptr, request.operationId);
+  if (keeper && how < 2) c_.history().lies.back().answer = answer.message;
   return true;
 }
 

@@ -5,6 +5,7 @@
 // and history.
 #include "sim/run.h"
 
+#include "base/signature_memory.h"
 #include "sim/checkers/checker.h"
 #include "sim/run/liar.h"
 #include "sim/run/market.h"
@@ -118,6 +119,9 @@ class Run {
 
 }  // namespace
 
-RunResult run(const Plan& plan, const RunOptions& options) { return Run(plan, options).run(); }
+RunResult run(const Plan& plan, const RunOptions& options) {
+  const SignatureMemory memory;
+  return Run(plan, options).run();
+}
 
 }  // namespace witan::sim

@@ -159,6 +159,7 @@ class ProposalWorkload final : public Workload {
     const std::size_t which = event.n % pending.size();
     const kernel::DomainModule& module = *pending[which].first;
     const kernel::PendingView& view = pending[which].second;
+    if (waitsForLimit(module, view)) return;
     SeededRandom random(event.seed);
     node::Request request{.kind = random.below(2) == 0 ? node::RequestKind::reject : node::RequestKind::commit,
                           .domain = module.signature().domain,
@@ -191,6 +192,16 @@ class ProposalWorkload final : public Workload {
       clients_.submit(at, std::move(foreign), false);
     }
     clients_.submit(at, std::move(request), false);
+  }
+
+  // Who decides it at the limit must find it pending then.
+  bool waitsForLimit(const kernel::DomainModule& module, const kernel::PendingView& view) {
+    return std::ranges::any_of(c_.seats(), [&](const auto& at) {
+      return std::ranges::any_of(deadlines_[*at], [&](const Deadline& one) {
+        return one.request.domain == module.signature().domain && one.request.entity == view.entity &&
+               one.request.escalation == view.seq;
+      });
+    });
   }
 
   // At the owner, when its clock shows the limit to the microsecond.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/bytes.h"
+#include "base/signature_memory.h"
 
 namespace witan::crypto_test {
 namespace {
@@ -69,6 +70,23 @@ TEST(Crypto, AnyFlippedBitIsRefused) {
     EXPECT_FALSE(verifySignature(wrong, message, signature)) << bit;
   }
   EXPECT_FALSE(verifySignature(publicKey, "messagf", signature));
+}
+
+TEST(Crypto, AMemoryChangesNoAnswer) {
+  SeededRandom random(1);
+  const SigningKey key = SigningKey::generate(random), other = SigningKey::generate(random);
+  const Signature before = key.sign("before");
+  const SignatureMemory memory;
+  const Signature signature = key.sign("message");
+  Signature wrong = signature;
+  wrong[5] ^= 1;
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_TRUE(verifySignature(key.publicKey(), "before", before));
+    EXPECT_TRUE(verifySignature(key.publicKey(), "message", signature));
+    EXPECT_FALSE(verifySignature(key.publicKey(), "message", wrong));
+    EXPECT_FALSE(verifySignature(key.publicKey(), "messagf", signature));
+    EXPECT_FALSE(verifySignature(other.publicKey(), "message", signature));
+  }
 }
 
 TEST(Crypto, WrongSizesAreRefused) {

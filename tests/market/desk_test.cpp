@@ -362,6 +362,11 @@ TEST_F(BuyersEvidence, TheHolderIsAskedOftenEnoughForEachWindow) {
   EXPECT_LE(longest, 600);
 }
 
+TEST_F(BuyersEvidence, AClockThatIsSetBackStopsNoQuestion) {
+  EXPECT_FALSE(buyer_.tick({at_.seconds + 1}).letters.empty());
+  EXPECT_FALSE(buyer_.tick({at_.seconds - 58}).letters.empty());
+}
+
 TEST_F(BuyersEvidence, APersonMayDisputeAndReclaimWhileTheHolderIsSilent) {
   show(toy_.bundle());
   ASSERT_EQ(call().step, BuyerStep::compare);

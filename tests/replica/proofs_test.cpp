@@ -238,6 +238,11 @@ TEST_F(Proofs, ACopyTakesNoBatchThatTheOwnerDidNotSeal) {
   const std::uint64_t unsealed = b().replica().counters().batchesUnsealed;
   send("c", "b", entries);
   EXPECT_EQ(b().replica().counters().batchesUnsealed, unsealed + 1);
+  const std::uint64_t gaps = b().replica().counters().gaps;
+  entries.batch = batch + 1;
+  send("c", "b", entries);
+  EXPECT_EQ(b().replica().counters().gaps, gaps) << "what stands behind it is not asked for at once, with it, for ever";
+  entries.batch = batch;
   BatchSeal seal{1, a().replica().ownerName(), batch + 1, chained(b().host().chain().last(), value), sha256(value)};
   const std::vector<std::pair<std::string, BatchSeal*>> one{{std::string(kPartition), &seal}};
   sealTogether("test", one, keyOfDevice("c"));
