@@ -95,6 +95,7 @@ Result<Out> BuyerDesk::order(const OrderWish& wish, Moment now) {
   call.review = wish.review;
   Live& live = calls_[id] = {std::move(call), std::move(order), {}, {}, false};
   Out out;
+  out.firm = true;
   enter(live, BuyerStep::reserve, now, out);
   return out;
 }
@@ -146,6 +147,7 @@ Result<Out> BuyerDesk::decide(const std::string& contract, const std::string& ca
                     : live.call.review         ? "it is decided when evidence has come and verifies"
                                                : "order with --review to decide about what comes");
   Out out;
+  out.firm = true;
   if (step == BuyerStep::dispute)
     fail(live, reason, step, now, out);
   else
@@ -299,8 +301,10 @@ void BuyerDesk::compared(Live& live, const json::object& body, Moment now, Out& 
   }
   const auto bundle = parseJson(live.call.bundle, kBundleLimits);
   const auto statement = bundle.ok() ? openStatement(bundle->at("evidence")) : bundle.error();
-  // A person has what is left of the window; a dispute after it is none.
-  if (const auto left = numberOf(body, "left")) live.call.reviewUntil = Moment{now.seconds + *left};
+  // A person has what is left of the window, whatever a holder says; a dispute after it is none.
+  const auto window = std::int64_t(contractOf(live).disputeWindowSeconds);
+  if (const auto left = numberOf(body, "left"))
+    live.call.reviewUntil = Moment{now.seconds + std::clamp<std::int64_t>(*left, 0, window)};
   if (statement.ok() && (toHex(sha256(statement->text.body)) == delivered || mutated("acceptUnseen")))
     return enter(live, live.call.review ? BuyerStep::review : BuyerStep::accept, now, out);
   // The seller's own signature proves that it signed two; the word of the holder alone proves nothing.
@@ -370,6 +374,7 @@ void BuyerDesk::onEvidence(const Letter& letter, Moment now, Out& out) {
   const Verification verification = verified(*bundle, *order, live);
   if (verification.ok() || mutated("acceptUnverified")) {
     live.call.bundle = canonicalJson(*bundle);
+    out.firm = true;  // "received": it is not shown again
     const bool disputes = live.call.step == BuyerStep::dispute || live.call.end == "disputed";
     const std::string& reason = live.call.reason;
     if (disputes && reason != kNoEvidence && reason != kLate && !reason.starts_with(kDeclined)) {

@@ -49,6 +49,7 @@ Result<Out> ContractDesk::propose(const Contract& contract, const json::array& s
   proposal.offer = std::move(quote);
   const std::string digest = toHex(sha256(toJson(contract)));
   WITAN_DO(restore(rowOf(digest, proposal)));
+  out.firm = true;
   enter(proposals_.at(digest), ProposalStep::propose, "", now, out);
   return out;
 }

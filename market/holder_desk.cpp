@@ -13,7 +13,8 @@ namespace {
 using domains::escrow::CallStanding;
 using domains::escrow::EscrowStanding;
 
-constexpr std::int64_t kGraceSeconds = 60;  // the parties come first
+constexpr std::int64_t kGraceSeconds = 60;         // the parties come first
+constexpr std::int64_t kAskAgainSeconds = 86'400;  // meanwhile other calls go on
 
 // Acts that need no holder's word.
 constexpr std::array<std::string_view, 6> kBuyerActs{"OpenContract", "Reserve", "Accept",
@@ -45,10 +46,10 @@ void HolderDesk::plan(const std::string& entity, const EscrowStanding& escrow, M
     const bool disputed = call.state == "DISPUTED";
     const std::string type = disputed ? "RequestRuling" : "Settle";
     Due& due = due_[key];
-    if (due.type != type) due = {type, due.attempt + 1, {}, {}, {}, false, std::move(due.statement)};
+    if (due.type != type) due = {type, due.attempt + 1, now, {}, {}, false, std::move(due.statement)};
     due.buyer = escrow.buyer;
     due.until = call.state == "RESERVED" || call.state == "DELIVERED" ? std::optional(settleAt) : std::nullopt;
-    due.at = disputed ? now : Moment{settleAt.seconds + kGraceSeconds};
+    if (!disputed) due.at = {settleAt.seconds + kGraceSeconds};
   }
 }
 
@@ -56,9 +57,17 @@ void HolderDesk::watch(const std::string& entity, Moment now) {
   if (const kernel::EntityState* state = look_(entity)) plan(entity, domains::escrow::standingOf(*state), now);
 }
 
-bool HolderDesk::hasDispute(const std::string& entity) const {
+void HolderDesk::unruled(const std::string& entity, Moment now) {
   for (auto at = due_.lower_bound({entity, ""}); at != due_.end() && at->first.first == entity; ++at)
-    if (at->second.type == "RequestRuling" && !at->second.asked) return true;
+    if (Due& due = at->second; std::exchange(due.asked, false)) {
+      ++due.attempt;
+      due.at = {now.seconds + kAskAgainSeconds};
+    }
+}
+
+bool HolderDesk::hasDispute(const std::string& entity, Moment now) const {
+  for (auto at = due_.lower_bound({entity, ""}); at != due_.end() && at->first.first == entity; ++at)
+    if (at->second.type == "RequestRuling" && !at->second.asked && now >= at->second.at) return true;
   return false;
 }
 
@@ -153,7 +162,7 @@ Out HolderDesk::onLetter(const Letter& letter, Moment now) {
   if (state == nullptr || (letter.from != escrow.buyer && letter.from != escrow.seller)) {
     answer({{"outcome", "refused"}, {"message", "no escrow of yours"}});
   } else if (letter.kind == "act") {
-    onAct(letter, entity, escrow, action == nullptr ? json::object() : *action, out);
+    onAct(letter, entity, escrow, action == nullptr ? json::object() : *action, now, out);
   } else if (!letter.body.contains("call")) {
     answer(domains::escrow::viewOf(*state));
   } else if (escrow.calls.empty()) {
@@ -174,7 +183,7 @@ Out HolderDesk::onLetter(const Letter& letter, Moment now) {
 }
 
 void HolderDesk::onAct(const Letter& letter, const std::string& entity, const EscrowStanding& escrow,
-                       const json::object& action, Out& out) const {
+                       const json::object& action, Moment now, Out& out) const {
   const auto answer = [&](json::object body) { out.letters.push_back(answerTo(letter, std::move(body))); };
   const std::string type = textOf(action, "type");
   const char* role = roleOf(escrow, letter.from, type);
@@ -186,7 +195,7 @@ void HolderDesk::onAct(const Letter& letter, const std::string& entity, const Es
     const bool begins = escrow.calls.empty();
     if (begins && openCallsOf(escrow.buyer) >= kOpenCalls)
       return answer({{"busy", true}, {"message", "there are too many open calls"}});
-    if (begins && hasDispute(entity) && !mutated("freezeCalls"))
+    if (begins && hasDispute(entity, now) && !mutated("freezeCalls"))
       return answer({{"busy", true}, {"message", "a dispute of this contract waits for its ruling"}});
   }
   out.acts.push_back({entity, role, operationIdOf("letter", letter.from, letter.id), action, letter.from, letter.id});

@@ -29,6 +29,8 @@ class HolderDesk {
   // An entity with calls that may be open, or on which an arbiter has ruled.
   void watch(const std::string& entity, Moment now);
   Out onLetter(const Letter& letter, Moment now);
+  // The arbiter has sent back what was asked, or its time is up: the dispute stays, and is put before it again later.
+  void unruled(const std::string& entity, Moment now);
   // What became of an act, and when it is durable.
   Out decided(const EscrowAct& act, const kernel::Decision& decision, Moment now);
   Out tick(Moment now);
@@ -48,11 +50,11 @@ class HolderDesk {
   void onOpen(const Letter& letter, Moment now, Out& out) const;
   std::string whyNot(const Opened<Contract>& contract, const Letter& letter, Moment now) const;
   void plan(const std::string& entity, const domains::escrow::EscrowStanding& escrow, Moment now);
-  bool hasDispute(const std::string& entity) const;
+  bool hasDispute(const std::string& entity, Moment now) const;
   bool mayFreeze(const std::string& entity, Moment now) const;
   std::size_t openCallsOf(const std::string& buyer) const;
   void onAct(const Letter& letter, const std::string& entity, const domains::escrow::EscrowStanding& escrow,
-             const json::object& action, Out& out) const;
+             const json::object& action, Moment now, Out& out) const;
 
   std::string org_;
   Look look_;

@@ -1,9 +1,11 @@
 // What the desks of the market have in common: letters between organisations, and what a desk asks of its host.
 //
 // A desk is sans I/O: events and the time in, an Out back. Its host restores it from its rows, in the order of their
-// keys, and writes `rows` durably first and only then carries out the rest: a letter, an act, a run or a record that
-// leaves rests on what is stored. Everything a desk asks may be asked again after a restart, under the same id: each id
-// is derived from contract, call and step, so a repetition changes nothing. One thread; no clock, no randomness.
+// keys, and stores `rows` before it carries out the rest. Everything a desk asks may be asked again after a restart,
+// under the same id: each id is derived from contract, call and step, so a repetition changes nothing. So most rows
+// only say how far a call has come: a loss of power may take the newest of them away, and asking brings them back. An
+// Out that is `firm` has something that nobody else could say again (an order, a bundle, a signature, a person's word):
+// the host makes it durable before anything of it leaves but questions. One thread; no clock, no randomness.
 #pragma once
 
 #include <map>
@@ -43,6 +45,8 @@ struct RunRequest {
   std::vector<std::string> disclosures;
   Natural price = 0;  // of a run that completes
   std::string policyEpoch;
+  Budget budget;  // of the order: the run may take no more
+  Words locales;  // and work nowhere else
 };
 
 // The statement goes into the seller's own ledger under this operation id.
@@ -58,6 +62,7 @@ struct MarketIncident {
 };
 
 struct Out {
+  bool firm = false;  // with an incident, too
   std::vector<Row> rows;
   std::vector<Letter> letters;
   std::vector<EscrowAct> acts;

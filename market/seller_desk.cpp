@@ -35,6 +35,7 @@ Result<Out> SellerDesk::publish(const Offer& offer) {
   if (offer.seller != setup_.org) return invalid("the offer is of another seller");
   if (offers_.size() >= kMostOffers) return conflict(concat("there are ", kMostOffers, " offers already"));
   Out out;
+  out.firm = true;
   out.rows.push_back({kOffered + toHex(sha256(toJson(offer))), sealedDocument(offer, {&setup_.key, 1})});
   WITAN_DO(restore(out.rows.back()));
   return out;
@@ -132,6 +133,7 @@ Result<Out> SellerDesk::claim(const std::string& contract, const std::string& ca
   if (live.call.step != SellerStep::window && live.call.step != SellerStep::claim)
     return conflict(concat("call ", call, " is at step ", enumName(live.call.step), ": nothing is to be claimed"));
   Out out;
+  out.firm = true;
   enter(live, SellerStep::claim, now, out);
   return out;
 }
@@ -249,6 +251,7 @@ json::object SellerDesk::onPropose(const Letter& letter, Moment now, Out& out) {
   SellerContract kept{countersigned(contract->text, setup_.key), grantOf(letter.body.at("grants"), *contract), {}};
   out.rows.push_back({kAgreed + contract->digest, toJson(kept)});
   for (const Row& row : out.rows) (void)restore(row);  // they were just made
+  out.firm = true;                                     // one text an id, whatever is lost
   return {{"contract", valueOf(kept.envelope)}};
 }
 
@@ -480,9 +483,11 @@ void SellerDesk::send(Live& live, Moment now, Out& out) {
   if (c.step == SellerStep::ended || c.step == SellerStep::window || !live.retry.due(now)) return;
   live.retry.tried(now);
   const std::string id = externalId(c.contract, c.call);
+  const Order& order = live.order.document;
   if (c.step == SellerStep::run)
     out.runs.push_back({id, contractOf(live).capability, c.disclosures,
-                        std::min(live.order.document.amount, contractOf(live).perCall), contractOf(live).policyEpoch});
+                        std::min(order.amount, contractOf(live).perCall), contractOf(live).policyEpoch, order.budget,
+                        order.locales});
   else if (c.step == SellerStep::record)
     out.records.push_back(
         {id, "evidence:" + toHex(sha256(openStatement(valueOf(c.statement))->text.body)), c.statement});

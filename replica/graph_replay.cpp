@@ -55,10 +55,9 @@ class GraphReplayer {
     if (document == documents_.end()) return std::string();
     document_ = document->second;
     run_ = s.run;
-    const std::string arrival = concat("v1|graph-run|", graph_, "|", s.node, "|", s.external);
-    bool follows = s.run == graph::identityOf(arrival);
+    bool follows = s.run == graph::runIdOf(graph_, s.node, s.external);
     for (int n = 1; n <= kMostRecurrences && !follows; ++n)
-      follows = s.run == graph::identityOf(concat(arrival, "#", n));
+      follows = s.run == graph::runIdOf(graph_, s.node, concat(s.external, "#", n));
     if (!follows) return std::string("the run has another id");
     const graph::Node* node = document_->node(s.node);
     if (node == nullptr || node->kind != NodeKind::ingress) return "the document has no ingress " + s.node;

@@ -267,6 +267,7 @@ Status GraphRuntime::fold(const PartitionHost& host, Hosted& hosted, const Step&
     return okStatus();
   }
   hosted.runtime->apply(*lines);
+  limit(hosted, step, atMs);
   countSpent(hosted, step);
   if (std::holds_alternative<domains::graph::Deploy>(step)) hosted.triggers.deployed(*hosted.runtime->deployed(), atMs);
   if (const auto* answer = std::get_if<domains::graph::Answer>(&step)) hosted.answers.emplace(answer->span, *answer);
@@ -278,8 +279,7 @@ Status GraphRuntime::fold(const PartitionHost& host, Hosted& hosted, const Step&
   const auto* forget = std::get_if<domains::graph::Forget>(&step);
   if (forget != nullptr && !domains::graph::runIn(host.partition().state(hosted.id), forget->run)) {
     std::erase_if(hosted.ended, [&](const auto& ended) { return ended.second == forget->run; });
-    hosted.runtime->forgetRun(forget->run);
-    hosted.spent.erase(forget->run);
+    forgetRun(hosted, forget->run);
   }
   if (const auto* finish = std::get_if<domains::graph::Finish>(&step)) hosted.answers.erase(finish->span);
   if (const auto* failed = std::get_if<domains::graph::Fail>(&step)) hosted.answers.erase(failed->span);
@@ -340,6 +340,7 @@ Status GraphRuntime::onOutside(PartitionHost& host, Hosted& hosted, const Step& 
       hosted.why = "what was to be sent again is not here: " + again.error().message;
       return okStatus();
     }
+    limit(hosted, step, atMs);
     std::erase_if(hosted.ended, [&](const auto& ended) { return ended.second == redrive->run; });
   } else {
     hosted.why = "another wrote a step of its runtime";
@@ -423,6 +424,12 @@ RequestRouter::Admission GraphRuntime::admit(PartitionHost& host, const Request&
     return {std::nullopt, kernel::Outcome::refused, "unavailable: another version is being deployed"};
   const auto body = parseJson(request.text, kBodyLimits);
   if (!body.ok()) return {std::nullopt, kernel::Outcome::refused, "schema: " + body.error().message};
+  std::optional<domains::graph::Limits> limits;
+  if (!request.action.empty()) {
+    const std::string_view words(reinterpret_cast<const char*>(request.action.data()), request.action.size());
+    if (const Status read = readMessage(words, limits.emplace(), "limits"); !read.ok())
+      return {std::nullopt, kernel::Outcome::refused, "limits: " + read.error().message};
+  }
   const std::string why(hosted->runtime->admit(request.role, request.reason, *body, clock(host, now)));
   graph::Taken taken = hosted->runtime->take();
   for (const graph::Line& notice : taken.notices) meter_.count(request.entity, notice);
@@ -430,7 +437,9 @@ RequestRouter::Admission GraphRuntime::admit(PartitionHost& host, const Request&
     return {std::nullopt, why == "duplicate" ? kernel::Outcome::duplicate : kernel::Outcome::refused, why};
   std::vector<graph::Body> bodies;
   unflushed_ = true;
-  const std::vector<Step> steps = domains::graph::stepsOf(taken.entries.at(0), *hosted->runtime, "", bodies);
+  std::vector<Step> steps = domains::graph::stepsOf(taken.entries.at(0), *hosted->runtime, "", bodies);
+  std::get<domains::graph::Begin>(steps.at(0)).limits = std::move(limits);
+  limit(*hosted, steps.at(0), clock(host, now));
   if (const Status kept = bodies_.keep(bodies); !kept.ok()) {
     hosted->why = kept.error().message;
     return {std::nullopt, kernel::Outcome::refused, kept.error().message};
@@ -505,8 +514,7 @@ Status GraphRuntime::forget(PartitionHost& host, Hosted& hosted, Now now) {
       some = host.decideAs(request, request, timeOf(host, now), "").outcome == kernel::Outcome::approved;
     }
     if (!some) continue;
-    hosted.runtime->forgetRun(run);
-    hosted.spent.erase(run);
+    forgetRun(hosted, run);
   }
   return okStatus();
 }

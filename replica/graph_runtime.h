@@ -54,6 +54,9 @@ class GraphBodies final : public graph::Bodies {
   const std::string scope_;
 };
 
+// The run that a message at an ingress begins is held to these.
+void limitRun(Request& ingress, const domains::graph::Limits& limits);
+
 class GraphRuntime {
  public:
   GraphRuntime(Replica& replica, const AgentSetup* setup);
@@ -79,6 +82,11 @@ class GraphRuntime {
 
  private:
   using Amounts = std::map<std::string, std::int64_t>;  // of steps, tokens, seconds
+  // Of a run whose beginning narrows it.
+  struct Limit {
+    domains::graph::Limits limits;
+    std::int64_t untilMs = 0;
+  };
   struct Activity {
     graph::Work work;
     std::int64_t sinceMs = 0;  // wall
@@ -117,6 +125,7 @@ class GraphRuntime {
     std::map<std::string, Activity> activities;              // by span
     std::map<std::string, Usage> usages;                     // of spans that end in this round
     std::map<std::string, Amounts> spent;                    // by run: what its ended spans have spent
+    std::map<std::string, Limit> limits;                     // likewise
     std::deque<graph::Work> held;                            // until other spans give back some of their budget
     std::deque<std::pair<std::int64_t, std::string>> ended;  // wall ms, run
   };
@@ -151,8 +160,13 @@ class GraphRuntime {
 
   // --- the work of one span (graph_work.cpp)
   Status start(Hosted& hosted, graph::Work work, std::int64_t atMs, Now now);
-  Status startAgent(Activity& activity);
+  Status startAgent(const Hosted& hosted, Activity& activity);
   static Amounts shareOf(const Hosted& hosted, const graph::Work& work, bool& waits);
+  // Of the run: the step that begins it, or sends something of it again, is durable or about to be.
+  static void limit(Hosted& hosted, const domains::graph::Step& step, std::int64_t atMs);
+  static void forgetRun(Hosted& hosted, const std::string& run);
+  // Why the node cannot work under what narrows the run; empty: it can.
+  static std::string beyondLimit(const Hosted& hosted, const graph::Work& work);
   Status startHeld(Hosted& hosted, std::int64_t atMs, Now now);
   static void countSpent(Hosted& hosted, const domains::graph::Step& step);
   Status startDomain(const graph::Work& work, Now now);

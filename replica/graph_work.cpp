@@ -30,19 +30,34 @@ std::int64_t amountIn(const std::map<std::string, std::int64_t>& amounts, const 
   return at == amounts.end() ? otherwise : at->second;
 }
 
+// Those of `tags` in which a run may work. `limits`: null if nothing narrows it.
+std::vector<std::string> within(const std::vector<std::string>& tags, const domains::graph::Limits* limits) {
+  std::vector<std::string> left = tags;
+  if (limits != nullptr)
+    std::erase_if(left, [&](const std::string& tag) { return std::ranges::count(limits->locales, tag) == 0; });
+  return left;
+}
+
 // What the node grants to its agent, of what the agent declares itself.
-json::object grantOf(const graph::Document& document, const graph::Node& node, const json::value& budget) {
-  json::array capabilities, locale;
-  for (const std::string& tag : node.locales.value_or(document.locales)) locale.emplace_back(tag);
+json::object grantOf(const graph::Document& document, const graph::Node& node, const json::value& budget,
+                     const domains::graph::Limits* limits) {
+  const std::vector<std::string> locale = within(node.locales.value_or(document.locales), limits);
+  json::array capabilities;
   for (const graph::NodeCapability& one : node.capabilities) {
-    json::array own = locale;
-    if (one.locales) own = json::array(one.locales->begin(), one.locales->end());
+    const std::vector<std::string> own = one.locales ? within(*one.locales, limits) : locale;
+    if (own.empty() && one.locales && !one.locales->empty()) continue;
     capabilities.push_back({{"resource", one.resource},
                             {"uses", one.uses},
                             {"targets", json::array(one.targets.begin(), one.targets.end())},
-                            {"locales", std::move(own)}});
+                            {"locales", json::array(own.begin(), own.end())}});
   }
-  return {{"capabilities", std::move(capabilities)}, {"locale", std::move(locale)}, {"budget", budget}};
+  return {{"capabilities", std::move(capabilities)},
+          {"locale", json::array(locale.begin(), locale.end())},
+          {"budget", budget}};
+}
+
+std::map<std::string, std::int64_t> amountsOf(const domains::graph::Limits& limits) {
+  return {{"steps", limits.steps}, {"tokens", limits.tokens}, {"seconds", limits.seconds}};
 }
 
 std::string textAt(const json::value& body, std::string_view member) {
@@ -90,6 +105,11 @@ Status GraphRuntime::start(Hosted& hosted, graph::Work work, std::int64_t atMs, 
   const graph::Node& node = *work.document->node(work.node);
   const std::string span = work.span;
   const std::int64_t attempt = work.attempt;
+  if (const std::string beyond = beyondLimit(hosted, work); !beyond.empty()) {
+    again_ = true;
+    hosted.runtime->fail(span, attempt, beyond, true, atMs);
+    return okStatus();
+  }
   Amounts share;
   if (node.kind == NodeKind::agent) {
     bool waits = false;
@@ -108,7 +128,7 @@ Status GraphRuntime::start(Hosted& hosted, graph::Work work, std::int64_t atMs, 
   switch (node.kind) {
     case NodeKind::agent:
     case NodeKind::market:
-      begun = startAgent(activity);
+      begun = startAgent(hosted, activity);
       if (begun.ok() || begun.error().code == ErrorCode::ioFailed) return begun;
       break;
     case NodeKind::domain: begun = startDomain(activity.work, now); break;
@@ -132,9 +152,12 @@ GraphRuntime::Amounts GraphRuntime::shareOf(const Hosted& hosted, const graph::W
   constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
   const graph::Node& node = *work.document->node(work.node);
   const auto spent = hosted.spent.find(work.run);
+  const auto narrowed = hosted.limits.find(work.run);
+  const Amounts most = narrowed == hosted.limits.end() ? Amounts() : amountsOf(narrowed->second.limits);
   Amounts share;
   for (const char* member : kAmounts) {
-    const std::int64_t whole = work.document->budget ? amountIn(*work.document->budget, member, kAny) : kAny;
+    const std::int64_t whole = std::min(work.document->budget ? amountIn(*work.document->budget, member, kAny) : kAny,
+                                        amountIn(most, member, kAny));
     const std::int64_t asked = amountIn(node.budget, member, kAny);
     std::int64_t left = whole, held = 0;
     if (whole != kAny) {
@@ -147,6 +170,45 @@ GraphRuntime::Amounts GraphRuntime::shareOf(const Hosted& hosted, const graph::W
     waits = waits || (held > 0 && share[member] < std::min(asked == kAny ? 1 : asked, left));
   }
   return share;
+}
+
+void limitRun(Request& ingress, const domains::graph::Limits& limits) {
+  const std::string bytes(WordWriter().message(limits));
+  ingress.action.assign(bytes.begin(), bytes.end());
+}
+
+void GraphRuntime::limit(Hosted& hosted, const domains::graph::Step& step, std::int64_t atMs) {
+  std::string run;
+  if (const auto* begin = std::get_if<domains::graph::Begin>(&step); begin != nullptr && begin->limits) {
+    run = begin->run;
+    hosted.limits[run] = {*begin->limits, atMs + std::min(begin->limits->seconds, graph::kNever / 1'000) * 1'000};
+  } else if (const auto* redrive = std::get_if<domains::graph::Redrive>(&step)) {
+    run = redrive->run;
+  }
+  if (const auto at = hosted.limits.find(run); at != hosted.limits.end())
+    hosted.runtime->endBy(run, at->second.untilMs);
+}
+
+void GraphRuntime::forgetRun(Hosted& hosted, const std::string& run) {
+  hosted.runtime->forgetRun(run);
+  hosted.spent.erase(run);
+  hosted.limits.erase(run);
+}
+
+// An agent asks within what is left of its locales. What else reaches out was checked against those of its node, and a
+// run of another graph would be held to nothing.
+std::string GraphRuntime::beyondLimit(const Hosted& hosted, const graph::Work& work) {
+  const auto narrowed = hosted.limits.find(work.run);
+  if (narrowed == hosted.limits.end()) return {};
+  const graph::Node& node = *work.document->node(work.node);
+  const std::vector<std::string>& own = node.locales ? *node.locales : work.document->locales;
+  const std::vector<std::string> left = within(own, &narrowed->second.limits);
+  if (node.kind == NodeKind::subgraph) return "a run under a grant begins no other one";
+  const bool reaches = (node.kind == NodeKind::egress && node.sink) || node.kind == NodeKind::market;
+  if (!(reaches && left.size() < own.size()) && !(node.kind == NodeKind::agent && left.empty() && !own.empty()))
+    return {};
+  return "the run may not work in " +
+         *std::ranges::find_if(own, [&](const std::string& tag) { return std::ranges::count(left, tag) == 0; });
 }
 
 // Those that waited, in their order, if they run still.
@@ -169,7 +231,7 @@ void GraphRuntime::countSpent(Hosted& hosted, const domains::graph::Step& step) 
 }
 
 // A market node waits like one of an agent, whose part the node's desk plays (node/market/market_nodes.h).
-Status GraphRuntime::startAgent(Activity& activity) {
+Status GraphRuntime::startAgent(const Hosted& hosted, Activity& activity) {
   const graph::Work& work = activity.work;
   const graph::Node& node = *work.document->node(work.node);
   const bool market = node.kind == NodeKind::market;
@@ -177,6 +239,7 @@ Status GraphRuntime::startAgent(Activity& activity) {
   WITAN_TRY(key, graphRunKey(agent, work.span, work.attempt));
   activity.agentRun = key;
   recordsSeen_.reset();
+  const auto narrowed = hosted.limits.find(work.run);
   json::object input{{"graph",
                       {{"graph", work.document->id},
                        {"version", work.document->version},
@@ -185,7 +248,8 @@ Status GraphRuntime::startAgent(Activity& activity) {
                        {"span", work.span},
                        {"type", work.type},
                        {"body", *work.body},
-                       {"grant", grantOf(*work.document, node, json::value_from(activity.granted))}}}};
+                       {"grant", grantOf(*work.document, node, json::value_from(activity.granted),
+                                         narrowed == hosted.limits.end() ? nullptr : &narrowed->second.limits)}}}};
   if (market) input["market"] = json::object{{"terms", node.args}, {"out", node.out[0]}};
   const replication::ActivationBody body{agent, work.document->id, work.span, static_cast<std::uint64_t>(work.attempt),
                                          canonicalJson(input)};
@@ -245,7 +309,7 @@ Status GraphRuntime::startNested(Activity& activity, Now now) {
   });
   if (ingress == inner->nodes.end()) return invalid(node.name + " has no ingress of " + work.type);
   activity.inner = node.name;
-  activity.innerRun = graph::identityOf("v1|graph-run|" + node.name + "|" + ingress->id + "|" + work.span);
+  activity.innerRun = graph::runIdOf(node.name, ingress->id, work.span);
   return replica_.enqueue(ingressRequest(node.name, ingress->id, work.span, work.span, canonicalJson(*work.body)), now);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/quote.h"
+#include "base/seams.h"
 #include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/market_verbs.h"
@@ -11,6 +12,7 @@
 #include "kernel/market/equivocation.h"
 #include "kernel/market/evidence.h"
 #include "node/cluster/device_key.h"
+#include "node/cluster/roster_store.h"
 #include "node/data_dir/replica_dir.h"
 #include "node/data_dir/store_dir.h"
 #include "node/market/market_identity.h"
@@ -72,6 +74,52 @@ Result<int> untrust(const MarketArguments& a) {
   if (roots.erase(a.file) == 0) return notFound(inQuotes(a.file) + " is not trusted", "see: witan market trust");
   WITAN_DO(writeMarketRoots(dir, roots));
   if (a.json) putWords(canonicalJson(json::object{{"org", a.file}}) + "\n");
+  return kExitOk;
+}
+
+// ---- a device that does not hold the root
+
+Result<MarketOrigin> originOf(const std::filesystem::path& dir, const std::string& org) {
+  WITAN_TRY(cluster, readClusterFile(dir));
+  WITAN_TRY(root, publicKeyFromHex(cluster.adminKey, "adminKey"));
+  WITAN_TRY(rosters, RosterStore::open(dir, root));
+  WITAN_TRY(identity, readReplicaIdentity(dir));
+  WITAN_TRY(key, readKey(dir, KeyName::device));
+  return MarketOrigin{org, rosters.current().cluster, identity.device, key.publicKey(), root};
+}
+
+template <class Document>
+Result<Document> documentIn(const std::string& file) {
+  WITAN_TRY(text, readInput(file, market::kMostEnvelopeBytes));
+  WITAN_TRY(parsed, parseJson(text, {.bytes = market::kMostEnvelopeBytes}));
+  Document document;
+  WITAN_DO(readJson(parsed, document, file));
+  return document;
+}
+
+Result<int> enrol(const MarketArguments& a) {
+  WITAN_TRY(dir, replicaDirPath(a.dir));
+  WITAN_TRY(origin, originOf(dir, a.file));
+  if (a.other.empty()) {
+    WITAN_TRY(asked, enrolInMarket(dir, origin));
+    putOut(toJson(asked) + "\n");
+    return kExitOk;
+  }
+  WITAN_TRY(licence, documentIn<MarketLicence>(a.other));
+  WITAN_DO(takeLicence(dir, origin, licence, market::momentOf(SystemClock().now())));
+  putWords(a.json ? canonicalJson(json::object{{"org", a.file}}) + "\n"
+                  : concat("this device speaks for ", a.file, " when it starts again\n"));
+  return kExitOk;
+}
+
+Result<int> grant(const MarketArguments& a) {
+  WITAN_TRY(dir, replicaDirPath(a.dir));
+  WITAN_TRY(asked, documentIn<MarketEnrolment>(a.file));
+  WITAN_TRY(cluster, readClusterFile(dir));
+  WITAN_TRY(root, publicKeyFromHex(cluster.adminKey, "adminKey"));
+  WITAN_TRY(rosters, RosterStore::open(dir, root));
+  WITAN_TRY(licence, grantInMarket(dir, asked, rosters.current(), market::momentOf(SystemClock().now())));
+  putOut(toJson(licence) + "\n");
   return kExitOk;
 }
 
@@ -189,6 +237,23 @@ void addMarketCommand(Command& app) {
   command->option("ORG", left->file, "The organisation")->required();
   addDir(*command, left);
   command->footer("Example: witan market untrust lab");
+
+  const auto enrolled = std::make_shared<MarketArguments>();
+  command =
+      addVerb(*noun, "enrol", "Let a device without the cluster's root speak for the organisation", enrolled, enrol);
+  command->option("ORG", enrolled->file, "The organisation, as its documents name it")->required();
+  command->option("--with", enrolled->other, "What market grant has printed; without: print what it is to grant")
+      ->typeName("FILE");
+  addDir(*command, enrolled);
+  command->footer("No private key leaves the device.\nExample: witan market enrol lab");
+
+  const auto granted = std::make_shared<MarketArguments>();
+  command = addVerb(*noun, "grant", "Sign, with the root, that a device speaks for the organisation", granted, grant);
+  command->option("REQUEST", granted->file, "What market enrol has printed there; - for standard input")->required();
+  addDir(*command, granted);
+  command->footer(
+      "Where the cluster was begun. The device must be in the roster. It holds for a year.\n"
+      "Example: witan market grant request.json");
 
   const auto verified = std::make_shared<MarketArguments>();
   command = addVerb(*noun, "verify", "Check an evidence bundle, offline", verified, verify);

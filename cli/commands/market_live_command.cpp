@@ -95,6 +95,8 @@ std::string offerWords(const json::value& all) {
                      shown(one, "perCall") + " " + shown(one, "currency"),
                      "delivers within " + shown(one, "deliverWithinSeconds") + " s, " +
                          shown(one, "disputeWindowSeconds") + " s for a dispute",
+                     "up to " + shown(one, "steps") + " steps, " + shown(one, "tokens") + " tokens, " +
+                         shown(one, "seconds") + " s",
                      "until " + shown(one, "validUntil")});
   return columns(table);
 }
@@ -132,7 +134,9 @@ std::string contractWords(const json::value& one) {
 
 std::string callWords(const json::value& one) {
   const std::string end = said(one, "end");
-  return oneLine("call " + shown(one, "call") + " " + (end.empty() ? shown(one, "step") : end) +
+  const std::string step = shown(one, "step");
+  const std::string stands = !end.empty() ? end : step == "review" ? step : "at step " + step;
+  return oneLine("call " + shown(one, "call") + " " + stands +
                  (said(one, "reason").empty() ? "" : ": " + said(one, "reason")) +
                  (isTrue(one, "evidence") ? ", evidence verifies" : "")) +
          "\n";

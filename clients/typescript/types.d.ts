@@ -1455,8 +1455,14 @@ export interface OfferRow {
   offer: string;
   /** Price of a call */
   perCall: number;
+  /** Of a call, at most */
+  seconds: number;
   /** Who sells */
   seller: string;
+  /** Of a call, at most */
+  steps: number;
+  /** Of a call, at most */
+  tokens: number;
   /** End of the offer */
   validUntil: string;
   /** Its version */

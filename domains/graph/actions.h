@@ -50,12 +50,20 @@ struct Redrive {
   WITAN_MEMBERS(Redrive, run, message)
 };
 
+// What one run may take and where it may work, within what its document says: a fork of that (Law 4).
+struct Limits {
+  std::int64_t steps = 0, tokens = 0, seconds = 0;
+  std::vector<std::string> locales;
+  WITAN_MEMBERS(Limits, steps, tokens, seconds, locales)
+};
+
 struct Begin {
   WITAN_GRAPH_ACTION(Begin, 7)
   std::string run;
   std::int64_t version = 0;
   std::string node, external, message, key, digest;
-  WITAN_MEMBERS(Begin, run, version, node, external, message, key, digest)
+  std::optional<Limits> limits;
+  WITAN_MEMBERS(Begin, run, version, node, external, message, key, digest, limits)
 };
 // `digest`: of what may cross; empty: nothing.
 struct Verdict {

@@ -60,9 +60,8 @@ std::string_view Runtime::admit(const std::string& ingress, const std::string& e
     return "duplicate";
   }
   if (nodes_.at(ingress).queued >= node->capacity) return refuse("backpressure");
-  std::string run = "v1|graph-run|" + document_->id + "|" + ingress + "|" + external;
-  if (const std::uint32_t before = recurrencesOf(ingress, external)) run += "#" + std::to_string(before);
-  run = identityOf(run);
+  const std::uint32_t before = recurrencesOf(ingress, external);
+  const std::string run = runIdOf(document_->id, ingress, before == 0 ? external : concat(external, "#", before));
   emit(Begun{.run = run,
              .node = ingress,
              .external = external,

@@ -75,6 +75,11 @@ struct Taken {
   std::vector<Undo> undos;
 };
 
+// Of the run that the first message under this external id begins; of the n-th after a horizon: "EXTERNAL#n".
+inline std::string runIdOf(std::string_view graph, std::string_view ingress, std::string_view external) {
+  return identityOf(concat("v1|graph-run|", graph, "|", ingress, "|", external));
+}
+
 // What a node has before it.
 struct NodeLoad {
   std::string node;
@@ -121,6 +126,8 @@ class Runtime {
   Status redrive(const std::string& run, const std::string& message, const std::string& again, std::int64_t now);
   // An ended run; nothing if there is none, or it goes on.
   void forgetRun(const std::string& run);
+  // Its time ends by then at the latest. As apply(), to be said again after a fold; nothing if there is no such run.
+  void endBy(const std::string& run, std::int64_t deadline);
 
   // Results of work. A result of another attempt than the running one is ignored.
   bool isRunning(const std::string& span, std::int64_t attempt) const;

@@ -386,6 +386,15 @@ void Runtime::forgetRun(const std::string& id) {
   erase(ordinal);
 }
 
+void Runtime::endBy(const std::string& id, std::int64_t deadline) {
+  const auto at = runAt_.find(id);
+  if (at == runAt_.end() || !at->second->isRunning() || at->second->deadline <= deadline) return;
+  Run& of = *at->second;
+  deadlines_.erase({of.deadline, of.ordinal});
+  of.deadline = deadline;
+  deadlines_.emplace(of.deadline, of.ordinal);
+}
+
 std::string Runtime::fingerprint() const {
   std::string all = std::to_string(sequence_) + "," + std::to_string(started_) + "," +
                     (cursor_ ? order_[*cursor_].first : std::string()) + "," + (document_ ? document_->digest : "") +

@@ -52,21 +52,16 @@ struct Fixed {};
 namespace witan {
 
 template <>
-struct JsonCodec<market::Word> {
+struct JsonCodec<market::Word> : JsonCodec<std::string> {
   static Status read(const json::value& v, market::Word& out, std::string_view where);
-  static void write(std::string& out, const market::Word& v) { appendJsonString(out, v); }
-  static std::string typeName() { return "text"; }
 };
 template <>
-struct JsonCodec<market::Words> {
+struct JsonCodec<market::Words> : JsonCodec<std::vector<market::Word>> {
   static Status read(const json::value& v, market::Words& out, std::string_view where);
-  static void write(std::string& out, const market::Words& v) { writeJson<std::vector<market::Word>>(out, v); }
-  static std::string typeName() { return "list of text"; }
 };
 template <>
-struct JsonCodec<market::Hex> {
+struct JsonCodec<market::Hex> : JsonCodec<std::string> {
   static Status read(const json::value& v, market::Hex& out, std::string_view where);
-  static void write(std::string& out, const market::Hex& v) { appendJsonString(out, v); }
   static std::string typeName() { return "64 hex digits"; }
 };
 template <>

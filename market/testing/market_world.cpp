@@ -37,7 +37,7 @@ MarketToy shortToy(std::uint64_t seed) {
 
 class MarketWorld::World {
  public:
-  explicit World(const WorldOptions& options) : o_(options), random_(options.seed) {
+  explicit World(const WorldOptions& options) : o_(options), random_(options.seed), power_(options.seed) {
     grants_ = toy_.bundle().at("grants").as_array();
     std::copy_n(options.clockOff, 3, clockOff_.begin());
     if (options.death) deaths_.insert(*options.death);
@@ -159,11 +159,24 @@ class MarketWorld::World {
     try {
       work();
     } catch (const Died&) {
+      losePower(party);
       start(party);
     }
   }
 
-  // A write that is durable at once, and the two places at which one can die.
+  // The newest rows that were not durable: none of them, or some, or all.
+  void losePower(int party) {
+    if (party == kHolder) return;
+    auto& rows = unsynced_[party];
+    std::size_t lost = o_.losesPower ? (*o_.losesPower ? rows.size() : 0) : power_.below(2 * rows.size() + 1);
+    for (lost = std::min(lost, rows.size()); lost > 0; --lost) {
+      auto& [key, before] = rows.back();
+      before ? void(disk_[party][key] = *before) : void(disk_[party].erase(key));
+      rows.pop_back();
+    }
+  }
+
+  // A write, and the two places at which one can die.
   void write(int party, const std::function<void()>& make) {
     const int boundary = 2 * writes_[std::size_t(party)]++;
     if (deaths_.contains({party, boundary})) throw Died{};
@@ -173,13 +186,19 @@ class MarketWorld::World {
 
   void carryOut(int party, Out out) {
     // Incidents are as durable as the first row of what they were seen at.
+    const bool firm = out.firm || !out.incidents.empty();
     const auto tell = [&] {
       for (MarketIncident& incident : std::exchange(out.incidents, {}))
         incidents_.push_back({std::move(incident), party});
     };
     for (const Row& row : out.rows)
       write(party, [&] {
+        const auto at = disk_[party].find(row.key);
+        unsynced_[party].emplace_back(row.key,
+                                      at == disk_[party].end() ? std::nullopt : std::optional<std::string>(at->second));
         disk_[party][row.key] = row.value;
+        if (!firm) return;
+        unsynced_[party].clear();
         tell();
       });
     tell();
@@ -390,6 +409,7 @@ class MarketWorld::World {
           momentOf(*known->second.settleAt).seconds < now(kHolder).seconds + least)
         lateRuns_.push_back(call);
       write(kSeller, [&] {
+        unsynced_[kSeller].clear();  // one store, one sync
         ++runs_[request.externalId];
         done_.insert(request.externalId);
         started_[request.externalId] = now(kSeller);
@@ -418,6 +438,7 @@ class MarketWorld::World {
       entry.operationId = request.operationId;
       const std::string bytes(WordWriter().message(entry));
       write(kSeller, [&] {
+        unsynced_[kSeller].clear();
         entries_[request.operationId] = {tree_.size(), bytes};
         tree_.append(kernel::leafHash(bytes));
       });
@@ -528,7 +549,7 @@ class MarketWorld::World {
                                                       MarketLie::lateOrder, MarketLie::frozenCall};
 
   const WorldOptions o_;
-  SeededRandom random_;
+  SeededRandom random_, power_;
   const MarketToy toy_ = shortToy(o_.seed);
   const std::string entity_ = toy_.contractDigest();
   json::array grants_;
@@ -550,6 +571,7 @@ class MarketWorld::World {
   bool silences_ = false;
   // Durable.
   std::map<std::string, std::string> disk_[2];
+  std::vector<std::pair<std::string, std::optional<std::string>>> unsynced_[2];  // newest rows, and what was before
   std::set<std::string> done_;
   std::map<std::string, Moment> started_;
   std::map<std::string, int> runs_;

@@ -1,6 +1,7 @@
 // Three organisations under simulated time: a clinic that orders, a laboratory that runs and a notary that holds the
 // money, each with a durable store and a desk (market/), letters between them that are late, doubled or lost. Any of
-// them may die before or after any write, be silent or have a wrong clock, and one may lie. Deterministic by its
+// them may die before or after any write, also by a loss of power, which takes rows away that were not firm yet; be
+// silent or have a wrong clock, and one may lie. Deterministic by its
 // options and by what is asked of it.
 //
 // For conformance rows, tests and the simulator: liveMarket() lives a whole life; MarketWorld is driven step by step.
@@ -44,6 +45,7 @@ struct WorldOptions {
   int arbiterSeconds = 5;                    // that the arbiter takes
   std::int64_t clockOff[3] = {0, 0, 0};      // seconds: buyer, seller, holder
   std::optional<std::pair<int, int>> death;  // party; boundary: 2n before its n-th write, 2n + 1 after it
+  std::optional<bool> losesPower;            // by a death; none: as the seed draws it
   int seconds = 600;                         // how long it lasts
 };
 

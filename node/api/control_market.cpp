@@ -18,7 +18,9 @@ WITAN_STRUCT(OfferRow, (std::string, offer, "Digest of the offer"), (std::string
              (std::uint64_t, maxCalls, "Calls of a contract, at most"),
              (std::uint64_t, deliverWithinSeconds, "From the order to the delivery, at most"),
              (std::uint64_t, disputeWindowSeconds, "For a dispute after the delivery"),
-             (std::vector<std::string>, locales, "Where data gets to"), (std::string, validUntil, "End of the offer"))
+             (std::uint64_t, steps, "Of a call, at most"), (std::uint64_t, tokens, "Of a call, at most"),
+             (std::uint64_t, seconds, "Of a call, at most"), (std::vector<std::string>, locales, "Where data gets to"),
+             (std::string, validUntil, "End of the offer"))
 WITAN_ENUM(MarketSide, bought, sold)
 WITAN_STRUCT(ContractRow, (std::string, contract, "Digest of the contract, and its entity at the holder"),
              (std::string, id, "Its id"), (MarketSide, side, "Whether it was bought or sold here"),
@@ -110,6 +112,9 @@ OfferRow rowOf(const market::Opened<market::Offer>& offer) {
           o.maxCalls,
           o.deliverWithinSeconds,
           o.disputeWindowSeconds,
+          o.budget.steps,
+          o.budget.tokens,
+          o.budget.seconds,
           {o.locales.begin(), o.locales.end()},
           timeText(o.validUntil)};
 }

@@ -2,7 +2,7 @@
 // manifest.
 //
 //   journal/ agents/ ledgers/          as snapshots of one moment saw them, each a store of its own
-//   format replica.json cluster.json roster witan.toml policy.toml market.roots market.grants
+//   format replica.json cluster.json roster witan.toml policy.toml market.roots market.grants market.pass
 //   device.key device.key.previous admin.key cluster.key secrets.witan market.keys          with keys
 //
 // Not in it: the high-water record (a restored device is another writer), control tokens, and invitations, which must
@@ -65,9 +65,9 @@ Result<BackupManifest> readManifest(const std::filesystem::path& dir);
 Result<BackupManifest> verifyBackup(const std::filesystem::path& dir);
 
 inline constexpr const char* kBackupStores[] = {"journal", "agents", "ledgers"};
-inline constexpr const char* kBackupSettings[] = {"format",      "replica.json", "cluster.json",
-                                                  "roster",      "roster.date",  "witan.toml",
-                                                  "policy.toml", "market.roots", "market.grants"};
+inline constexpr const char* kBackupSettings[] = {"format",        "replica.json", "cluster.json", "roster",
+                                                  "roster.date",   "witan.toml",   "policy.toml",  "market.roots",
+                                                  "market.grants", "market.pass"};
 inline constexpr const char* kBackupKeys[] = {"device.key",  "device.key.previous", "admin.key",
                                               "cluster.key", "secrets.witan",       "market.keys"};
 

@@ -32,7 +32,7 @@ Status Daemon::openMarket() {
                   [this] { return tick(); },
                   [this] { scheduleTick(); },
                   [this] { return policyEpoch(); }};
-  MarketSetup setup{{config_.marketOrg, rosters_.current().cluster, device_, key_.publicKey()},
+  MarketSetup setup{{config_.marketOrg, rosters_.current().cluster, device_, key_.publicKey(), rosters_.admin()},
                     config_.marketListen,
                     partnersOf(config_),
                     {config_.marketEscrows.begin(), config_.marketEscrows.end()}};

@@ -173,11 +173,13 @@ void MarketHost::onEntry(const PartitionHost& host, const StoredEntry& entry) {
   const std::string& domain = host.module().signature().domain;
   const bool escrow = domain == kEscrowDomain;
   if (!escrow && domain != kGraphDomain) return;
-  node_.loop.post([self = self_, escrow, entity = std::string(entry.entry.entity)] {
+  const bool sentBack = entry.entry.tag == kernel::Tag::cRejected;
+  node_.loop.post([self = self_, escrow, sentBack, entity = std::string(entry.entry.entity)] {
     if (*self == nullptr || (*self)->closed_) return;
     MarketHost& market = **self;
     if (!escrow) return market.pollGraphs();
     market.holder_->watch(entity, market.now());
+    if (sentBack) market.holder_->unruled(entity, market.now());
     market.carryOut(Desk::holder, market.holder_->tick(market.now()));
   });
 }
@@ -202,20 +204,36 @@ Status MarketHost::keep(Desk desk, const Out& out) {
   }
   for (const auto& [key, value] : told) batch.put(key, value);
   if (batch.empty()) return okStatus();
-  // What leaves rests on what is durable. An ask of this node's own ledgers becomes durable with what was written
-  // before it, in the same store; without either a death loses a step that is found again by asking again.
-  const bool leaves = !out.letters.empty() || !out.incidents.empty();
-  WITAN_DO(leaves ? node_.store.writeSynced(batch) : node_.store.write(batch));
+  // An ask of this node's own ledgers becomes durable with what was written before it, in the same store.
+  WITAN_DO(node_.store.write(batch));
   for (const auto& [key, value] : told) note(key, value);
   return okStatus();
 }
 
+// Nothing leaves that does not rest on what is stored.
+bool MarketHost::holds(const Status& stored) {
+  if (stored.ok()) return true;
+  broken_ = true;
+  node_.log.error("market", "nothing more is done: " + stored.error().message);
+  return false;
+}
+
 void MarketHost::carryOut(Desk desk, Out out) {
-  if (broken_) return;
-  if (const Status kept = keep(desk, out); !kept.ok()) {
-    broken_ = true;  // nothing leaves that does not rest on what is stored
-    return node_.log.error("market", "nothing more is done: " + kept.error().message);
-  }
+  if (broken_ || !holds(keep(desk, out))) return;
+  const bool firm = out.firm || !out.incidents.empty();
+  const auto questions =
+      std::ranges::stable_partition(out.letters, [](const Letter& letter) { return letter.kind != "view"; });
+  if (!firm || questions.empty()) return firm && !holds(node_.store.sync()) ? void() : goOn(desk, std::move(out));
+  // Their answers come while the disk writes.
+  for (Letter& letter : questions) post(std::move(letter));
+  out.letters.erase(questions.begin(), questions.end());
+  node_.loop.post([self = self_, desk, out = std::move(out)]() mutable {
+    if (*self == nullptr || (*self)->broken_ || !(*self)->holds((*self)->node_.store.sync())) return;
+    (*self)->goOn(desk, std::move(out));
+  });
+}
+
+void MarketHost::goOn(Desk desk, Out out) {
   tellWatchers(desk, out.rows);
   for (Letter& letter : out.letters) post(std::move(letter));
   for (const market::RunRequest& run : out.runs) runs_->start(run, now());

@@ -1,6 +1,6 @@
 // MarketHost: the desks of the market (market/) on a node: the door, the clock, the store and the ledgers that they
-// have not. It writes the rows of an Out durably first, and then carries out the rest, so a death at any point changes
-// nothing: what was asked is asked again under the same id.
+// have not. It stores the rows of an Out first, durably if the Out is firm, and then carries out the rest, so a death
+// at any point changes nothing: what was asked is asked again under the same id.
 //
 //   m/c/, m/b/, m/s/   rows of the desks of contracts, buyer and seller, in the store of the ledgers
 //   m/i/{digest}       what proves an incident
@@ -151,6 +151,8 @@ class MarketHost {
   void tellWatchers(Desk desk, const std::vector<market::Row>& rows);
   void carryOut(Desk desk, market::Out out);
   Status keep(Desk desk, const market::Out& out);
+  bool holds(const Status& stored);
+  void goOn(Desk desk, market::Out out);
   void note(const std::string& key, const std::string& value);
   void forgetNoted();
   void post(market::Letter letter);

@@ -57,26 +57,32 @@ Result<SigningKey> keyFrom(const std::string& hex) {
   return SigningKey::fromSeed(seed);
 }
 
+constexpr const char* kEnrolHint =
+    "here: witan market enrol ORG >request.json; where the cluster was begun: witan market grant request.json "
+    ">word.json; here: witan market enrol ORG --with word.json";
+
+using UsedKey = std::pair<market::Hex, GrantUse>;
+std::vector<UsedKey> usedKeys(const MarketEnrolment& keys) {
+  return {{keys.contract, GrantUse::contract}, {keys.evidence, GrantUse::evidence}, {keys.card, GrantUse::card}};
+}
+
 // Adds a grant for each key that has none, or one that ends soon. Whether there was one to add.
-bool renew(json::array& grants, const MarketIdentity& identity, const SigningKey& root, Moment now) {
-  const auto endOf = [&](const SigningKey& key, GrantUse use) {
+bool renew(json::array& grants, const MarketEnrolment& keys, const SigningKey& root, Moment now) {
+  const auto endOf = [&](const market::Hex& key, GrantUse use) {
     Moment end;
     for (const json::value& each : grants) {
       const auto grant = market::openEnvelope<Grant>(each);
-      if (grant.ok() && grant->document.use == use && grant->document.key == toHex(key.publicKey()) &&
-          grant->document.org == identity.org)
+      if (grant.ok() && grant->document.use == use && grant->document.key == key && grant->document.org == keys.org)
         end = std::max(end, grant->document.notAfter);
     }
     return end;
   };
   bool added = false;
-  for (const auto& [key, use] :
-       {std::pair(&identity.contract, GrantUse::contract), std::pair(&identity.evidence, GrantUse::evidence),
-        std::pair(&identity.card, GrantUse::card)}) {
-    if (endOf(*key, use).seconds > now.seconds + kRenewDays * kDaySeconds) continue;
+  for (const auto& [key, use] : usedKeys(keys)) {
+    if (endOf(key, use).seconds > now.seconds + kRenewDays * kDaySeconds) continue;
     Grant grant;
-    grant.org = identity.org;
-    grant.key = toHex(key->publicKey());
+    grant.org = keys.org;
+    grant.key = key;
     grant.use = use;
     grant.notBefore = {now.seconds - market::kClockSkewSeconds};  // of the partners' clocks
     grant.notAfter = {now.seconds + kGrantedDays * kDaySeconds};
@@ -85,6 +91,30 @@ bool renew(json::array& grants, const MarketIdentity& identity, const SigningKey
   }
   if (grants.size() > kMostOwnGrants) grants.erase(grants.begin(), grants.end() - kMostOwnGrants);
   return added;
+}
+
+std::string passFor(const MarketEnrolment& keys, const SigningKey& root, Moment now) {
+  DevicePass pass;
+  pass.org = keys.org;
+  pass.device = keys.device;
+  pass.key = keys.key;
+  pass.until = {now.seconds + kGrantedDays * kDaySeconds};
+  return market::sealedDocument(pass, {&root, 1});
+}
+
+// Empty, or why the root's word is not for these keys.
+std::string flawOf(const MarketLicence& licence, const MarketEnrolment& keys, const PublicKey& root, Moment now) {
+  const auto pass = market::openEnvelope<DevicePass>(licence.pass);
+  if (!pass.ok()) return pass.error().message;
+  if (!market::isSignedBy(pass->text, root)) return "it is of another root than this cluster's";
+  if (pass->document.org != keys.org) return concat("it is for ", inQuotes(pass->document.org));
+  if (pass->document.key != keys.key || pass->document.device != keys.device) return "it is for another device or key";
+  if (pass->document.until <= now) return "its time is over";
+  const json::array grants(licence.grants.begin(), licence.grants.end());
+  for (const auto& [key, use] : usedKeys(keys))
+    if (!market::isGranted(grants, {{keys.org, root}}, keys.org, key, use, now))
+      return concat("it grants no key for ", enumName(use));
+  return {};
 }
 
 }  // namespace
@@ -118,11 +148,10 @@ std::string MarketIdentity::logKey() const {
   return kernel::verifierKeyText(kernel::makeNoteVerifier(logName, log.publicKey()).value());
 }
 
-Result<MarketIdentity> openMarketIdentity(const fs::path& dir, const MarketOrigin& origin, Moment now) {
-  if (!hasKey(dir, KeyName::admin))
-    return Error{ErrorCode::unauthorised, "[market] org is " + inQuotes(origin.org) + ", and this device holds no root",
-                 "a cluster takes part in the market on the device where it was begun"};
-  WITAN_TRY(root, readKey(dir, KeyName::admin));
+namespace {
+
+// Without pass and grants.
+Result<MarketIdentity> withKeys(const fs::path& dir, const MarketOrigin& origin) {
   WITAN_TRY(texts, openKeys(dir));
   const auto key = [&](const std::string& seed) -> Result<SigningKey> {
     auto made = keyFrom(seed);
@@ -133,20 +162,75 @@ Result<MarketIdentity> openMarketIdentity(const fs::path& dir, const MarketOrigi
   WITAN_TRY(evidence, key(texts.evidence));
   WITAN_TRY(card, key(texts.card));
   WITAN_TRY(log, key(texts.log));
-  MarketIdentity identity{
-      origin.org, root.publicKey(), contract, evidence, card, log, {}, {}, "witan-market/" + origin.cluster};
+  return MarketIdentity{
+      origin.org, origin.root, contract, evidence, card, log, {}, {}, "witan-market/" + origin.cluster};
+}
+
+MarketEnrolment publicKeysOf(const MarketIdentity& identity, const MarketOrigin& origin) {
+  const auto hex = [](const SigningKey& key) { return market::Hex(toHex(key.publicKey())); };
+  MarketEnrolment keys;
+  keys.org = origin.org;
+  keys.device = origin.device;
+  keys.key = toHex(origin.deviceKey);
+  keys.contract = hex(identity.contract), keys.evidence = hex(identity.evidence), keys.card = hex(identity.card);
+  return keys;
+}
+
+}  // namespace
+
+Result<MarketIdentity> openMarketIdentity(const fs::path& dir, const MarketOrigin& origin, Moment now) {
+  const bool holdsRoot = hasKey(dir, KeyName::admin), licensed = fs::exists(dir / "market.pass");
+  if (!holdsRoot && !licensed)
+    return Error{ErrorCode::unauthorised,
+                 "[market] org is " + inQuotes(origin.org) + ", and this device holds no root, nor its word",
+                 kEnrolHint};
+  WITAN_TRY(identity, withKeys(dir, origin));
+  const MarketEnrolment keys = publicKeysOf(identity, origin);
   const fs::path file = dir / "market.grants";
   WITAN_TRY(grants, readMarketFile<std::vector<json::value>>(file, "remove it: the root grants anew"));
   identity.grants = json::array(grants.begin(), grants.end());
-  if (renew(identity.grants, identity, root, now))
-    WITAN_DO(replaceFile(file, canonicalJson(identity.grants) + "\n", 0644));
-  DevicePass pass;
-  pass.org = origin.org;
-  pass.device = origin.device;
-  pass.key = toHex(origin.deviceKey);
-  pass.until = {now.seconds + kGrantedDays * kDaySeconds};
-  identity.pass = market::sealedDocument(pass, {&root, 1});
+  if (!holdsRoot) {
+    WITAN_TRY(pass, readMarketFile<json::value>(dir / "market.pass", kEnrolHint));
+    if (const std::string flaw = flawOf({{}, pass, grants}, keys, origin.root, now); !flaw.empty())
+      return Error{ErrorCode::unauthorised, "the root's word for this device does not hold: " + flaw, kEnrolHint};
+    identity.pass = canonicalJson(pass);
+    return identity;
+  }
+  WITAN_TRY(root, readKey(dir, KeyName::admin));
+  identity.root = root.publicKey();
+  if (renew(identity.grants, keys, root, now)) WITAN_DO(replaceFile(file, canonicalJson(identity.grants) + "\n", 0644));
+  identity.pass = passFor(keys, root, now);
   return identity;
+}
+
+// ---- a device that does not hold the root
+
+Result<MarketEnrolment> enrolInMarket(const fs::path& dir, const MarketOrigin& origin) {
+  WITAN_TRY(identity, withKeys(dir, origin));
+  return publicKeysOf(identity, origin);
+}
+
+Result<MarketLicence> grantInMarket(const fs::path& dir, const MarketEnrolment& asked, const Roster& roster,
+                                    Moment now) {
+  if (!hasKey(dir, KeyName::admin))
+    return Error{ErrorCode::unauthorised, "this device holds no root", "run it where the cluster was begun"};
+  WITAN_TRY(root, readKey(dir, KeyName::admin));
+  const RosterDevice* device = roster.member(asked.device);
+  if (device == nullptr || device->keys.back() != asked.key)
+    return conflict(concat("device ", inQuotes(asked.device), " is not in the roster with this key"),
+                    "see: witan device list");
+  json::array grants;
+  renew(grants, asked, root, now);
+  return MarketLicence{{}, parseJson(passFor(asked, root, now)).value(), {grants.begin(), grants.end()}};
+}
+
+Status takeLicence(const fs::path& dir, const MarketOrigin& origin, const MarketLicence& licence, Moment now) {
+  WITAN_TRY(asked, enrolInMarket(dir, origin));
+  if (const std::string flaw = flawOf(licence, asked, origin.root, now); !flaw.empty())
+    return Error{ErrorCode::unauthorised, "this word of the root does not hold here: " + flaw, kEnrolHint};
+  const json::array grants(licence.grants.begin(), licence.grants.end());
+  WITAN_DO(replaceFile(dir / "market.grants", canonicalJson(grants) + "\n", 0644));
+  return replaceFile(dir / "market.pass", canonicalJson(licence.pass) + "\n", 0644);
 }
 
 }  // namespace witan::node

@@ -3,9 +3,11 @@
 //   DIR/market.roots   the roots of organisations, compared by people (witan market trust)
 //   DIR/market.keys    0600  the seeds of this organisation's keys: contract, evidence, card, log
 //   DIR/market.grants  what its root has granted to them
+//   DIR/market.pass    of a device that does not hold the root: the root's word that it speaks for the organisation
 //
 // The root is the admin key of the cluster. The device that holds it makes the keys and the grants, at its first start
-// in the market, and renews a grant that ends within a month. Values; not thread-safe.
+// in the market, and renews a grant that ends within a month. Another device makes keys of its own and asks for the
+// root's word (witan market enrol, witan market grant): no private key travels. Values; not thread-safe.
 #pragma once
 
 #include <filesystem>
@@ -13,6 +15,7 @@
 #include <string>
 
 #include "kernel/market/evidence.h"
+#include "node/cluster/roster.h"
 
 namespace witan::node {
 
@@ -46,11 +49,38 @@ struct MarketIdentity {
 
 struct MarketOrigin {
   std::string org, cluster, device;
-  PublicKey deviceKey{};
+  PublicKey deviceKey{}, root{};
 };
 
-// Errors: this device does not hold the root; corrupt files; ioFailed.
+// Errors: this device neither holds the root nor has its word, or not for its keys or not any more; corrupt files;
+// ioFailed.
 Result<MarketIdentity> openMarketIdentity(const std::filesystem::path& dir, const MarketOrigin& origin,
                                           market::Moment now);
+
+// ---- a device that does not hold the root
+
+// What it asks for. No secret.
+struct MarketEnrolment {
+  market::Fixed<"witan.market-enrolment/v1"> type;
+  market::Word org, device;
+  market::Hex key, contract, evidence, card;
+  WITAN_MEMBERS(MarketEnrolment, type, org, device, key, contract, evidence, card)
+};
+// The root's word: envelopes.
+struct MarketLicence {
+  market::Fixed<"witan.market-licence/v1"> type;
+  json::value pass;
+  std::vector<json::value> grants;
+  WITAN_MEMBERS(MarketLicence, type, pass, grants)
+};
+
+// Makes the keys of the market, if there are none. Errors: corrupt; ioFailed.
+Result<MarketEnrolment> enrolInMarket(const std::filesystem::path& dir, const MarketOrigin& origin);
+// Errors: `dir` does not hold the root; the roster has no such device, or it has another key.
+Result<MarketLicence> grantInMarket(const std::filesystem::path& dir, const MarketEnrolment& asked,
+                                    const Roster& roster, market::Moment now);
+// Errors: of another root, for other keys, ended; ioFailed.
+Status takeLicence(const std::filesystem::path& dir, const MarketOrigin& origin, const MarketLicence& licence,
+                   market::Moment now);
 
 }  // namespace witan::node

@@ -133,6 +133,8 @@ Result<std::string> MarketHost::publish(const PublishWish& wish) {
   if (wish.days > market::kMostSeconds / kDaySeconds) return invalid("an offer is valid for ten years at most");
   const auto found = runs_->deployed(wish.graph);
   if (!found) return notFound("no graph " + inQuotes(wish.graph) + " is deployed here", "witan graph deploy FILE");
+  if (const std::string flaw = MarketRuns::flawOfSold(*found->document); !flaw.empty())
+    return conflict(concat("graph ", inQuotes(wish.graph), " cannot be sold: ", flaw), "sell the inner graph itself");
   market::Offer offer;
   for (const ToolConfig& tool : node_.tools)
     if (tool.kind == "model") offer.models.push_back(marketModelOf(tool));
@@ -164,7 +166,6 @@ Result<std::string> MarketHost::publish(const PublishWish& wish) {
   offer.disputeWindowSeconds = orElse(wish.windowSeconds, 3'600);
   WITAN_TRY(out, seller_->publish(offer));
   carryOut(Desk::seller, std::move(out));
-  WITAN_DO(node_.store.sync());
   return toHex(sha256(toJson(offer)));
 }
 

@@ -68,6 +68,13 @@ std::optional<MarketRuns::Deployed> MarketRuns::deployed(const std::string& grap
   return found;
 }
 
+std::string MarketRuns::flawOfSold(const graph::Document& document) {
+  for (const graph::Node& node : document.nodes)
+    if (node.kind == graph::NodeKind::subgraph)
+      return concat("node ", node.id, " runs another graph, whose records no transcript has");
+  return {};
+}
+
 // Evidence that says so does not verify where no model ran; then the call is declined.
 void MarketRuns::fail(const RunRequest& request, const std::string& why, Moment now) {
   events_.failed(concat("no run for ", request.externalId, ": ", why));
@@ -90,19 +97,30 @@ void MarketRuns::start(const RunRequest& request, Moment now) {
   });
   if (ingress == nodes.end()) ingress = std::ranges::find(nodes, graph::NodeKind::ingress, &graph::Node::kind);
   if (ingress == nodes.end()) return fail(request, "the graph has no ingress", now);
+  if (const std::string flaw = flawOfSold(*found->document); !flaw.empty()) return fail(request, flaw, now);
   Request message = ingressRequest(request.capability.graph, ingress->id, request.externalId,
                                    "market-run:" + toHex(sha256(request.externalId)).substr(0, 32),
                                    canonicalJson(market::membersOf(request.disclosures)));
-  (void)ask_(std::move(message), kAskMs, [self = self_, request, now](const Result<Answer>& answer) {
-    if (*self != nullptr && answer.ok()) (*self)->onBegun(request, *answer, now);
+  const auto amount = [](market::Natural most) {
+    return std::int64_t(std::min(most, market::Natural(std::numeric_limits<std::int64_t>::max())));
+  };
+  const market::Budget& most = request.budget;
+  limitRun(message, {amount(most.steps),
+                     amount(most.tokens),
+                     amount(most.seconds),
+                     {request.locales.begin(), request.locales.end()}});
+  Begun begun{request, graph::runIdOf(request.capability.graph, ingress->id, request.externalId)};
+  (void)ask_(std::move(message), kAskMs, [self = self_, begun = std::move(begun), now](const Result<Answer>& answer) {
+    if (*self != nullptr && answer.ok()) (*self)->onBegun(begun, *answer, now);
   });
 }
 
-void MarketRuns::onBegun(const RunRequest& request, const Answer& answer, Moment now) {
+void MarketRuns::onBegun(const Begun& begun, const Answer& answer, Moment now) {
+  const RunRequest& request = begun.request;
   if (answer.kind != AnswerKind::decided) return;
   using kernel::Outcome;
   if (answer.outcome == Outcome::approved || answer.outcome == Outcome::duplicate) {
-    running_[request.externalId] = request;
+    running_[request.externalId] = begun;
     return poll();
   }
   const bool passes = answer.message == "backpressure" || answer.message.starts_with("unavailable");
@@ -111,13 +129,13 @@ void MarketRuns::onBegun(const RunRequest& request, const Answer& answer, Moment
 
 void MarketRuns::poll() {
   std::vector<std::pair<std::string, RunResult>> ended;
-  for (const auto& [external, request] : running_) {
-    const std::string graph = request.capability.graph;
+  for (const auto& [external, begun] : running_) {
+    const std::string graph = begun.request.capability.graph;
     const PartitionHost* host = replica_.host(replica_.partitionFor(kGraphDomain, graph));
     if (host == nullptr || !host->showsLog()) continue;
-    for (const domains::graph::Run& run : domains::graph::runsIn(host->partition().state(graph)))
-      if (run.external == external && run.status != "running")
-        ended.emplace_back(external, resultOf(request, *host, run.id.hex(), run.status == "completed"));
+    const auto run = domains::graph::runIn(host->partition().state(graph), begun.run);
+    if (run && run->status != "running")
+      ended.emplace_back(external, resultOf(begun.request, *host, run->id.hex(), run->status == "completed"));
   }
   for (const auto& [external, result] : ended) {
     running_.erase(external);
@@ -217,7 +235,9 @@ RunResult MarketRuns::resultOf(const RunRequest& request, const PartitionHost& h
   Transcript transcript{policyEpoch_(), {}, {}, {}, {}, {}};
   GraphBodies bodies(replica_.data(), kRecordScope);
   const auto document = bodies.document(request.capability.digest);
-  if (document != nullptr) transcript.graphLocales = document->locales;
+  if (document != nullptr)
+    std::ranges::copy_if(document->locales, std::back_inserter(transcript.graphLocales),
+                         [&](const std::string& tag) { return std::ranges::count(request.locales, tag) > 0; });
   transcript.add("begin", {{"input", market::jsonDigest(market::commitmentTo(request.disclosures))}});
 
   RunResult result;

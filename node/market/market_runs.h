@@ -68,11 +68,17 @@ class MarketRuns {
     std::shared_ptr<const graph::Document> document;
   };
   std::optional<Deployed> deployed(const std::string& graph);
+  // Why nobody could prove what a run of it did; empty: it can be sold.
+  static std::string flawOfSold(const graph::Document& document);
 
  private:
   struct Transcript;
+  struct Begun {
+    market::RunRequest request;
+    std::string run;
+  };
   void fail(const market::RunRequest& request, const std::string& why, market::Moment now);
-  void onBegun(const market::RunRequest& request, const Answer& answer, market::Moment now);
+  void onBegun(const Begun& begun, const Answer& answer, market::Moment now);
   market::RunResult resultOf(const market::RunRequest& request, const PartitionHost& host, const std::string& run,
                              bool completed);
   void addEpisode(Transcript& transcript, const graph::Node& node, const domains::graph::Deliver& step);
@@ -86,7 +92,7 @@ class MarketRuns {
   MarketAsk ask_;
   std::function<std::string()> policyEpoch_;
   Events events_;
-  std::map<std::string, market::RunRequest> running_;  // by external id
+  std::map<std::string, Begun> running_;  // by external id
   std::shared_ptr<MarketRuns*> self_ = std::make_shared<MarketRuns*>(this);
 };
 

@@ -259,19 +259,216 @@ TEST_F(Attacks, ARulingWaitsUntilNoOtherCallCanLoseItsTimeByIt) {
                 .letters.at(0)
                 .body.at("left"),
             json::value(3'420));
+  // There is no ruling but an arbiter's: sent back, or left too long, it is asked for again; calls go on meanwhile.
+  const Moment unruled{over.seconds + 5'000};
+  holder_.unruled(entity, unruled);
+  EXPECT_EQ(ask("C4", unruled).acts.size(), 1u);
+  holder_.watch(entity, unruled);
+  const auto asksAgain = [&](Moment now) {
+    const Out later = holder_.tick(now);
+    return std::ranges::any_of(later.acts, [&](const EscrowAct& act) {
+      return textOf(act.action, "type") == "RequestRuling" && act.operationId != out.acts[0].operationId;
+    });
+  };
+  EXPECT_FALSE(asksAgain({unruled.seconds + 86'399}));
+  EXPECT_TRUE(asksAgain({unruled.seconds + 86'400})) << "under another id, since the first one stands for its answer";
 }
 
-TEST_F(Attacks, TheHolderReservesNoCallThatNobodyCanDeliver) {
-  const std::string entity = toy_.contractDigest();
-  run_.feed({{"at", "2026-03-02T00:00:00Z"}, {"entity", entity}, {"init", toy_.partyFields()}});
-  const auto ask = [&](const std::string& type, const std::string& call, const std::string& id) {
-    const json::object action{{"type", type}, {"call", call}};
-    return holder_.onLetter({"clinic", "notary", id, "act", {{"entity", entity}, {"action", action}}},
-                            toy_.contract.signedAt);
+// As many as an organisation may have open, over all of its contracts.
+TEST_F(Attacks, AThousandOpenCallsAreEnough) {
+  MarketToy many;
+  many.contract.calls = many.offer.maxCalls = 2'000;
+  many.contract.total = 2'000'000;
+  many.contract.offer = toHex(sha256(toJson(many.offer)));
+  const std::string entity = many.contractDigest();
+  run_.feed({{"at", "2026-03-02T00:00:00Z"}, {"entity", entity}, {"init", many.partyFields()}});
+  const auto say = [&](const char* role, const char* type, json::object action) {
+    action["type"] = type;
+    return run_.feed({{"at", "2026-03-03T09:00:00Z"}, {"entity", entity}, {"role", role}, {"action", action}});
   };
-  EXPECT_TRUE(ask("Reserve", std::string(185, 'C'), "r").acts.empty());
-  EXPECT_TRUE(ask("Reserve", "C9\n FORGED", "r").acts.empty());
-  EXPECT_EQ(ask("Reserve", "C1", std::string(400, 'r')).acts.size(), 1u) << "an id of any length that the door takes";
+  say("Buyer", "OpenContract", {{"envelope", many.contractEnvelope()}});
+  say("Holder", "Deposit", {{"reference", "p"}, {"amount", 1'900'000}});
+  const auto reserve = [&](std::size_t n) -> json::object {
+    return {{"call", concat("C", n)},
+            {"amount", 1},
+            {"input", toyDigest(concat("i", n))},
+            {"order", toyDigest(concat("o", n))}};
+  };
+  for (std::size_t n = 1; n < kOpenCalls; ++n) ASSERT_EQ(say("Buyer", "Reserve", reserve(n)), "approved") << n;
+  const Moment now = momentAt("2026-03-03T09:00:00Z");
+  holder_.watch(entity, now);
+  const auto ask = [&](std::size_t n, Moment at) {
+    json::object action = reserve(n);
+    action["type"] = "Reserve";
+    return holder_.onLetter({"clinic", "notary", concat("r", n), "act", {{"entity", entity}, {"action", action}}}, at);
+  };
+  EXPECT_EQ(ask(kOpenCalls, now).acts.size(), 1u);
+  ASSERT_EQ(say("Buyer", "Reserve", reserve(kOpenCalls)), "approved");
+  holder_.watch(entity, now);
+  const Out refused = ask(kOpenCalls + 1, now);
+  EXPECT_TRUE(refused.acts.empty());
+  EXPECT_EQ(textOf(refused.letters.at(0).body, "message"), "there are too many open calls");
+  EXPECT_EQ(ask(1, now).acts.size(), 1u) << "a repetition";
+  // Each of them ends without anybody's goodwill.
+  EXPECT_EQ(holder_.tick({now.seconds + 4'000}).acts.size(), kOpenCalls);
+}
+
+// Beginnings that an operator of the holder could make, or be talked into.
+TEST_F(Attacks, AnEscrowThatBeganForOthersOpensNoContract) {
+  const auto begins = [&](const std::string& entity, json::object fields) {
+    return run_.feed({{"at", "2026-03-02T00:00:00Z"}, {"entity", entity}, {"init", std::move(fields)}});
+  };
+  const json::object right = toy_.partyFields();
+  json::object more = right;
+  more["money.buyer"] = 1'000;
+  begins("more", more);
+  EXPECT_EQ(run_.partition().state("more"), nullptr) << "a beginning has no money";
+  json::object odd = right;
+  odd["party.buyerKey"] = "00";
+  odd["party.seller"] = std::string(200'000, 'x');
+  begins("odd", odd);
+  json::object other = right;
+  other["party.sellerKey"] = toHex(toy_.stranger.publicKey());
+  const std::string entity = toy_.contractDigest();
+  begins(entity, other);
+  for (const std::string& at : {std::string("odd"), entity}) {
+    if (run_.partition().state(at) == nullptr) continue;
+    EXPECT_NE(run_.feed({{"at", "2026-03-02T00:00:00Z"},
+                         {"entity", at},
+                         {"role", "Buyer"},
+                         {"action", json::object{{"type", "OpenContract"}, {"envelope", toy_.contractEnvelope()}}}}),
+              "approved")
+        << at;
+  }
+}
+
+// A clinic and a laboratory whose holder says anything at any time.
+class LyingHolder {
+ public:
+  LyingHolder(const MarketToy& toy, const json::array& grants, std::uint64_t seed)
+      : toy_(toy),
+        random_(seed),
+        now_(toy.order("C1").issuedAt),
+        seller_({"lab",
+                 toy.lab,
+                 toy.evidence,
+                 toy.contract.seller.log,
+                 {sealedDocument(toy.offer, {&toy.lab, 1})},
+                 json::array(grants.begin() + 1, grants.end()),
+                 toy.roots(),
+                 {"notary"}}),
+        buyer_("clinic", toy.clinic, toy.roots()) {}
+
+  void begin(const Letter& proposal) {
+    const Out agreed = seller_.onLetter(proposal, toy_.contract.signedAt);
+    ASSERT_TRUE(buyer_.addContract(canonicalJson(agreed.letters.at(0).body.at("contract"))).ok());
+    take(buyer_.order({toy_.contractDigest(), "C1", 300, toy_.disclosures(), {"eu"}, {50'000, 1'500, 300}}, now_)
+             .value());
+  }
+  void turn() {
+    if (letters_.empty() || random_.below(4) == 0) {
+      now_.seconds += std::int64_t(random_.below(90));
+      take(buyer_.tick(now_)), take(seller_.tick(now_));
+      return;
+    }
+    const auto at = letters_.begin() + std::ptrdiff_t(random_.below(letters_.size()));
+    const Letter letter = std::move(*at);
+    letters_.erase(at);
+    if (letter.to == "run") return take(seller_.runEnded(letter.id, run(), now_));
+    if (letter.to == "record") return take(seller_.recorded(letter.id, receiptOf(letter), now_));
+    if (letter.to == "notary") return hear(lie(letter));
+    EXPECT_TRUE(letter.kind != "evidence" || saysRecorded_) << "work for nothing";
+    hear(letter);
+  }
+  const BuyerCall& call() const { return *buyer_.find(toy_.contractDigest(), "C1"); }
+  Moment now() const { return now_; }
+
+ private:
+  void take(Out out) {
+    for (Letter& letter : out.letters) letters_.push_back(std::move(letter));
+    EXPECT_TRUE(out.runs.empty() || saysHeld_) << "a run without held money";
+    for (const RunRequest& run : out.runs) letters_.push_back({"lab", "run", run.externalId, "run", {}});
+    for (const RecordRequest& record : out.records)
+      letters_.push_back({"lab", "record", record.externalId, "record", {{"statement", record.statement}}});
+  }
+  void hear(const Letter& letter) {
+    take(letter.to == "lab" ? seller_.onLetter(letter, now_) : buyer_.onLetter(letter, now_));
+  }
+  RunResult run() const {
+    RunResult run{toy_.output(), toy_.transcript(), {3, 900, 40}, 250, {"eu"}, toy_.contract.models};
+    run.startedAt = run.endedAt = now_;
+    return run;
+  }
+  json::object receiptOf(const Letter& letter) const {
+    return toy_.receipt(toHex(sha256(openStatement(valueOf(textOf(letter.body, "statement")))->text.body)));
+  }
+  json::value anything() {
+    const json::array all{nullptr,
+                          "RESERVED",
+                          "DELIVERED",
+                          "DECLINED",
+                          "approved",
+                          "rejected",
+                          "frozen",
+                          INT64_MAX,
+                          INT64_MIN,
+                          -1,
+                          300,
+                          "ESCROW_SETTLED_ONCE",
+                          UINT64_MAX,
+                          0.5,
+                          json::array(),
+                          json::object(),
+                          std::string(70'000, 'x').c_str()};
+    return all[random_.below(all.size())];
+  }
+  Letter lie(const Letter& asked) {
+    json::object body;
+    for (const char* member :
+         {"outcome", "invariant", "message", "state", "order", "input", "amount", "evidence", "statement", "left"})
+      if (random_.below(4) != 0) body[member] = anything();
+    if (random_.below(20) == 0) body["busy"] = anything();
+    if (asked.kind == "view" && asked.from == "lab" && random_.below(3) == 0) {
+      const Order order = openEnvelope<Order>(valueOf(call().order))->document;
+      body = {{"state", "RESERVED"},
+              {"order", toHex(sha256(toJson(order)))},
+              {"input", order.input},
+              {"amount", std::int64_t(order.amount)},
+              {"left", INT64_MAX}};
+      saysHeld_ = true;
+    }
+    if (asked.kind == "view" && asked.from == "clinic" && !call().bundle.empty() && random_.below(3) == 0)
+      body["evidence"] = toHex(sha256(openStatement(valueOf(call().bundle).at("evidence"))->text.body));
+    if (asked.kind == "act" && random_.below(3) == 0) body = {{"outcome", "approved"}};
+    if (asked.id.find("/deliver") != asked.id.npos && textOf(body, "outcome") == "approved") saysRecorded_ = true;
+    return answerTo(asked, body);
+  }
+
+  const MarketToy& toy_;
+  SeededRandom random_;
+  Moment now_;
+  SellerDesk seller_;
+  BuyerDesk buyer_;
+  std::vector<Letter> letters_;
+  bool saysHeld_ = false, saysRecorded_ = false;
+};
+
+// Nobody falls; nothing runs unheld or is shown unrecorded by its word; what a buyer accepts verifies, and a person has
+// the window at most.
+TEST_F(Attacks, AHolderThatSaysAnythingIsBelievedInNothingElse) {
+  int accepted = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
+    LyingHolder world(toy_, grants_, seed);
+    world.begin(proposal(toy_.contract, toy_.clinic));
+    for (int turn = 0; turn < 120; ++turn) world.turn();
+    const BuyerCall& call = world.call();
+    accepted += call.end == "accepted" ? 1 : 0;
+    EXPECT_TRUE(call.end != "accepted" || verifyBundleText(call.bundle, toy_.roots()).ok());
+    const Moment latest{world.now().seconds + std::int64_t(toy_.contract.disputeWindowSeconds)};
+    EXPECT_LE(call.reviewUntil.value_or(latest), latest);
+  }
+  EXPECT_GT(accepted, 0) << "some of what it says is the truth";
 }
 
 }  // namespace

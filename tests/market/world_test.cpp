@@ -38,15 +38,17 @@ TEST_F(MarketWorld, HonestPartiesSettleEveryCall) {
   }
 }
 
-// Each party, before and after each of its writes: one run, one settlement, the same balances.
+// Each party, before and after each of its writes, with and without a loss of power: one run, one settlement, the same
+// balances.
 TEST_F(MarketWorld, ADeathAtAnyWriteChangesNothing) {
   const WorldOptions calm{.seed = 3, .calls = 1, .seconds = 300};
   const WorldResult undisturbed = judged(calm);
   for (int party = 0; party < 3; ++party) {
     ASSERT_GT(undisturbed.writes[party], 2);
-    for (int boundary = 0; boundary < 2 * undisturbed.writes[party]; ++boundary) {
+    for (int boundary = 0; boundary < 4 * undisturbed.writes[party]; ++boundary) {
       WorldOptions options = calm;
-      options.death = {party, boundary};
+      options.death = {party, boundary / 2};
+      options.losesPower = boundary % 2 == 1;
       const WorldResult result = judged(options);
       EXPECT_EQ(result.view, undisturbed.view) << "party " << party << ", boundary " << boundary;
       EXPECT_EQ(result.runs, undisturbed.runs);

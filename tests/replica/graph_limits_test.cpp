@@ -248,16 +248,21 @@ class Looker final : public agents::Agent {
   }
 };
 
-// Two nodes at once, with one budget: each run has it once, and no run has more.
-TEST(GraphLimits, ABudgetIsOfTheRunAndNotOfEachSpan) {
-  const Looker looker;
-  json::object document =
-      withAgent("looker", R"({"resource":"journal.read"})", R"(,"budget":{"steps":1,"tokens":100,"seconds":600})");
+// Its agent works at two nodes at once.
+json::object atTwoNodes(json::object document) {
   json::object other = document.at("node").at(1).as_object();
   other["id"] = "other";
   document.at("node").as_array().push_back(other);
   for (const char* edge : {R"({"from":"in","to":"other","type":"T"})", R"({"from":"other","to":"out","type":"T"})"})
     document.at("edge").as_array().push_back(parseJson(edge).value());
+  return document;
+}
+
+// With one budget for both: each run has it once, and no run has more.
+TEST(GraphLimits, ABudgetIsOfTheRunAndNotOfEachSpan) {
+  const Looker looker;
+  const json::object document = atTwoNodes(
+      withAgent("looker", R"({"resource":"journal.read"})", R"(,"budget":{"steps":1,"tokens":100,"seconds":600})"));
   Stage stage(document, {setupOf({&looker}, policyWith("looker"))}, {});
   Device& desk = stage.cluster.a();
   stage.deploy();
@@ -281,6 +286,52 @@ TEST(GraphLimits, ABudgetIsOfTheRunAndNotOfEachSpan) {
   EXPECT_EQ(failuresIn(desk),
             "terminal_failure: the run has spent its budget of steps\nterminal_failure: the run has spent its budget "
             "of steps\n");
+}
+
+void sendLimited(Stage& stage, const std::string& id, const domains::graph::Limits& limits) {
+  Request request = ingressRequest(stage.graph, "in", id, "limited-" + id, canonicalJson(json::object{{"k", id}}));
+  limitRun(request, limits);
+  stage.submit(stage.cluster.a(), request);
+}
+std::string endOf(Stage& stage, const std::string& id) {
+  Device& desk = stage.cluster.a();
+  EXPECT_TRUE(stage.rounds([&] { return !stage.statusOf(desk, id).empty() && stage.statusOf(desk, id) != "running"; }))
+      << id << stage.words(desk);
+  return stage.statusOf(desk, id);
+}
+
+// A run that was sold takes what its order allows, whatever its document says.
+TEST(GraphLimits, ARunTakesNoMoreThanItsBeginningAllows) {
+  const Looker looker;
+  Stage stage(atTwoNodes(withAgent("looker", R"({"resource":"journal.read"})")),
+              {setupOf({&looker}, policyWith("looker"))}, {});
+  stage.deploy();
+  sendLimited(stage, "enough", {2, 100, 600, {"device"}});
+  EXPECT_EQ(endOf(stage, "enough"), "completed") << failuresIn(stage.cluster.a());
+  sendLimited(stage, "few", {1, 100, 600, {"device"}});
+  EXPECT_EQ(endOf(stage, "few"), "degraded");
+  EXPECT_EQ(failuresIn(stage.cluster.a()), "terminal_failure: the run has spent its budget of steps\n");
+  sendLimited(stage, "elsewhere", {2, 100, 600, {"mars"}});
+  EXPECT_NE(endOf(stage, "elsewhere"), "completed");
+  EXPECT_EQ(failuresIn(stage.cluster.a()),
+            "terminal_failure: the run has spent its budget of steps\nterminal_failure: the run may not work in "
+            "device\nterminal_failure: the run may not work in device\n");
+  stage.send(stage.cluster.a(), "in", "free", {{"k", "free"}});
+  EXPECT_EQ(endOf(stage, "free"), "completed") << "the limits are those of the run alone";
+}
+
+// Nobody works at its node: it ends when its seconds are over, also on a device that has read it from its disk.
+TEST(GraphLimits, ARunEndsWithTheSecondsThatItsBeginningAllows) {
+  Stage stage(withAgent("nobody", R"({"resource":"journal.read"})"), {setupOf({}, policyWith("nobody"))}, {});
+  Device& desk = stage.cluster.a();
+  stage.deploy();
+  const std::int64_t began = desk.ms;
+  sendLimited(stage, "short", {2, 100, 5, {"device"}});
+  ASSERT_TRUE(stage.rounds([&] { return stage.statusOf(desk, "short") == "running"; }));
+  desk.losePower();
+  EXPECT_EQ(endOf(stage, "short"), "timed_out");
+  EXPECT_GE(desk.ms - began, 4'000);
+  EXPECT_LE(desk.ms - began, 30'000);
 }
 
 // --- runs within runs

@@ -1453,8 +1453,14 @@ class OfferRow(TypedDict):
     offer: str
     # Price of a call
     perCall: int
+    # Of a call, at most
+    seconds: int
     # Who sells
     seller: str
+    # Of a call, at most
+    steps: int
+    # Of a call, at most
+    tokens: int
     # End of the offer
     validUntil: str
     # Its version

@@ -3550,8 +3550,14 @@ export interface components {
             offer: string;
             /** @description Price of a call */
             perCall: number;
+            /** @description Of a call, at most */
+            seconds: number;
             /** @description Who sells */
             seller: string;
+            /** @description Of a call, at most */
+            steps: number;
+            /** @description Of a call, at most */
+            tokens: number;
             /** @description End of the offer */
             validUntil: string;
             /**
@@ -8536,7 +8542,10 @@ export interface operations {
                      *           "maxCalls": 1000,
                      *           "offer": "c740d22e",
                      *           "perCall": 100,
+                     *           "seconds": 3600,
                      *           "seller": "lab",
+                     *           "steps": 1000,
+                     *           "tokens": 1000000,
                      *           "validUntil": "2026-04-22T08:00:00Z",
                      *           "version": 1
                      *         }
@@ -8743,7 +8752,10 @@ export interface operations {
                      *           "maxCalls": 1000,
                      *           "offer": "5d1e0c77",
                      *           "perCall": 100,
+                     *           "seconds": 3600,
                      *           "seller": "lab",
+                     *           "steps": 1000,
+                     *           "tokens": 1000000,
                      *           "validUntil": "2026-03-23T09:00:00Z",
                      *           "version": 1
                      *         }

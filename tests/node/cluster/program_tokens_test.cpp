@@ -65,7 +65,8 @@ TEST_F(ProgramTokensTest, AreForTheirRolesAndEntities) {
   token.entities = {"*"};
   EXPECT_TRUE(asks(token, "A", "anything").ok());
   EXPECT_TRUE(mayUse(token, "/v1/propose").ok());
-  for (const char* path : {"/v1/queue/decide", "/v1/ledger", "/v1/tokens/add", "/v1/status"})
+  for (const char* path : {"/v1/queue/decide", "/v1/ledger", "/v1/tokens/add", "/v1/status", "/v1/market",
+                           "/v1/market/order", "/v1/market/act", "/v1/market/evidence", "/v1/market/stream"})
     EXPECT_FALSE(mayUse(token, path).ok()) << path;
 }
 

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "base/frame.h"
+#include "node/cluster/device_key.h"
+#include "node/data_dir/replica_dir.h"
 #include "node/market/market_door.h"
+#include "tests/node/scratch.h"
 
 namespace witan::node {
 namespace {
@@ -207,6 +210,77 @@ TEST_F(Bare, AFloodIsNotRead) {
   // They are counted by the second, and this took at most some of them.
   EXPECT_GE(lab_.letters.size(), std::size_t(kLettersPerSecond));
   EXPECT_LT(lab_.letters.size(), 5'000u);
+}
+
+// ---- a device of the organisation that does not hold its root
+
+class MarketIdentities : public ::testing::Test {
+ protected:
+  MarketIdentities() {
+    for (const char* name : {"begun", "serving", "other"}) EXPECT_TRUE(makeFolder(dir(name)).ok());
+    root_ = createKey(dir("begun"), KeyName::admin).value().publicKey();
+    key_ = createKey(dir("serving"), KeyName::device).value().publicKey();
+    RosterDevice device;
+    device.device = deviceIdOf(key_);
+    device.keys = {toHex(key_)};
+    roster_.devices = {device};
+  }
+  std::filesystem::path dir(const std::string& name) const { return scratch_ / name; }
+  MarketOrigin origin(const std::string& org = "lab") const { return {org, "cluster", deviceIdOf(key_), key_, root_}; }
+  Result<MarketLicence> granted(const MarketEnrolment& asked) const {
+    return grantInMarket(dir("begun"), asked, roster_, kNow);
+  }
+  static std::string why(const Status& status) { return status.ok() ? "" : status.error().message; }
+
+  static constexpr Moment kNow{1'800'000'000};
+  const test::Scratch scratch_;
+  PublicKey root_{}, key_{};
+  Roster roster_;
+};
+
+TEST_F(MarketIdentities, ADeviceSpeaksByTheWordOfTheRootAndKeepsItsKeys) {
+  EXPECT_THAT(why(openMarketIdentity(dir("serving"), origin(), kNow).error()), HasSubstr("holds no root"));
+  const auto asked = enrolInMarket(dir("serving"), origin());
+  ASSERT_TRUE(asked.ok());
+  const auto licence = granted(*asked);
+  ASSERT_TRUE(licence.ok()) << licence.error().message;
+  ASSERT_EQ(why(takeLicence(dir("serving"), origin(), *licence, kNow)), "");
+  const auto identity = openMarketIdentity(dir("serving"), origin(), kNow);
+  ASSERT_TRUE(identity.ok()) << identity.error().message;
+  const auto pass = market::openEnvelope<DevicePass>(market::valueOf(identity->pass));
+  ASSERT_TRUE(pass.ok());
+  EXPECT_TRUE(market::isSignedBy(pass->text, root_));
+  EXPECT_EQ(toHex(identity->contract.publicKey()), asked->contract);
+  EXPECT_EQ(identity->root, root_);
+  EXPECT_EQ(toJson(*enrolInMarket(dir("serving"), origin())), toJson(*asked)) << "asked again it has the same keys";
+  // A year later it must ask again, and so must one whose key was replaced.
+  EXPECT_THAT(why(openMarketIdentity(dir("serving"), origin(), {kNow.seconds + 367 * kDaySeconds}).error()),
+              HasSubstr("its time is over"));
+  MarketOrigin replaced = origin();
+  replaced.deviceKey = keyOf("a newer key").publicKey();
+  EXPECT_THAT(why(openMarketIdentity(dir("serving"), replaced, kNow).error()), HasSubstr("another device or key"));
+}
+
+TEST_F(MarketIdentities, NoOtherWordCounts) {
+  const MarketEnrolment asked = enrolInMarket(dir("serving"), origin()).value();
+  MarketEnrolment stranger = asked;
+  stranger.device = "0123";
+  EXPECT_THAT(why(granted(stranger).error()), HasSubstr("not in the roster"));
+  stranger = asked;
+  stranger.key = toHex(keyOf("another").publicKey());
+  EXPECT_THAT(why(granted(stranger).error()), HasSubstr("not in the roster"));
+  EXPECT_THAT(why(grantInMarket(dir("other"), asked, roster_, kNow).error()), HasSubstr("holds no root"));
+
+  const MarketLicence licence = granted(asked).value();
+  EXPECT_THAT(why(takeLicence(dir("serving"), origin("clinic"), licence, kNow)), HasSubstr("for \"lab\""));
+  EXPECT_THAT(why(takeLicence(dir("other"), origin(), licence, kNow)), HasSubstr("grants no key"));
+  MarketOrigin elsewhere = origin();
+  elsewhere.root = keyOf("another root").publicKey();
+  EXPECT_THAT(why(takeLicence(dir("serving"), elsewhere, licence, kNow)), HasSubstr("another root"));
+  MarketLicence less = licence;
+  less.grants.pop_back();
+  EXPECT_THAT(why(takeLicence(dir("serving"), origin(), less, kNow)), HasSubstr("grants no key for card"));
+  EXPECT_FALSE(openMarketIdentity(dir("serving"), origin(), kNow).ok()) << "nothing of it was kept";
 }
 
 }  // namespace
