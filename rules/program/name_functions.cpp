@@ -60,8 +60,8 @@ constexpr FunctionRow kNameFunctions[] = {
     {"hcpcs.code", kForm, inOneForm<canonicalProcedureCode>},
     {"email.address", kForm, inOneForm<canonicalEmail>},
     {"name.id", kForm, inOneForm<nameOf>},
-    {"hash.sha256", "(bytes): bytes", digestOf<sha256>},
-    {"hash.sha3_256", "(bytes): bytes", digestOf<sha3_256>},
+    {"sha256", "(bytes): bytes", digestOf<sha256>},
+    {"sha3_256", "(bytes): bytes", digestOf<sha3_256>},
     {"hex.bytes", "(string): optional(bytes)", bytesOfHex},
     {"cvss.score", "(string): optional(double)", cvssScore},
 };
