@@ -66,9 +66,9 @@ class RuleText {
   std::string ruleType(const std::string& field, const FieldType& type) {
     switch (type.kind) {
       case FieldType::Kind::word: {
-        static const std::map<std::string, std::string> known{{"string", "string"}, {"text", "string"},
-                                                              {"integer", "int"},   {"bool", "bool"},
-                                                              {"date", "date"},     {"time", "timestamp"}};
+        static const std::map<std::string, std::string> known{
+            {"string", "string"}, {"text", "string"}, {"integer", "int"},   {"number", "double"},
+            {"bool", "bool"},     {"date", "date"},   {"time", "timestamp"}};
         if (const auto found = known.find(type.word); found != known.end()) return found->second;
         out_.notes.push_back("field " + field + " is text in the file: the ontology only names its type, " + type.word);
         return "string";
