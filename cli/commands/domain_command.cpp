@@ -161,7 +161,8 @@ Result<int> lint(const DomainArguments& a) {
 Result<int> testFile(DomainArguments a, const std::filesystem::path& path) {
   WITAN_TRY(lines, readInput(path.string(), kScenariosMax));
   a.name = a.domain.empty() ? path.stem().string() : a.domain;
-  if (const auto names = domains::domainNames(); std::ranges::find(names, a.name) == names.end())
+  if (const auto names = domains::domainNames();
+      !domains::isRuleFile(a.name) && std::ranges::find(names, a.name) == names.end())
     return notFound(path.string() + ": there is no domain " + inQuotes(a.name) +
                         (a.domain.empty() ? ", which the file is called after" : ""),
                     "name the domain with --domain; see: witan domain list");

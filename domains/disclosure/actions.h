@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "domains/disclosure/names.h"
 #include "domains/disclosure/state.h"
 
 namespace witan::domains::disclosure {

@@ -28,7 +28,7 @@ Verdict judgeVuln(const RefRow<kVulns>& row) {
                            " is neither NONE, LOW, MEDIUM, HIGH, CRITICAL nor a vector of CVSS 3.0, 3.1 or 4.0");
   if (!row.has<VulnOrgs>()) return Verdict::pass();
   for (const std::string& org : *row.get<VulnOrgs>())
-    if (!isCanonicalName(org))
+    if (!isPartyName(org))
       return Verdict::reject("\"" + clipped(org) + "\" of vulnerability " + clipped(row.key()) +
                              " is no organisation's name");
   return Verdict::pass();
@@ -38,7 +38,7 @@ Verdict judgeReport(const View<RefIntegrity>& s, const RefRow<kReports>& row) {
   if (!row.has<ReportVuln>() || !row.has<ReportOrg>() || !row.has<ReportMaintainer>() || !row.has<ReportSubmittedAt>())
     return Verdict::reject("report " + clipped(row.key()) + " is incomplete");
   for (const auto* name : {&row.get<ReportOrg>(), &row.get<ReportMaintainer>()})
-    if (!isCanonicalName(**name))
+    if (!isPartyName(**name))
       return Verdict::reject("report " + clipped(row.key()) + ": \"" + clipped(**name) + "\" is no name");
   if (isKnown(s, *row.get<ReportVuln>())) return Verdict::pass();
   return Verdict::reject("report " + clipped(row.key()) + " is about the unknown vulnerability " +

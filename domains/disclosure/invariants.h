@@ -9,7 +9,6 @@
 #include <string>
 
 #include "base/utf8.h"
-#include "domains/disclosure/names.h"
 #include "domains/disclosure/state.h"
 
 namespace witan::domains::disclosure {

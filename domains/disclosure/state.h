@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "kernel/domain.h"
+#include "rules/program/names.h"
 
 namespace witan::domains::disclosure {
 
@@ -67,6 +68,7 @@ struct Policy {
 // time, which is that of its adjudication.
 
 using namespace kernel;
+using rules::canonicalCveId, rules::canonicalName, rules::isCveId, rules::isPartyName;
 
 WITAN_ENUM(Phase, DISCOVERED, TRIAGED, REPORTED, ACKNOWLEDGED, EMBARGOED, DISCLOSED, WITHDRAWN)
 WITAN_ENUM(PatchStatus, IN_DEVELOPMENT, UNDER_REVIEW, RELEASED)

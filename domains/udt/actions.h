@@ -5,8 +5,12 @@
 #pragma once
 
 #include "domains/udt/state.h"
+#include "rules/program/names.h"
 
 namespace witan::domains::udt {
+
+// A code that is none stays as it is, and UDT_CODE_KIND refuses it.
+inline std::string inOneForm(const std::string& code) { return rules::canonicalProcedureCode(code).value_or(code); }
 
 struct DocumentRationale {
   static constexpr std::string_view name = "DocumentRationale";
@@ -43,7 +47,7 @@ struct OrderTest {
     const Coverage coverageWord = m.word<Coverage>(coverage);
     auto row = m.edit<kOrders>(order);
     if (row.has<OrderKind>()) throw Fault{"order " + order + " exists already"};
-    row.set<OrderKind>(kindWord).set<OrderCode>(code).set<OrderMethod>(method).set<OrderDos>(dos);
+    row.set<OrderKind>(kindWord).set<OrderCode>(inOneForm(code)).set<OrderMethod>(method).set<OrderDos>(dos);
     if (confirms)
       row.set<OrderConfirms>(*confirms);
     else if (row.has<OrderConfirms>())
@@ -113,8 +117,11 @@ struct SubmitClaim {
 
   void apply(Mutator<Fields>& m, Time) const {
     auto row = m.edit<kClaims>(claim);
-    row.set<ClaimOrder>(order).set<ClaimCode>(code).set<ClaimDos>(dos).set<ClaimUnits>(units).set<ClaimStatusOf>(
-        ClaimStatus::SUBMITTED);
+    row.set<ClaimOrder>(order)
+        .set<ClaimCode>(inOneForm(code))
+        .set<ClaimDos>(dos)
+        .set<ClaimUnits>(units)
+        .set<ClaimStatusOf>(ClaimStatus::SUBMITTED);
   }
 };
 

@@ -30,6 +30,7 @@ struct OntologyArguments {
   std::string domain, policyFile;  // of compare
   bool pinned = false;
   bool json = false;
+  bool rules = false;
 };
 
 // The bytes, at most as many as the reader takes.
@@ -109,11 +110,12 @@ Result<int> fingerprint(const OntologyArguments& a) {
 Result<int> begin(const OntologyArguments& a) {
   WITAN_TRY(model, loadOntology(a.file));
   WITAN_TRY(roles, rolesOf(a, model));
-  WITAN_TRY(made, scaffold(model, roles, a.file));
+  WITAN_TRY(made, a.rules ? scaffoldRules(model, roles, a.file) : scaffold(model, roles, a.file));
   for (const std::string& note : made.notes) putErr("note: " + note + "\n");
   std::string path;
   if (!a.out.empty()) {
-    path = a.out + "/" + made.name + "/" + made.name + ".cpp";
+    path =
+        a.rules ? concat(a.out, "/", made.name, ".domain.toml") : concat(a.out, "/", made.name, "/", made.name, ".cpp");
     WITAN_DO(writeNewFile(path, made.source));
   }
   if (a.json)
@@ -125,9 +127,11 @@ Result<int> begin(const OntologyArguments& a) {
   else if (path.empty())
     print(made.source);
   if (!path.empty())
-    putErr("wrote " + path + "\nnext: add WITAN_DOMAIN(" + made.name +
-           ") to domains/registry.inc, configure and build again, then write when each invariant holds "
-           "(docs/ADD_A_DOMAIN.md)\n");
+    putErr(a.rules
+               ? concat("wrote ", path, "\nnext: write when each invariant holds, then witan domain check ", path, "\n")
+               : "wrote " + path + "\nnext: add WITAN_DOMAIN(" + made.name +
+                     ") to domains/registry.inc, configure and build again, then write when each invariant holds "
+                     "(docs/ADD_A_DOMAIN.md)\n");
   return kExitOk;
 }
 
@@ -183,7 +187,8 @@ void addOntologyCommand(Command& app) {
       "witan ontology compare domains/udt/udt.ttl --domain udt", compare);
   c->option("--domain", a->domain, "Domain of this build (see: witan domain list)")->required();
   c->option("--policy", a->policyFile, "TOML or JSON file with the domain's policy");
-  s->option("--out", a->out, "Write NAME/NAME.cpp below this folder instead; never over a file");
+  s->option("--out", a->out, "Write NAME/NAME.cpp below this folder instead, or NAME.domain.toml; never over a file");
+  s->flag("--rules", a->rules, "A rule file instead, which needs no compiler (docs/RULES.md)");
 }
 
 }  // namespace witan::node

@@ -1,4 +1,4 @@
-// A domain module in C++ from an ontology and its roles: a file that compiles in this tree, as a beginning.
+// A domain from an ontology and its roles, as a beginning: a C++ file that compiles in this tree, or a rule file.
 //
 // What the ontology says is in it: fields, footprints, processes, roles, and the invariants' order and outcomes. What
 // it does not say is not invented: each process writes its arguments as they come, each invariant passes until its
@@ -22,5 +22,7 @@ struct Scaffold {
 // `file` is named in the head comment. Errors: what no compiled domain can have (more than 64 fields or invariants, a
 // footprint that is empty), types that can't be read, no process.
 Result<Scaffold> scaffold(const Model&, const Derivation&, const std::string& file);
+// As a rule file, which needs no compiler. Errors: also what no rule file can have, as it says itself.
+Result<Scaffold> scaffoldRules(const Model&, const Derivation&, const std::string& file);
 
 }  // namespace witan::ontology

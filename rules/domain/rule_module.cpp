@@ -144,9 +144,9 @@ Status setField(std::uint32_t field, void* mutator, std::string_view key, const 
   Arena memory;
   WITAN_TRY(made, readValue(memory, value, *decl.type, where));
   if (decl.isColumn)
-    journal.setCell(state, field, journal.row(state, decl.table, key), Stored(made));
+    journal.setCell(state, field, journal.row(state, decl.table, key), Stored(made, *decl.type));
   else
-    journal.setScalar(state, field, Stored(made));
+    journal.setScalar(state, field, Stored(made, *decl.type));
   return okStatus();
 }
 
@@ -427,7 +427,7 @@ class RuleModule final : public UntypedModule {
       const FieldDecl& field = domain_->layout.fields[i];
       const std::string why = value.failed() ? machine.explain(value) : unfit(value, *field.type, field.name);
       if (!why.empty()) throw Fault{concat("the default of ", field.name, ": ", why)};
-      box.state.scalars[i] = Stored(value);
+      box.state.scalars[i] = Stored(value, *field.type);
     }
   }
 

@@ -1,6 +1,7 @@
 #include "rules/domain/rule_reader.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "base/json_codec.h"
@@ -8,8 +9,10 @@
 #include "base/string_util.h"
 #include "base/toml_text.h"
 #include "base/utf8.h"
+#include "kernel/record/statement.h"
 #include "rules/domain/gates.h"
 #include "rules/domain/value_json.h"
+#include "rules/program/names.h"
 #include "rules/program/scans.h"
 
 namespace witan::rules {
@@ -196,6 +199,39 @@ std::shared_ptr<const RuleDomain> RuleReader::read() && {
   return domain_;
 }
 
+namespace {
+
+bool isControl(char c) { return (0 <= c && c < 0x20) || c == 0x7F; }
+
+// Greek and Cyrillic letters stand in for Latin ones: two bytes, CD B0 to D4 AF.
+bool mixesScripts(std::string_view name) {
+  bool latin = false, other = false;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const auto c = static_cast<unsigned char>(name[i]);
+    latin = latin || (c < 0x80 && std::isalpha(c));
+    other = other || (0xCD <= c && c <= 0xD4);
+  }
+  return latin && other;
+}
+
+std::string flawOfCounselor(const std::string& name) {
+  if (!isCanonicalName(name)) return "is no name of a counselor";
+  if (name == kernel::kSystemCounselor) return "is the kernel itself, which answers what waited too long";
+  return mixesScripts(name) ? "mixes letters of two scripts, which look alike" : "";
+}
+
+// Devices get roles by name (udt.LabOrder, udt.LabOrder:read), so that the words of the roster are none.
+std::string flawOfRole(const std::string& role) {
+  if (role.size() > kernel::kKeyMax) return "the name of a role is too long";
+  for (const std::string_view taken : {"counselor", "begin", "system"})
+    if (role == taken) return concat("the role ", role, " is the cluster's own: choose another name");
+  const bool plain = std::ranges::all_of(
+      role, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-'; });
+  return plain ? "" : "the name of a role has letters, digits, _ and - only";
+}
+
+}  // namespace
+
 void RuleReader::head() {
   onlyKeys(root_, {"domain", "title", "counselors", "lifecycle", "human", "instances", "belongs", "gates", "policy",
                    "types", "fields", "tables", "logs", "functions", "processes", "invariants", "scenarios"});
@@ -205,7 +241,11 @@ void RuleReader::head() {
                       s.domain.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
   if (!lawful) stop(invalid("line 1: domain = \"...\" must be 1 to 64 of a-z, 0-9 and -"));
   s.title = optionalText(root_, "title");
+  if (std::ranges::any_of(s.title, isControl)) stop(find(root_, "title")->source(), "a title is one line");
   s.counselors = textsOf(root_, "counselors");
+  for (const std::string& name : s.counselors)
+    if (const std::string why = flawOfCounselor(name); !why.empty())
+      stop(find(root_, "counselors")->source(), concat(inQuotes(clip(name)), " ", why));
   domain_->scenarios = optionalText(root_, "scenarios");
   names_.layout = &domain_->layout;
 }
@@ -452,7 +492,7 @@ void RuleReader::process(const std::string& name, const toml::table& table) {
   info.role = optionalText(table, "role");
   if (const toml::node* role = find(table, "role"); role != nullptr && trimmed(info.role).empty())
     stop(role->source(), "a role needs a name", "leave it out for what only a counselor performs");
-  if (info.role.size() > kernel::kKeyMax) stop(table.source(), "the name of a role is too long");
+  if (const std::string why = flawOfRole(info.role); !why.empty()) stop(find(table, "role")->source(), why);
   process.proposable = !info.role.empty();
   std::vector<Argument> names;
   if (const toml::node* node = find(table, "arguments")) arguments(process, *node, names);
@@ -585,10 +625,7 @@ void RuleReader::others(RulePart& part, const std::string& id, const toml::node&
       for (std::size_t at = 0; at < from; ++at)
         if (rest[at] != '\n') rest[at] = ' ';
       CompileOptions options;
-      for (const auto& [name, table] : rows) {
-        if (domain_->layout.tables[table].log) stop(one.source(), "a log has no others: what it holds never changes");
-        options.arguments.push_back({name, rowType(table)});
-      }
+      for (const auto& [name, table] : rows) options.arguments.push_back({name, rowType(table)});
       options.expected = typeOf(Type::Kind::boolean);
       options.changes = true;
       return orStop(compileExpression(

@@ -52,6 +52,10 @@ Typed Compiler::fold(Typed made, const std::vector<std::uint32_t>& parts) {
   Arena memory;
   Machine machine(program_, memory, nullptr, nullptr, Time{});
   const Value value = machine.evaluate(made.node);
+  // What always fails is an error of the file, wherever it stands.
+  if (value.failed() && names_.layout != nullptr && !options_.lenient)
+    for (const std::string_view code : {"divide_by_zero", "overflow"})
+      if (code == value.failure->code) stop(value.failure->at, value.failure->message);
   if (value.failed() || value.is(Tag::optional) || deepBytes(value) > 64 * 1024) return made;
   const Node node = program_.nodes[made.node];
   return {emit({.op = Op::constant, .a = constant(value, node.at)}, node.at), std::move(made.type)};

@@ -1,12 +1,12 @@
 #include "rules/program/functions.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <map>
 
 #include "base/utf8.h"
-#include "rules/program/cvss.h"
 
 namespace witan::rules {
 
@@ -449,10 +449,27 @@ Value distinct(Machine& m, const Value* a, std::size_t) {
   return m.arena.listOf(items);
 }
 
-Value cvssScore(Machine& m, const Value* a, std::size_t) {
-  if (!a->is(Tag::text)) return noOverload(m);
-  const auto tenths = cvssTenths(a->str());
-  return tenths ? m.arena.listOf({Value::of(*tenths / 10.0)}, Tag::optional) : Value::none();
+// As of the lists extension; of texts by their bytes.
+Value sorted(Machine& m, const Value* a, std::size_t) {
+  if (!a->is(Tag::list)) return noOverload(m);
+  std::vector<Value> items(a->elements().begin(), a->elements().end());
+  for (const Value& item : items) {
+    if (compare(item, items.front()) == 2) return noOverload(m);
+    if (!m.spend(std::bit_width(items.size()) * (1 + Machine::textSteps(item)))) return m.tooLong();
+  }
+  std::ranges::stable_sort(items, [](const Value& x, const Value& y) { return compare(x, y) < 0; });
+  return m.arena.listOf(items);
+}
+
+Value flatten(Machine& m, const Value* a, std::size_t) {
+  if (!a->is(Tag::list)) return noOverload(m);
+  std::vector<Value> items;
+  for (const Value& list : a->elements()) {
+    if (!list.is(Tag::list)) return noOverload(m);
+    if (!m.spend(1 + list.n)) return m.tooLong();
+    items.insert(items.end(), list.elements().begin(), list.elements().end());
+  }
+  return m.arena.listOf(items);
 }
 
 Value sum(Machine& m, const Value* a, std::size_t) {
@@ -516,17 +533,11 @@ Value orOptional(Machine& m, const Value* a, std::size_t) {
 
 // ---- the table
 
-struct Row {
-  const char* name;
-  const char* signatures;  // "(string): int; ..."; a leading "." makes them members, "+" takes any number
-  FunctionCall call;
-};
-
 constexpr const char* kPartOfTime = ".(timestamp): int; (timestamp, string): int; (date): int";
 constexpr const char* kPartOfBoth = ".(timestamp): int; (timestamp, string): int; (duration): int";
 constexpr const char* kReal = "(double): double";
 
-constexpr Row kFunctions[] = {
+constexpr FunctionRow kFunctions[] = {
     {"size", "(string): int; (bytes): int; (list(A)): int; (map(A, B)): int", size},
     {"size", ".(string): int; (bytes): int; (list(A)): int; (map(A, B)): int", size},
     {"int", "(int): int; (uint): int; (double): int; (string): int; (timestamp): int", toInt},
@@ -572,7 +583,8 @@ constexpr Row kFunctions[] = {
     {"math.greatest", "+(A): A; (list(A)): A", greatest},
     {"math.least", "+(A): A; (list(A)): A", least},
     {"distinct", ".(list(A)): list(A)", distinct},
-    {"cvss.score", "(string): optional(double)", cvssScore},
+    {"sort", ".(list(A)): list(A)", sorted},
+    {"flatten", ".(list(list(A))): list(A)", flatten},
     {"math.sum", "(list(int)): int; (list(double)): double", sum},
     {"math.abs", "(int): int; (uint): uint; (double): double", absolute},
     {"math.ceil", kReal, ceiling},
@@ -652,11 +664,12 @@ std::vector<Overload> overloadsFrom(std::string_view text) {
 const Function* findFunction(std::string_view name, bool member) {
   static const std::map<std::pair<std::string_view, bool>, Function> all = [] {
     std::map<std::pair<std::string_view, bool>, Function> out;
-    for (const Row& row : kFunctions) {
-      const bool isMember = row.signatures[0] == '.';
-      out[{row.name, isMember}] = {row.name, isMember, overloadsFrom(row.signatures), row.call,
-                                   row.signatures[0] == '+'};
-    }
+    for (const std::span<const FunctionRow> rows : {std::span<const FunctionRow>(kFunctions), nameFunctions()})
+      for (const FunctionRow& row : rows) {
+        const bool isMember = row.signatures[0] == '.';
+        out[{row.name, isMember}] = {row.name, isMember, overloadsFrom(row.signatures), row.call,
+                                     row.signatures[0] == '+'};
+      }
     return out;
   }();
   const auto at = all.find({name, member});

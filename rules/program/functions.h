@@ -1,6 +1,7 @@
 // The functions that expressions may call: their types, and what computes them. Constant; any thread.
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +21,14 @@ struct Function {
   FunctionCall call = nullptr;
   bool many = false;  // any number of arguments of the one parameter's type
 };
+
+struct FunctionRow {
+  const char* name;
+  const char* signatures;  // "(string): int; ..."; a leading "." makes them members, "+" takes any number
+  FunctionCall call;
+};
+// Names in one form, digests, scores of severity.
+std::span<const FunctionRow> nameFunctions();
 
 // Null: there is none.
 const Function* findFunction(std::string_view name, bool member);

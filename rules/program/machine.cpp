@@ -475,7 +475,8 @@ Value Machine::relation(Op op, const Value& a, const Value& b) {
   if (op == Op::equal || op == Op::notEqual) {
     if (a.is(Tag::text) && b.is(Tag::text)) {
       if (a.n == b.n && !spend(textSteps(a))) return tooLong();
-      return Value::of((a.str() == b.str()) == (op == Op::equal));
+      const bool same = a.n == b.n && (a.chars == b.chars || a.str() == b.str());
+      return Value::of(same == (op == Op::equal));
     }
     if ((a.is(Tag::list) || a.is(Tag::map)) && !spendDeep(a)) return tooLong();
     return Value::of(equals(a, b) == (op == Op::equal));
@@ -612,7 +613,7 @@ std::optional<Ruling> Machine::write(const Step& step) {
     if (std::string why = unfit(value, *field.type, field.name); !why.empty())
       return fault(fail("range", std::move(why)));
   if (step.kind == Step::Kind::setScalar) {
-    journal_->setScalar(*writable_, step.field, Stored(value));
+    journal_->setScalar(*writable_, step.field, Stored(value, *field.type));
     return std::nullopt;
   }
   std::string key;
@@ -630,7 +631,7 @@ std::optional<Ruling> Machine::write(const Step& step) {
   }
   try {
     const Slot slot = journal_->row(*writable_, field.table, key);
-    journal_->setCell(*writable_, step.field, slot, Stored(value));
+    journal_->setCell(*writable_, step.field, slot, Stored(value, *field.type));
   } catch (kernel::Fault& impossible) {
     return fault(fail("range", std::move(impossible.message)));
   }

@@ -39,6 +39,16 @@ Stored::Stored(const Value& value) : value_(value) {
   makeAsRecorded(value_);
 }
 
+Stored::Stored(const Value& value, const Type& type) {
+  value_.tag = Tag::absent;
+  const bool word = value.is(Tag::text) && type.kind == Type::Kind::text;
+  const auto known = word ? std::ranges::find(type.words, value.str()) : type.words.end();
+  if (known == type.words.end())
+    *this = Stored(value);
+  else
+    value_ = Value::text(*known);
+}
+
 void Stored::release() {
   if (block_ == nullptr || block_->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   block_->~Block();

@@ -43,6 +43,9 @@ class Stored {
  public:
   Stored() { value_.tag = Tag::absent; }
   explicit Stored(const Value& value);
+  // A word of an enumeration is the type's own, which the layout keeps: most cells hold one, and rules compare little
+  // else.
+  Stored(const Value& value, const Type& type);
   Stored(const Stored& other) : value_(other.value_), block_(other.block_) { hold(); }
   Stored(Stored&& other) noexcept
       : value_(std::exchange(other.value_, Value::absent())), block_(std::exchange(other.block_, nullptr)) {}

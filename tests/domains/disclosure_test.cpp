@@ -105,6 +105,14 @@ TEST(DisclosureEmbargo, PresetsAreConfiguration) {
   }
 }
 
+TEST(ProcedureCodes, OneFormEach) {
+  for (const auto& [written, form] : std::vector<std::pair<const char*, const char*>>{
+           {"80307", "80307"}, {" g0480 ", "G0480"}, {"0001u", "0001U"}, {"V5364", "V5364"}})
+    EXPECT_EQ(rules::canonicalProcedureCode(written), form);
+  for (const char* none : {"", "8030", "803070", "80307-QW", "G048", "W0480", "0480G", "G04A0", "8030X", "٨0307"})
+    EXPECT_FALSE(rules::canonicalProcedureCode(none)) << none;
+}
+
 TEST(DisclosureNames, OneFormEach) {
   for (const auto& [written, form] : std::vector<std::pair<const char*, const char*>>{
            {"CVE-2026-1111", "CVE-2026-1111"},
@@ -120,6 +128,12 @@ TEST(DisclosureNames, OneFormEach) {
   EXPECT_FALSE(isCveId("cve-2026-1111")) << "only the canonical form is one";
   EXPECT_EQ(canonicalName(" The\u00a0 Kernel  Team "), "the kernel team");
   EXPECT_EQ(canonicalName("\u2003"), "");
+  EXPECT_EQ(canonicalName(" Net+CVE@Kernel.ORG. "), "net@kernel.org") << "one person, one rate limit";
+  for (const char* name : {"core", "@core", "net@kernel.org", "o'hara@xn--bcher-kva.example"})
+    EXPECT_TRUE(isPartyName(name)) << name;
+  for (const char* none : {"", "Core", "net+cve@kernel.org", "net@kernel", "a..b@kernel.org", "a@-kernel.org", "a@b@",
+                           "a b@kernel.org", "\"a b\"@kernel.org", "net@[10.0.0.1]"})
+    EXPECT_FALSE(isPartyName(none)) << none;
   EXPECT_EQ(canonicalName("\u00c4rger"), "\u00c4rger") << "letters beyond ASCII have no case here";
 }
 

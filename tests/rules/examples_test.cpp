@@ -143,7 +143,8 @@ TEST_P(Examples, SameDeclaration) {
   for (std::size_t i = 0; i < c.invariants.size(); ++i) EXPECT_EQ(c.invariants[i].id, r.invariants[i].id);
 }
 
-INSTANTIATE_TEST_SUITE_P(Domains, Examples, testing::Values("budget", "udt", "moderation", "verification"),
+INSTANTIATE_TEST_SUITE_P(Domains, Examples,
+                         testing::Values("budget", "udt", "disclosure", "moderation", "verification"),
                          [](const auto& test) { return std::string(test.param); });
 
 // Every rule file of the documentation loads.
@@ -155,7 +156,7 @@ TEST(RuleFileExamples, AllLoad) {
     EXPECT_TRUE(module.ok()) << file.path() << (module.ok() ? "" : ": " + module.error().message);
     ++seen;
   }
-  EXPECT_GE(seen, 5u);
+  EXPECT_GE(seen, 6u);
 }
 
 }  // namespace

@@ -197,6 +197,14 @@ TEST(RuleFileErrors, NamePlaceAndExpectedType) {
   EXPECT_THAT(with("spent = \"int = 0\"", "spent = \"int = \""), HasSubstr("expected an expression"));
   EXPECT_THAT(errorOf("domain = \"x\"\n[fields]\na = \"int\"\n"), HasSubstr("1 to 1,000 processes"));
   EXPECT_THAT(errorOf("domain = 'x"), HasSubstr("line 1"));
+  EXPECT_THAT(with("r.amount > 0", "r.amount > 10 / 0"),
+              HasSubstr("line 41, column 23 (invariant PURCHASE_POSITIVE): div"));
+  EXPECT_THAT(with("role = \"Clerk\"", "role = \"counselor\""), HasSubstr("the cluster's own"));
+  EXPECT_THAT(with("role = \"Clerk\"", "role = \"Clerk:read\""), HasSubstr("letters, digits, _ and -"));
+  EXPECT_THAT(with("\"head.of.finance\"", "\"\""), HasSubstr("is no name of a counselor"));
+  EXPECT_THAT(with("\"head.of.finance\"", "\"system\""), HasSubstr("the kernel itself"));
+  EXPECT_THAT(with("\"head.of.finance\"", "\"b\u043Ess\""), HasSubstr("two scripts"));
+  EXPECT_THAT(with("\"Purchases\"", "\"Pur\\nchases\""), HasSubstr("a title is one line"));
 }
 
 // Text from outside: an error with a place, in bounded time and memory.

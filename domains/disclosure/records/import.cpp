@@ -11,7 +11,6 @@
 #include "base/time.h"
 #include "base/utf8.h"
 #include "domains/disclosure/actions.h"
-#include "domains/disclosure/names.h"
 #include "rules/program/cvss.h"
 
 namespace witan::domains::disclosure {

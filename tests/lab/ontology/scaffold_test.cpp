@@ -1,13 +1,16 @@
 // The beginnings of domains: they compile with the tree's own flags, and say what the ontology says.
 #include "lab/ontology/scaffold.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sys/wait.h>
 #include <cstdlib>
 
+#include "lab/ontology/against.h"
 #include "lab/ontology/cpp_names.h"
 #include "lab/ontology/field_type.h"
+#include "rules/domain/rule_module.h"
 #include "tests/lab/ontology/turtle_texts.h"
 
 namespace witan::ontology::scaffold_test {
@@ -44,6 +47,36 @@ TEST(Scaffold, OfEveryShippedOntologyCompilesWithoutAWord) {
     EXPECT_EQ(s->name, name);
     EXPECT_EQ(compilerSays(s->source), "") << s->source;
   }
+}
+
+TEST(ScaffoldRules, OfEveryShippedOntologyLoadsAndAgreesWithIt) {
+  int seen = 0;
+  for (const auto& folder : std::filesystem::directory_iterator(root() / "domains")) {
+    const std::string name = folder.path().filename().string();
+    if (!std::filesystem::exists(folder.path() / (name + ".ttl"))) continue;
+    const Model model = modelOf(fileText(folder.path() / (name + ".ttl")));
+    const auto s = scaffoldRules(model, model.roles.empty() ? deriveRoles(model) : declaredRoles(model), name + ".ttl");
+    ASSERT_TRUE(s.ok()) << name << ": " << s.error().message;
+    const auto module = rules::makeRuleModule(s->source, name);
+    ASSERT_TRUE(module.ok()) << module.error().message;
+    EXPECT_EQ((*module)->signature().domain, name);
+    // Records and tuples have another form in the declarations of rule files: names, footprints and roles agree.
+    const Comparison found = compareWith((*module)->signature(), model);
+    for (const std::string& difference : found.differences)
+      EXPECT_THAT(difference, ::testing::MatchesRegex("field .* is .* in the code and .* in the ontology"));
+    EXPECT_EQ(found.processes, model.processes.size());
+    EXPECT_EQ(found.invariants, model.invariants.size());
+    ++seen;
+  }
+  EXPECT_GE(seen, 5);
+}
+
+TEST(ScaffoldRules, WhatNoRuleFileCanHaveIsAnError) {
+  const Model model = modelOf(
+      kHead + std::string("d:f a ar:Field ; ar:name \"a b\" .\nd:p a ar:Process ; ar:name \"P\" ; ar:writes d:f .\n"));
+  const auto s = scaffoldRules(model, deriveRoles(model), "x.ttl");
+  ASSERT_FALSE(s.ok());
+  EXPECT_NE(s.error().message.find("no rule file can have this"), std::string::npos) << s.error().message;
 }
 
 TEST(Scaffold, TheCompilerIsAskedIndeed) { EXPECT_NE(compilerSays("int x = ;"), ""); }
