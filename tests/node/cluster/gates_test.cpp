@@ -111,13 +111,14 @@ TEST(Leases, ANodeThatWasAwayForLongerServesNobodyBeforeItHeardOfTheRoster) { ca
 
 TEST(Leases, WithoutOneARevokedDeviceIsServed) { callANodeThatHasNotHeard(0); }
 
-constexpr const char* kRoles[] = {"*", "udt.LabOrder", "udt.begin", "udt.LabOrder:read"};
+constexpr const char* kRoles[] = {
+    "*", "udt.LabOrder", "udt.begin", "udt.LabOrder:read", "graph.ingress", "graph.Person", "graph.Operator"};
 
 struct Rights : ::testing::Test {
   Rights() {
     std::filesystem::create_directories(dir);
     Roster roster{clusterIdOf(admin.publicKey()), 1, {}};
-    for (unsigned char seed = 1; seed <= 4; ++seed) {
+    for (unsigned char seed = 1; seed <= std::size(kRoles); ++seed) {
       const PublicKey key = SigningKey::fromSeed(std::string(32, static_cast<char>(seed)))->publicKey();
       RosterDevice device;
       device.device = deviceIdOf(key);
@@ -168,6 +169,15 @@ TEST_F(Rights, AReaderSeesAndAsksForNothing) {
     EXPECT_EQ(rights->mayAsk(ids[1], asked, 0).ok(), kind == RequestKind::propose)
         << "a graph is sent to with graph.ingress";
   }
+}
+
+TEST_F(Rights, WhoSendsToAGraphIsNotWhoAnswersIt) {
+  Request asked = request(RequestKind::ingress);
+  asked.domain = "graph", asked.entity = "g", asked.role = "in";
+  for (const int may : {0, 4, 6}) EXPECT_TRUE(rights->mayAsk(ids[may], asked, 0).ok()) << kRoles[may];
+  EXPECT_THAT(rights->mayAsk(ids[5], asked, 0).error().message, HasSubstr("that needs the role graph.ingress"));
+  asked.kind = RequestKind::propose, asked.role = "Person";
+  for (const int n : {0, 4, 5, 6}) EXPECT_EQ(rights->mayAsk(ids[n], asked, 0).ok(), n == 0 || n == 5) << kRoles[n];
 }
 
 TEST_F(Rights, WhoMayBeginDoesNotFillALedger) {
