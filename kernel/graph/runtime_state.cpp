@@ -387,12 +387,11 @@ void Runtime::forgetRun(const std::string& id) {
 }
 
 void Runtime::endBy(const std::string& id, std::int64_t deadline) {
-  const auto at = runAt_.find(id);
-  if (at == runAt_.end() || !at->second->isRunning() || at->second->deadline <= deadline) return;
-  Run& of = *at->second;
-  deadlines_.erase({of.deadline, of.ordinal});
-  of.deadline = deadline;
-  deadlines_.emplace(of.deadline, of.ordinal);
+  Run* const of = findRun(id);
+  if (of == nullptr || !of->isRunning() || of->deadline <= deadline) return;
+  deadlines_.erase({of->deadline, of->ordinal});
+  of->deadline = deadline;
+  deadlines_.emplace(of->deadline, of->ordinal);
 }
 
 std::string Runtime::fingerprint() const {
