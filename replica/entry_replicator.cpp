@@ -113,7 +113,11 @@ Status EntryReplicator::checkProposers(const PartitionHost& host, const kernel::
 // Without the key. Of no kind: it is too large. The rules alone show an unlawful batch, so that needs the whole log.
 EntryEvidence EntryReplicator::evidenceOf(const PartitionHost& host, const Entries& entries,
                                           const Offence& offence) const {
-  EntryEvidence evidence{offence.kind, "", entries.partition, offence.seq, toBase64(asView(entries.seal)),
+  EntryEvidence evidence{offence.kind,
+                         "",
+                         entries.partition,
+                         offence.seq,
+                         toBase64(asView(entries.seal)),
                          toBase64(asView(entries.value))};
   std::size_t bytes = evidence.batch.size() + kMaxHeadBytes;
   if (offence.kind == "unlawful") {

@@ -258,13 +258,13 @@ constexpr const char* kIncidents[] = {"badBatch",      "badEntries",     "digest
                                       "falsePosition", "forgedName",     "forgedRow",   "fork",         "forkProven",
                                       "headDiffers",   "newIncarnation", "olderCopy",   "otherRules",   "quarantine",
                                       "rolledBack",    "surplus",        "unlawful",    "unsigned",     "wentBack"};
-constexpr const char* kNotices[] = {"agent answer",   "agent failed",    "agent folded", "agent needsAttention",
-                                    "agent question", "agent unheard",   "badFrame",     "claimRefused",
-                                    "evidence",       "falseAnswer",     "falsePosition", "forgedName",
-                                    "fork",           "forkProven",      "graph",        "handover",
-                                    "headDiffers",    "headsNotSigned",  "notAllowed",   "otherEngine",
-                                    "otherRules",     "owner",           "proposerUnknown", "seizure",
-                                    "session ends",   "surplus",         "tooLarge",     "unlawful",
+constexpr const char* kNotices[] = {"agent answer",   "agent failed",   "agent folded",    "agent needsAttention",
+                                    "agent question", "agent unheard",  "badFrame",        "claimRefused",
+                                    "evidence",       "falseAnswer",    "falsePosition",   "forgedName",
+                                    "fork",           "forkProven",     "graph",           "handover",
+                                    "headDiffers",    "headsNotSigned", "notAllowed",      "otherEngine",
+                                    "otherRules",     "owner",          "proposerUnknown", "seizure",
+                                    "session ends",   "surplus",        "tooLarge",        "unlawful",
                                     "unsigned",       "wentBack"};
 
 std::vector<std::string> allNames() {

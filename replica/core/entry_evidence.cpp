@@ -49,9 +49,10 @@ class SealedBatch {
   }
 
   ProvenOffence offence(std::string what) const {
-    return {key, e_.partition,
-            concat(key.name, " sealed entry ", e_.entry, " of ", e_.partition, " in epoch ", seal.number, ", and ", what),
-            e_.kind};
+    return {
+        key, e_.partition,
+        concat(key.name, " sealed entry ", e_.entry, " of ", e_.partition, " in epoch ", seal.number, ", and ", what),
+        e_.kind};
   }
 
   kernel::NoteVerifier key;
@@ -115,11 +116,11 @@ Result<ProvenOffence> verifyUnlawful(const EntryEvidence& e, const SealedBatch& 
   store::WriteBatch rows;
   const Status taken = host->follow(batch.value, rows);
   if (taken.ok() || taken.error().code != ErrorCode::unauthorised) return bad("the rules give the batch");
-  return ProvenOffence{batch.key, e.partition,
-                       concat(batch.key.name, " sealed batch ", batch.seal.batches - 1, " of ", e.partition,
-                              " in epoch ", batch.seal.number,
-                              ", which the rules that it signed do not give: ", taken.error().message),
-                       e.kind};
+  return ProvenOffence{
+      batch.key, e.partition,
+      concat(batch.key.name, " sealed batch ", batch.seal.batches - 1, " of ", e.partition, " in epoch ",
+             batch.seal.number, ", which the rules that it signed do not give: ", taken.error().message),
+      e.kind};
 }
 
 Result<ProvenOffence> verifyAnswer(const EntryEvidence& e, SealedBatch& batch) {

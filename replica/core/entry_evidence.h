@@ -41,9 +41,9 @@ struct EntryEvidence {
   std::string kind;
   std::string key;  // the owner's verifier key, named witan/CLUSTER/DEVICE
   std::string partition;
-  std::uint64_t entry = 0;  // its number; 0: it is no single one
-  FileBytes seal;           // of a BatchSeal (replica/core/owner_proofs.h)
-  FileBytes batch;          // as it stands in the log
+  std::uint64_t entry = 0;                     // its number; 0: it is no single one
+  FileBytes seal;                              // of a BatchSeal (replica/core/owner_proofs.h)
+  FileBytes batch;                             // as it stands in the log
   Omittable<std::string> head{};               // unlawful: of the seal's epoch, by the owner: it names the rules
   Omittable<FileBytes> format{};               // unlawful: of the ledger's format record, which that head is of
   Omittable<std::vector<FileBytes>> before{};  // unlawful: the batches before

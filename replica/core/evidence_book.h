@@ -12,8 +12,8 @@
 
 namespace witan::node {
 
-inline constexpr std::size_t kMaxEvidence = 256;        // files
-inline constexpr std::size_t kMaxEvidenceOfOne = 16;    // against one device
+inline constexpr std::size_t kMaxEvidence = 256;         // files
+inline constexpr std::size_t kMaxEvidenceOfOne = 16;     // against one device
 inline constexpr std::size_t kMaxToldEvidence = 48'000;  // bytes of a file that goes to other devices
 
 class EvidenceBook {

@@ -40,8 +40,7 @@ void ReplicaState::cutOff(const std::string& from, Peer& peer, const Error& why)
 }
 
 void ReplicaState::refuseLog(PartitionHost& host, const kernel::Epoch& last, const std::string& from,
-                             std::string_view batch, const Error& why, const std::string& kind,
-                             EntryEvidence file) {
+                             std::string_view batch, const Error& why, const std::string& kind, EntryEvidence file) {
   const std::uint64_t number = host.ledger().batches();
   const std::string what = concat(
       host.id(), ": batch ", number, " in epoch ", last.number, " of ", last.owner, " is refused, because ",

@@ -201,7 +201,7 @@ void ToldAnswers::note(const std::string& partition, const Answer& answer) {
 }
 
 std::vector<std::pair<std::uint64_t, ToldAnswers::Told>> ToldAnswers::take(const std::string& partition,
-                                                                          std::uint64_t entries) {
+                                                                           std::uint64_t entries) {
   std::vector<std::pair<std::uint64_t, Told>> due;
   for (auto at = told_.lower_bound({partition, 0});
        at != told_.end() && at->first.first == partition && at->first.second <= entries; at = told_.erase(at))
