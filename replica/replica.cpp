@@ -67,7 +67,7 @@ Status Replica::start(Now now) {
   WITAN_DO(loadOwnerName());
   WITAN_DO(state_.owners.load(state_.stores.ledgers));
   WITAN_DO(state_.outbox.load(state_.stores.ledgers));
-  WITAN_DO(state_.loadEvidence());
+  WITAN_DO(state_.evidence.load(state_.stores.ledgers));
   state_.outbox.expedite(now.ms);
   WITAN_DO(state_.partitions.open(config, state_.stores.ledgers, state_.ownerName));
   if (config.etcd && config.ledgerReplica)
@@ -152,7 +152,7 @@ void Replica::sign(std::span<Request> requests) {
 std::vector<PublicKey> Replica::keysOf(std::string_view device) const {
   return state_.config.heads ? state_.config.heads->keysOf(device) : std::vector<PublicKey>();
 }
-const std::map<std::string, std::string, std::less<>>& Replica::evidence() const { return state_.evidence; }
+const std::map<std::string, std::string, std::less<>>& Replica::evidence() const { return state_.evidence.files(); }
 void Replica::rosterChanged() { parts_->exchange.retryClaims(); }
 void Replica::keepRequests() {
   state_.outbox.saveAll(state_.writes.pending());

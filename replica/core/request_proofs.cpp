@@ -74,6 +74,8 @@ bool becomesEntry(const Request& request) {
   return request.kind != RequestKind::init && request.kind != RequestKind::ingress;
 }
 
+constexpr std::size_t kMaxTold = 1024;
+
 Error unproven(std::string what) { return Error{ErrorCode::unauthorised, std::move(what), ""}; }
 
 bool isTag(kernel::Outcome outcome) {
@@ -192,6 +194,52 @@ Status checkAnswer(ReplicaState& state, const std::string& from, const Request& 
   return okStatus();
 }
 
+void ToldAnswers::note(const std::string& partition, const Answer& answer) {
+  if (answer.entry.empty() || answer.proof.empty()) return;
+  if (told_.size() >= kMaxTold) told_.erase(told_.begin());
+  told_[{partition, answer.seq}] = {{answer.epochNumber, answer.epochOwner}, answer.entry, answer.proof};
+}
+
+std::vector<std::pair<std::uint64_t, ToldAnswers::Told>> ToldAnswers::take(const std::string& partition,
+                                                                           std::uint64_t entries) {
+  std::vector<std::pair<std::uint64_t, Told>> due;
+  for (auto at = told_.lower_bound({partition, 0});
+       at != told_.end() && at->first.first == partition && at->first.second <= entries; at = told_.erase(at))
+    due.emplace_back(at->first.second, std::move(at->second));
+  return due;
+}
+
+namespace {
+
+// Of the entry, near the end of the log. O(batches behind it).
+std::optional<std::uint64_t> batchOf(const PartitionHost& host, std::uint64_t seq) {
+  for (std::uint64_t n = host.ledger().batches(); n > 0; --n) {
+    const auto value = host.ledger().batch(n - 1);
+    const auto read = value.ok() ? kernel::readLogBatch(*value, [](const kernel::LogRecord&) { return okStatus(); })
+                                 : Result<kernel::LogBatchInfo>(value.error());
+    if (!read.ok()) return std::nullopt;
+    if (read->firstSeq <= seq) return n - 1;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void checkTold(ReplicaState& state, const PartitionHost& host) {
+  for (auto& [seq, told] : state.told.take(host.id(), host.entries())) {
+    const auto batch = batchOf(host, seq);
+    if (!batch) continue;
+    const auto value = host.ledger().batch(*batch);
+    if (!value.ok() || host.lineage().epochAt(*batch) != told.epoch) continue;  // a takeover took it away
+    EntryEvidence evidence{"falseAnswer", "", host.id(), seq, {}, toBase64(*value)};
+    evidence.seal = toBase64(asView(state.seals.find(host.id(), *batch)));
+    evidence.answer = FileBytes(toBase64(asView(told.entry)));
+    evidence.proof = toHex(told.proof);
+    const std::string file = state.provenBy(replication::deviceOf(told.epoch.owner), evidence);
+    if (!file.empty()) state.takeEvidence(*verifyEvidence(file), file);
+  }
+}
+
 namespace {
 
 // Of one entry, with the keys that are known here.
@@ -200,7 +248,7 @@ Result<std::optional<Offence>> offenceIn(ReplicaState& state, const std::string&
   const std::string& cluster = state.config.replication.cluster;
   const HeadKeys& keys = *state.config.heads;
   const auto offence = [&](std::string_view kind, std::string_view what) {
-    return std::optional(Offence{std::string(kind), e.seq, concat("entry ", e.seq, ": ", what)});
+    return std::optional(Offence{std::string(kind), concat("entry ", e.seq, ": ", what), e.seq});
   };
   std::string kind;
   if (const std::string why = offenceOf(cluster, domain, e, keys.keysOf(owner), owner, state.signatures, kind);

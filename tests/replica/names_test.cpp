@@ -16,7 +16,9 @@
 namespace witan::node::test::names_test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -82,16 +84,22 @@ class Names : public ::testing::Test {
   void expectRefused(const std::string& id, const std::string& kind) {
     for (Device* device : {&b(), &c()}) {
       EXPECT_THAT(device->decided(), Not(Contains(id))) << device->name();
-      EXPECT_THAT(accused(*device, kind), ElementsAre("a")) << device->name();
+      expectProven(*device, kind);
+    }
+    EXPECT_THAT(cluster.closed, IsEmpty()) << "private data goes on";
+  }
+  void expectProven(Device& one, const std::string& kind) {
+    for (Device* device : {&one}) {
+      // By what it saw itself, and by what others told before.
+      EXPECT_THAT(accused(*device, kind), AllOf(Not(IsEmpty()), Each("a"))) << device->name();
       EXPECT_TRUE(device->noticed(kind));
       ASSERT_EQ(device->replica().evidence().size(), 1u) << device->name();
       const std::string& file = device->replica().evidence().begin()->second;
-      const auto proven = verifyEvidence(file);
+      const auto proven = verifyEvidence(file, [](const kernel::LedgerFormat&) { return &budget(); });
       ASSERT_TRUE(proven.ok()) << proven.error().message;
       EXPECT_EQ(proven->signer.name, "witan/test/a");
-      EXPECT_THAT(file, HasSubstr("\"" + kind + "\""));
+      EXPECT_EQ(proven->kind, kind);
     }
-    EXPECT_THAT(cluster.closed, IsEmpty()) << "private data goes on";
   }
 
   TestCluster cluster;
@@ -180,10 +188,8 @@ std::pair<std::string, BatchSeal> resealed(Device& owner, const std::function<vo
   return {altered, seal};
 }
 
-TEST_F(Names, AnEntryWithoutAProofIsRefused) {
-  cluster.cut(a(), b()), cluster.cut(a(), c());
-  decide(a(), "op-2", 20);
-  const auto [value, seal] = resealed(a(), [](kernel::Entry& entry) { entry.proof.clear(); });
+// The owner's last batch as others get it.
+Entries entriesOf(const std::string& value, const BatchSeal& seal) {
   Entries entries;
   entries.partition = kPartition;
   entries.batch = seal.batches - 1;
@@ -193,13 +199,84 @@ TEST_F(Names, AnEntryWithoutAProofIsRefused) {
   WordWriter words;
   const std::string_view bytes = words.message(seal);
   entries.seal.assign(bytes.begin(), bytes.end());
+  return entries;
+}
+
+bool isEntries(const TestCluster::Frame& frame) {
+  return isAdjudication(frame.bytes) && typeOf(frame.bytes) == AdjudicationFrame::entries;
+}
+
+TEST_F(Names, AnEntryWithoutAProofIsRefused) {
+  cluster.cut(a(), b()), cluster.cut(a(), c());
+  decide(a(), "op-2", 20);
+  const auto [value, seal] = resealed(a(), [](kernel::Entry& entry) { entry.proof.clear(); });
   cluster.connect(a(), b()), cluster.connect(a(), c());
-  cluster.lose = [](const TestCluster::Frame& frame) {
-    return isAdjudication(frame.bytes) && typeOf(frame.bytes) == AdjudicationFrame::entries;
-  };
+  cluster.lose = isEntries;
   cluster.run();
-  for (const char* device : {"b", "c"}) send("a", device, entries);
+  for (const char* device : {"b", "c"}) send("a", device, entriesOf(value, seal));
   expectRefused("op-2", "unsigned");
+}
+
+// A decision that the rules do not give is proven by the whole log, and by a head in which the owner names its rules.
+TEST_F(Names, AnUnlawfulEntryIsProvenOnceItsOwnerHasNamedItsRules) {
+  cluster.lose = isEntries;
+  decide(a(), "op-2", 20);
+  const auto [value, seal] = resealed(a(), [](kernel::Entry& entry) { entry.verdicts.at(1) = 2; });
+  for (const char* device : {"b", "c"}) send("a", device, entriesOf(value, seal));
+  EXPECT_THAT(accused(b(), "unlawful"), ElementsAre("a"));
+  EXPECT_THAT(b().replica().evidence(), IsEmpty()) << "its owner may have other rules";
+  a().passTime(1'000);
+  cluster.run();
+  expectRefused("op-2", "unlawful");
+  const std::string file = b().replica().evidence().begin()->second;
+  EXPECT_THAT(verifyEvidence(file).error().message, HasSubstr("rules of budget are not here"));
+  const auto other = *domains::makeDomain("budget", {{"cap", 1'000'000}});
+  EXPECT_THAT(verifyEvidence(file, [&](const kernel::LedgerFormat&) { return other.get(); }).error().message,
+              HasSubstr("other rules"));
+  // Nor is a lawful batch, or a log with a batch left out, evidence of anything.
+  EntryEvidence evidence;
+  ASSERT_TRUE(readJson(*parseJson(file, {.bytes = 1 << 20, .depth = 4}), evidence, "evidence").ok());
+  const auto verdict = [](const EntryEvidence& one) {
+    return verifyEvidence(toJson(one), [](const kernel::LedgerFormat&) { return &budget(); });
+  };
+  ASSERT_TRUE(verdict(evidence).ok());
+  EntryEvidence fewer = evidence;
+  fewer.before->pop_back();
+  EXPECT_FALSE(verdict(fewer).ok());
+  const auto [lawful, itsSeal] = resealed(a(), [](kernel::Entry&) {});
+  WordWriter words;
+  EntryEvidence honest = evidence;
+  honest.batch = toBase64(lawful), honest.seal = toBase64(words.message(itsSeal));
+  EXPECT_THAT(verdict(honest).error().message, HasSubstr("the rules give the batch"));
+}
+
+// An owner tells b of one entry and seals another under its number. Who never asked learns it from b.
+TEST_F(Names, AnOwnerThatTellsOfAnotherEntryThanItSealsIsProvenToLie) {
+  cluster.lose = isEntries;
+  decide(b(), "op-2", 20);
+  ASSERT_NE(b().answered("op-2"), nullptr);
+  const auto [value, seal] = resealed(a(), [](kernel::Entry& entry) {
+    entry.device = "c", entry.operationId = "op-9";
+    kernel::Statement statement{"test", "budget", "propose", "e", entry.role, "op-9", "c"};
+    statement.action = entry.action;
+    const Hash leaf = kernel::requestLeaf(statement);
+    entry.proof = kernel::packProof(kernel::signLeaves("test", {&leaf, 1}, keyOfDevice("c")).front());
+  });
+  send("a", "b", entriesOf(value, seal));
+  EXPECT_THAT(b().decided(), ElementsAre("op-1", "op-9"));
+  for (Device* device : {&b(), &c()}) {
+    EXPECT_THAT(accused(*device, "falseAnswer"), ElementsAre("a")) << device->name();
+    ASSERT_EQ(device->replica().evidence().size(), 1u) << device->name();
+  }
+  const std::string file = c().replica().evidence().begin()->second;
+  ASSERT_TRUE(verifyEvidence(file).ok());
+  EntryEvidence evidence;
+  ASSERT_TRUE(readJson(*parseJson(file, {.bytes = 1 << 20, .depth = 4}), evidence, "evidence").ok());
+  EntryEvidence same = evidence;
+  same.answer = FileBytes(toBase64(*b().host().ledger().entryBytes(2)));
+  EXPECT_FALSE(verifyEvidence(toJson(same)).ok()) << "what it did not tell";
+  same = evidence, same.entry = 1;
+  EXPECT_FALSE(verifyEvidence(toJson(same)).ok());
 }
 
 // Whoever changes evidence has none; an honest owner's batch is none.
