@@ -103,7 +103,7 @@ TEST(DisclosureAgents, APortfolioRunsToItsEnd) {
 // An exploited vulnerability: the lab asks to disclose it at once, and waits for its lead; then work goes on.
 TEST(DisclosureAgents, AHumanIsAskedWhereItEscalates) {
   const Scratch scratch;
-  const std::string known = R"("portfolio":"p","v":"V-1","orgs":["o"],"maintainer":"m@o","credits":["Lab"])";
+  const std::string known = R"("portfolio":"p","v":"V-1","orgs":["o"],"maintainer":"m@o.org","credits":["Lab"])";
   const auto at = [](const char* day) { return std::string(R"({"at":"2026-)") + day + R"(T09:00:00Z",)"; };
   const std::string begins =
       at("01-01") + R"("id":"disclosure/p/portfolio","type":"disclosure.portfolio","payload":{"portfolio":"p"}})"
@@ -138,7 +138,7 @@ TEST(DisclosureAgents, WaitingForACounselorIsNoFailure) {
   std::string feed = kBegins;
   const auto known = [&](const std::string& v, const std::string& day, const std::string& more) {
     feed += R"({"at":"2026-)" + day + R"(T09:00:00Z","id":"disclosure/p/)" + v +
-            R"(/case","type":"disclosure.case","payload":{"portfolio":"p","orgs":["o"],"maintainer":"m@o","v":")" + v +
+            R"(/case","type":"disclosure.case","payload":{"portfolio":"p","orgs":["o"],"maintainer":"m@o.org","v":")" + v +
             "\"" + more + "}}\n";
   };
   known("V-1", "01-02", "");

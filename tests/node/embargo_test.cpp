@@ -39,7 +39,7 @@ json::object aCase(const std::string& v, const std::string& id = "disclosure/p/V
           {"payload", json::object{{"portfolio", "p"},
                                    {"v", v},
                                    {"orgs", json::array{"o"}},
-                                   {"maintainer", "m@o"},
+                                   {"maintainer", "m@o.org"},
                                    {"credits", json::array{kNoSecret}},
                                    {"artifact", kArtifact},
                                    {"nonce", kNonce}}}};
