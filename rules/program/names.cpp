@@ -58,7 +58,10 @@ bool isLabel(std::string_view part) {
          std::ranges::all_of(part, [](char c) { return isAlphanumeric(c) || c == '-'; });
 }
 
-bool isAddressLike(std::string_view text) { return text.find('@', 1) != std::string_view::npos; }
+// A URL may have "@" in its path.
+bool isAddressLike(std::string_view text) {
+  return text.find('@', 1) != std::string_view::npos && !text.starts_with("https://") && !text.starts_with("http://");
+}
 
 // Is it one but for the number of its digits?
 bool resemblesCveId(std::string_view text) {

@@ -52,7 +52,7 @@ std::optional<std::string> canonicalEmail(std::string_view text);
 // address in its own form.
 std::string canonicalName(std::string_view text);
 
-// Is it in that form? A text with "@" behind its first character must be an address.
+// Is it in that form? A text with "@" behind its first character must be an address, or a URL.
 bool isPartyName(std::string_view text);
 
 }  // namespace witan::rules
