@@ -46,7 +46,10 @@ def sync_ms(directory):
 def follow(directory, told, changed):
     stream = _Stream(locate(directory), "/v1/market/stream")
     while True:
-        event = stream.next(60)
+        try:
+            event = stream.next(60)
+        except witan.WitanError:
+            return  # the clusters have ended
         call = json.loads(event.data).get("call") if event is not None else None
         if call and call["end"]:
             with changed:
