@@ -109,7 +109,8 @@ std::vector<std::string> Space::keys(Kind kind, std::string_view prefix) {
 
 Status Space::checkWrite(const Write& write) {
   const KindTraits& traits = schemas_.traits(write.kind);
-  if (!traits.register_ && !write.tombstone && table_.find(write.kind, write.key) != nullptr)
+  const bool fixed = !traits.register_ && !traits.guarded;
+  if (fixed && !write.tombstone && table_.find(write.kind, write.key) != nullptr)
     return conflict(concat(traits.name, " ", write.key, " exists and never changes"));
   if (write.tombstone && !traits.removable) return invalid(write.key + ": it cannot be taken away");
   if (write.tombstone) return write.body.empty() ? okStatus() : invalid(write.key + ": a tombstone has no body");

@@ -27,6 +27,15 @@ Error inTheWay(const OperationId& operation, const std::string& why, const std::
   return {ErrorCode::conflict, "operation " + operation.hex() + " " + why, hint};
 }
 
+// Whether the agents' records say the outcome already. Another device may have been refused what was carried out here:
+// its record, which arrived meanwhile, must not stand alone.
+Result<bool> isSaid(LocalReplica& replica, const Intent& intent, std::string_view hex, OperationOutcome outcome) {
+  if (!agentsHave(replica, intent.scope, hex)) return false;
+  if (outcome != OperationOutcome::applied) return true;
+  WITAN_TRY(marks, marksOf(replica, intent.scope, intent.id()));
+  return !marks.agents.record || marks.agents.record->body.outcome == OperationOutcome::applied;
+}
+
 }  // namespace
 
 SagaEngine::SagaEngine(LocalReplica& replica, SagaEnvironment& environment, SagaOptions options)
@@ -348,7 +357,8 @@ Result<std::vector<Write>> SagaEngine::outcomeWrites(const Saga& saga, const Out
   });
   // One that was withdrawn has had no effect, and may yet be carried out if another plan wins.
   const bool withdrawn = saga.row.superseded && outcome.outcome == OperationOutcome::denied;
-  if (!withdrawn && !agentsHave(replica_, intent.scope, saga.hex)) {
+  WITAN_TRY(said, isSaid(replica_, intent, saga.hex, outcome.outcome));
+  if (!withdrawn && !said) {
     WITAN_TRY(mark, operationWrite(intent, outcome, {}));
     writes.push_back(std::move(mark));
   }

@@ -32,7 +32,7 @@ constexpr std::array kKinds{
     Row{Kind::journal, {"journal", true, false, true, true, true, true}},
     Row{Kind::policy, {"policy", false, true, true, true, false, false}},
     Row{Kind::statement, {"statement", false, true, true, true, false, false}},
-    Row{Kind::operation, {"operation", true, true, false, true, false, true}},
+    Row{Kind::operation, with(&KindTraits::guarded, {"operation", true, true, false, true, false, true})},
     Row{Kind::approval, {"approval", false, true, true, true, true, true}},
     Row{Kind::receipt, {"receipt", false, true, true, true, true, true}},
     Row{Kind::graphMessage, {"graphMessage", false, true, false, true, false, true}},
@@ -46,6 +46,17 @@ constexpr KindTraits kUnknown{"unknown", true, true, true, true, true, true};
 template <class T>
 Status statusOf(const Result<T>& result) {
   return result.ok() ? okStatus() : Status(result.error());
+}
+
+// An operation's record never changes. But what was carried out here is said also where another device was refused it.
+Status mayStandBeside(std::string_view key, std::span<const Version> held, std::string_view body) {
+  WITAN_TRY(operation, OperationId::parse(key));
+  WITAN_TRY(next, decodeRecord<OperationBody>(body));
+  const OperationView view = operationViewOf(operation, held);
+  if (view.record && view.record->body.outcome != OperationOutcome::applied &&
+      next.outcome == OperationOutcome::applied)
+    return okStatus();
+  return conflict(concat("operation ", key, " exists and never changes"));
 }
 
 class WitanRecords final : public RecordSchemas {
@@ -66,7 +77,9 @@ class WitanRecords final : public RecordSchemas {
 
   Status checkSuccession(Kind kind, std::string_view key, std::span<const Version> held,
                          std::string_view body) const override {
-    if (kind != Kind::wakeRun || held.empty()) return okStatus();
+    if (held.empty()) return okStatus();
+    if (kind == Kind::operation) return mayStandBeside(key, held, body);
+    if (kind != Kind::wakeRun) return okStatus();
     WITAN_TRY(runKey, RunKey::parse(key));
     WITAN_TRY(next, decodeRecord<WakeRunBody>(body));
     return mayRecord(wakeRunViewOf(runKey, held), next);

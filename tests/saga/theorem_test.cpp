@@ -118,6 +118,67 @@ TEST_F(SagaTest, Theorem2_TheSamePlanOnTwoCutOffDevicesIsOneMutation) {
   replication::test::expectEqual(device, other);
 }
 
+// Two devices call a tool for one operation. The one is refused, and its record arrives at the other before the answer.
+TEST_F(SagaTest, WhatWasCarriedOutIsSaidWhereAnotherDeviceWasRefused) {
+  Device other("b");
+  Host there(other.replica(), world);
+  const PlanBody plan = host->plan("t", {action("call", "x")});
+  there.plan("t", plan.actions);
+  const OperationId operation = intentsOf(plan)[0].id();
+  for (auto* const one : {&device, &other}) one->flush();
+  host->engine.agentsDurable(host->now);
+  there.engine.agentsDurable(there.now);
+  there.engine.answered(operation, invalid("no such address"), there.now);
+  ASSERT_TRUE(there.run());
+  ASSERT_EQ(there.ended.size(), 1u);
+  EXPECT_EQ(there.ended[0].status, SagaStatus::failed);
+  replication::test::sync(device, other);
+  EXPECT_EQ(host->recordsIn(DatabaseName::agents, operation), 1u);
+  host->engine.answered(operation, Outcome{OperationOutcome::applied, "{\"called\":true}"}, host->now);
+  ASSERT_TRUE(host->run());
+  ASSERT_EQ(host->ended.size(), 1u);
+  EXPECT_EQ(host->ended[0].status, SagaStatus::completed);
+  replication::test::sync(device, other);
+  for (auto* const one : {&device, &other}) {
+    const auto marks = marksOf(one->replica(), kScope, operation);
+    ASSERT_TRUE(marks.ok());
+    EXPECT_TRUE(marks->applied()) << one->name();
+    EXPECT_EQ(marks->agents.repeats.size(), 1u) << one->name();
+  }
+  replication::test::expectEqual(device, other);
+}
+
+// The other way round nothing is to be added: the effect is there.
+TEST_F(SagaTest, ARefusalIsNotSaidWhereAnotherDeviceCarriedItOut) {
+  Device other("b");
+  Host there(other.replica(), world);
+  const PlanBody plan = host->plan("t", {action("call", "x")});
+  there.plan("t", plan.actions);
+  const OperationId operation = intentsOf(plan)[0].id();
+  device.flush();
+  host->engine.agentsDurable(host->now);
+  ASSERT_TRUE(there.run());
+  replication::test::sync(device, other);
+  host->engine.answered(operation, invalid("no such address"), host->now);
+  ASSERT_TRUE(host->run());
+  EXPECT_EQ(host->recordsIn(DatabaseName::agents, operation), 1u);
+  EXPECT_TRUE(marksOf(device.replica(), kScope, operation)->applied());
+}
+
+// The record never changes otherwise, whoever asks.
+TEST_F(SagaTest, ARecordOfWhatWasCarriedOutNeverChanges) {
+  const PlanBody plan = host->plan("t", {action("call", "x")});
+  ASSERT_TRUE(host->run());
+  const Intent intent = intentsOf(plan)[0];
+  for (const OperationOutcome outcome : {OperationOutcome::applied, OperationOutcome::failed}) {
+    const Write write = *operationWrite(intent, {outcome, "null"}, {});
+    const auto again = device.replica().commit(DatabaseName::agents, kScope, {&write, 1});
+    ASSERT_FALSE(again.ok());
+    EXPECT_EQ(again.error().code, ErrorCode::conflict);
+  }
+  EXPECT_EQ(host->recordsIn(DatabaseName::agents, intent.id()), 1u);
+}
+
 // Three syncs, shared by all sagas of a round.
 TEST_F(SagaTest, AThousandSagasShareTheirSyncs) {
   ASSERT_TRUE(host->round());
