@@ -4,7 +4,7 @@
 // keys, and stores `rows` before it carries out the rest. Everything a desk asks may be asked again after a restart,
 // under the same id: each id is derived from contract, call and step, so a repetition changes nothing. So most rows
 // only say how far a call has come: a loss of power may take the newest of them away, and asking brings them back. An
-// Out that is `firm` has something that nobody else could say again (an order, a bundle, a signature, a person's word):
+// Out that is `firm` has something that asking could not bring back (an order, a bundle, a signature, a person's word):
 // the host makes it durable before anything of it leaves but questions. One thread; no clock, no randomness.
 #pragma once
 

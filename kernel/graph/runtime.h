@@ -5,8 +5,8 @@
 // expire(), the events from outside, dispatch(). Every change of the state goes through apply(): a Runtime that applies
 // the same entries has the same state.
 // What is known for the sake of duplicates is forgotten a horizon later; some 24 bytes remain of each (ingress,
-// external id). Ended runs are too in a script; else when forgetRun() says so, so that whoever folds the same entries
-// later still knows a run that was sent again in between. What waits for people keeps no body in memory, only its
+// external id). Ended runs are too in a script; else when forgetRun() says so, so that a later fold of the same entries
+// still knows a run that was sent again in between. What waits for people keeps no body in memory, only its
 // digest: most open runs are idle. Belongs to one thread. The monitor must outlive it and be a pure function; `bodies`,
 // too.
 #pragma once

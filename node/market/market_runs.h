@@ -68,7 +68,7 @@ class MarketRuns {
     std::shared_ptr<const graph::Document> document;
   };
   std::optional<Deployed> deployed(const std::string& graph);
-  // Why nobody could prove what a run of it did; empty: it can be sold.
+  // Why what a run of it did could not be proven; empty: it can be sold.
   static std::string flawOfSold(const graph::Document& document);
 
  private:
