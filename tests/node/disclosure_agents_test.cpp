@@ -138,8 +138,8 @@ TEST(DisclosureAgents, WaitingForACounselorIsNoFailure) {
   std::string feed = kBegins;
   const auto known = [&](const std::string& v, const std::string& day, const std::string& more) {
     feed += R"({"at":"2026-)" + day + R"(T09:00:00Z","id":"disclosure/p/)" + v +
-            R"(/case","type":"disclosure.case","payload":{"portfolio":"p","orgs":["o"],"maintainer":"m@o.org","v":")" + v +
-            "\"" + more + "}}\n";
+            R"(/case","type":"disclosure.case","payload":{"portfolio":"p","orgs":["o"],"maintainer":"m@o.org","v":")" +
+            v + "\"" + more + "}}\n";
   };
   known("V-1", "01-02", "");
   known("V-1", "01-05", R"(,"acknowledged":true)");
