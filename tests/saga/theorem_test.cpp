@@ -118,13 +118,17 @@ TEST_F(SagaTest, Theorem2_TheSamePlanOnTwoCutOffDevicesIsOneMutation) {
   replication::test::expectEqual(device, other);
 }
 
+OperationId sameCall(Host& here, Host& there) {
+  const PlanBody plan = here.plan("t", {action("call", "x")});
+  there.plan("t", plan.actions);
+  return intentsOf(plan)[0].id();
+}
+
 // Two devices call a tool for one operation. The one is refused, and its record arrives at the other before the answer.
 TEST_F(SagaTest, WhatWasCarriedOutIsSaidWhereAnotherDeviceWasRefused) {
   Device other("b");
   Host there(other.replica(), world);
-  const PlanBody plan = host->plan("t", {action("call", "x")});
-  there.plan("t", plan.actions);
-  const OperationId operation = intentsOf(plan)[0].id();
+  const OperationId operation = sameCall(*host, there);
   for (auto* const one : {&device, &other}) one->flush();
   host->engine.agentsDurable(host->now);
   there.engine.agentsDurable(there.now);
@@ -152,9 +156,7 @@ TEST_F(SagaTest, WhatWasCarriedOutIsSaidWhereAnotherDeviceWasRefused) {
 TEST_F(SagaTest, ARefusalIsNotSaidWhereAnotherDeviceCarriedItOut) {
   Device other("b");
   Host there(other.replica(), world);
-  const PlanBody plan = host->plan("t", {action("call", "x")});
-  there.plan("t", plan.actions);
-  const OperationId operation = intentsOf(plan)[0].id();
+  const OperationId operation = sameCall(*host, there);
   device.flush();
   host->engine.agentsDurable(host->now);
   ASSERT_TRUE(there.run());
