@@ -88,10 +88,13 @@ void RequestRouter::answerAtOnce(const Request& request, const std::string& from
 // False: not now. Requires: this device owns the partition.
 bool RequestRouter::decideHere(PartitionHost& host, const Request& request, const std::string& from, Now now) {
   if (request.kind == RequestKind::ingress && admit_) return admitHere(host, request, from, now);
-  const Status person = checkPerson(state_, request);
-  if (!person.ok() && !host.partition().knows(request.operationId)) {  // what was decided is answered from the ledger
-    answerAtOnce(request, from, answerTo(request, AnswerKind::decided, person.error().message));
-    return true;
+  if (!host.partition().knows(request.operationId)) {  // what was decided is answered from the ledger
+    Status may = checkPerson(state_, request);
+    if (may.ok() && vet_) may = vet_(host, request);
+    if (!may.ok()) {
+      answerAtOnce(request, from, answerTo(request, AnswerKind::decided, may.error().message));
+      return true;
+    }
   }
   if (!ownership_->decide(host, request, from, now)) return false;
   const bool waits = ownership_->decidesAtOnce() && host.partition().frozen(request.entity);

@@ -10,6 +10,7 @@
 #include "node/cluster/roster_store.h"
 #include "node/daemon/agent_names.h"
 #include "node/daemon/agents_policy_file.h"
+#include "node/daemon/graph_environment.h"
 #include "node/data_dir/replica_dir.h"
 #include "node/market/market_host.h"
 #include "node/witness/witness_rounds.h"
@@ -112,6 +113,7 @@ Result<std::shared_ptr<const AgentSetup>> Daemon::agentSetup() {
   WITAN_SET(tools_, ToolBroker::open(loop_, log_, std::move(tools), std::move(secrets)));
   WITAN_TRY(seals, contentSealsOf(path_, config_.scope));
   addLedgerTools(setup, std::move(seals));
+  setup.graphEnvironment = [this] { return graphEnvironmentOf(*this); };
   const bool all = std::find(config_.agents.begin(), config_.agents.end(), "all") != config_.agents.end();
   if (all) {
     setup.agents = agentFiles_.all();
@@ -570,10 +572,7 @@ void Daemon::report(const Notice& notice) {
 void Daemon::armTimer() {
   if (timer_ != 0) loop_.cancel(timer_);
   const std::int64_t wait = std::clamp<std::int64_t>(replica().nextTickMs() - now().ms, 0, 10'000);
-  timer_ = loop_.after(std::max<std::int64_t>(wait, 1), [this] {
-    timer_ = 0;
-    scheduleTick();
-  });
+  timer_ = loop_.after(std::max<std::int64_t>(wait, 1), [this] { timer_ = 0, scheduleTick(); });
 }
 
 void Daemon::fail(const Error& why) {
