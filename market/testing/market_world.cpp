@@ -135,16 +135,7 @@ class MarketWorld::World {
   std::unique_ptr<BuyerDesk> buyersDesk() const {
     return std::make_unique<BuyerDesk>("clinic", toy_.clinic, toy_.roots());
   }
-  std::unique_ptr<SellerDesk> sellersDesk() const {
-    return std::make_unique<SellerDesk>(SellerSetup{"lab",
-                                                    toy_.lab,
-                                                    toy_.evidence,
-                                                    toy_.contract.seller.log,
-                                                    {sealedDocument(toy_.offer, {&toy_.lab, 1})},
-                                                    json::array(grants_.begin() + 1, grants_.end()),
-                                                    toy_.roots(),
-                                                    {"notary"}});
-  }
+  std::unique_ptr<SellerDesk> sellersDesk() const { return std::make_unique<SellerDesk>(sellerOf(toy_)); }
 
   // A desk of the next process reads what this one has just written.
   void readBack(int party, const Row& row) {
@@ -302,9 +293,7 @@ class MarketWorld::World {
     if (lie == MarketLie::manySignatures) {
       Contract other = toy_.contract;
       other.id = Word("contract-" + name);
-      json::value full = valueOf(sealedDocument(other, {&toy_.clinic, 1}));
-      json::array& signatures = full.at("signatures").as_array();
-      while (signatures.size() < kMostSignatures) signatures.push_back(signatures.front());
+      json::value full = filledUp(sealedDocument(other, {&toy_.clinic, 1}), kMostSignatures, 0);
       return Letter{
           "clinic", "lab", name, "propose", {{"contract", std::move(full)}, {"grants", json::array{grants_.front()}}}};
     }
@@ -367,7 +356,8 @@ class MarketWorld::World {
                                 {"order", toHex(sha256(toJson(order)))}});
       at(ms_ + wait, [this, lie, order, given] {
         Letter letter = orderLetter(order, given);
-        if (lie == MarketLie::fullEnvelope) fillUp(letter.body.at("order").as_object());
+        if (lie == MarketLie::fullEnvelope)
+          letter.body["order"] = filledUp(canonicalJson(letter.body.at("order")), kMostSignatures, kMostEnvelopeBytes);
         post(kBuyer, std::move(letter), lie);
       });
     };
@@ -386,15 +376,6 @@ class MarketWorld::World {
       actAs("dispute/" + std::string(first.call),
             {{"type", "Dispute"}, {"call", first.call}, {"reason", "nothing is wrong"}});
     });
-  }
-
-  static void fillUp(json::object& envelope) {
-    json::array& signatures = envelope.at("signatures").as_array();
-    while (signatures.size() < kMostSignatures) signatures.push_back(signatures.front());
-    for (json::value& each : signatures) {
-      const std::size_t left = kMostEnvelopeBytes - canonicalJson(envelope).size();
-      each.at("keyid") = std::string(std::min<std::size_t>(each.at("keyid").get_string().size() + left, 4'096), 'k');
-    }
   }
 
   // To each order of the call: no, at length.
