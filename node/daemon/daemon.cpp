@@ -4,6 +4,7 @@
 
 #include "agents/wake/host_choice.h"
 #include "base/seams.h"
+#include "base/string_util.h"
 #include "domains/agents.h"
 #include "domains/registry.h"
 #include "node/cluster/device_heads.h"
@@ -12,6 +13,7 @@
 #include "node/daemon/agents_policy_file.h"
 #include "node/data_dir/replica_dir.h"
 #include "node/market/market_host.h"
+#include "node/slices/bound_roles.h"
 #include "node/witness/witness_rounds.h"
 #include "replica/agent_runtime.h"
 #include "replica/graph_runtime.h"
@@ -55,11 +57,18 @@ Daemon::Daemon(net::Loop& loop, Log& log, std::filesystem::path path, DaemonConf
       device_(std::move(device)),
       key_(std::move(key)),
       rosters_(std::move(rosters)),
-      rights_(rosters_, device_, [this](const std::string& abuser) {
-        loop_.post([this, abuser] {  // not amid its frame
-          if (peers_) peers_->suspend(abuser, "too many requests that this device may not make", kSuspendedMs);
-        });
-      }) {}
+      rights_(
+          rosters_, device_,
+          [this](const Request& request, std::span<const std::string> keys) {
+            Replica& all = dir_->replica();
+            const PartitionHost* host = all.host(all.partitionFor(request.domain, request.entity));
+            return host == nullptr || !all.owns(*host) || staysWithin(*host, request, keys, this->now().wall);
+          },
+          [this](const std::string& abuser) {
+            loop_.post([this, abuser] {  // not amid its frame
+              if (peers_) peers_->suspend(abuser, "too many requests that this device may not make", kSuspendedMs);
+            });
+          }) {}
 
 Daemon::~Daemon() {
   if (timer_ != 0) loop_.cancel(timer_);
