@@ -491,6 +491,11 @@ Status Daemon::sendSlices() {
 void Daemon::applyRights() {
   if (me() == nullptr) return;
   if (Status applied = sliceStore_->applyRights(*me()); !applied.ok()) fail(applied.error());
+  // Who is connected has heard how far it was with its roles of before.
+  const auto have = sliceStore_->have();
+  if (!peers_ || !have.ok() || me()->keepsLedgers()) return;
+  for (const RosterDevice& device : rosters_.current().devices)
+    if (device.keepsLedgers()) peers_->send(device.device, clusterFrame(*have), false);
 }
 
 // --- working
