@@ -236,6 +236,9 @@ void RequestRouter::give(PartitionHost::Release release, std::vector<Answered>& 
   if (release.answer.kind == AnswerKind::frozen) ++state_.counters.frozen;
   if (release.boundElsewhere) ++state_.counters.boundElsewhere;
   if (!release.to.empty()) {
+    // An empty request asks for words alone: they may name rows that the device does not see. The rule is named.
+    if (!release.answer.message.empty() && state_.config.mayAsk && !state_.config.mayAsk(release.to, Request()).ok())
+      release.answer.message = "not told: a role of this device is bound to a key";
     leaving_.push_back(std::move(release));
     return;
   }

@@ -4,6 +4,7 @@
 
 #include "agents/wake/host_choice.h"
 #include "base/seams.h"
+#include "base/string_util.h"
 #include "domains/agents.h"
 #include "domains/registry.h"
 #include "node/cluster/device_heads.h"
@@ -13,6 +14,7 @@
 #include "node/daemon/graph_environment.h"
 #include "node/data_dir/replica_dir.h"
 #include "node/market/market_host.h"
+#include "node/slices/bound_roles.h"
 #include "node/witness/witness_rounds.h"
 #include "replica/agent_runtime.h"
 #include "replica/graph_runtime.h"
@@ -56,11 +58,18 @@ Daemon::Daemon(net::Loop& loop, Log& log, std::filesystem::path path, DaemonConf
       device_(std::move(device)),
       key_(std::move(key)),
       rosters_(std::move(rosters)),
-      rights_(rosters_, device_, [this](const std::string& abuser) {
-        loop_.post([this, abuser] {  // not amid its frame
-          if (peers_) peers_->suspend(abuser, "too many requests that this device may not make", kSuspendedMs);
-        });
-      }) {}
+      rights_(
+          rosters_, device_,
+          [this](const Request& request, std::span<const std::string> keys) {
+            Replica& all = dir_->replica();
+            const PartitionHost* host = all.host(all.partitionFor(request.domain, request.entity));
+            return host == nullptr || !all.owns(*host) || staysWithin(*host, request, keys, this->now().wall);
+          },
+          [this](const std::string& abuser) {
+            loop_.post([this, abuser] {  // not amid its frame
+              if (peers_) peers_->suspend(abuser, "too many requests that this device may not make", kSuspendedMs);
+            });
+          }) {}
 
 Daemon::~Daemon() {
   if (timer_ != 0) loop_.cancel(timer_);
@@ -447,43 +456,6 @@ void Daemon::onFrame(const std::string& device, std::string_view frame) {
   if (type < kFirstClusterFrame || type > kLastClusterFrame) return replica().received(device, frame, now());
   if (Status taken = onSliceFrame(device, frame); !taken.ok())
     log_.warn("slices", taken.error().message, {{"from", device}});
-}
-
-Status Daemon::onSliceFrame(const std::string& device, std::string_view frame) {
-  const auto type = static_cast<ClusterFrame>(frame[4]);
-  const RosterDevice* from = rosters_.current().find(device);
-  if (type == ClusterFrame::sliceHave) {
-    SliceHave have;
-    WITAN_DO(readClusterFrame(frame, have));
-    return sliceServer_->onHave(device, have);
-  }
-  if (from == nullptr || !from->keepsLedgers() || me() == nullptr)
-    return Error{ErrorCode::unauthorised, "slices of a device that keeps no ledgers", ""};
-  if (type == ClusterFrame::sliceUpTo) {
-    SliceUpTo upTo;
-    WITAN_DO(readClusterFrame(frame, upTo));
-    return sliceStore_->upTo(upTo);
-  }
-  Slice slice;
-  WITAN_DO(readClusterFrame(frame, slice));
-  return sliceStore_->take(slice, *me());
-}
-
-// A slow reader gets no more than its link can take.
-Status Daemon::sendSlices() {
-  for (const std::string& device : sliceServer_->waiting()) {
-    if (peers_->queuedBytes(device) > 4 * kSliceBudget) continue;  // Events::room brings the next round
-    std::string frames;
-    WITAN_TRY(more, sliceServer_->produce(device, frames));
-    if (!frames.empty()) peers_->send(device, std::move(frames), false);
-    if (more) scheduleTick();
-  }
-  return okStatus();
-}
-
-void Daemon::applyRights() {
-  if (me() == nullptr) return;
-  if (Status applied = sliceStore_->applyRights(*me()); !applied.ok()) fail(applied.error());
 }
 
 // --- working
