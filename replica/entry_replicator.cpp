@@ -7,6 +7,7 @@
 #include "replica/core/entry_evidence.h"
 #include "replica/core/log_head.h"
 #include "replica/core/request_proofs.h"
+#include "replica/head_exchange.h"
 #include "replication/writer.h"
 
 namespace witan::node {
@@ -78,7 +79,7 @@ void EntryReplicator::onEntries(const std::string& from, Peer& peer, const Entri
   if (!folded.ok() && folded.error().code == ErrorCode::unauthorised) {
     if (sealed.number > 0)
       return state_.refuseLog(*mine, sealed.epoch(), std::string(replication::deviceOf(sealed.owner)), value,
-                              folded.error(), offence.kind, evidenceOf(entries, sealed, offence));
+                              folded.error(), offence.kind, evidenceOf(*mine, entries, offence));
     if (!state_.provesOwners() && replication::deviceOf(epoch.owner) == from)
       return state_.refuseLog(*mine, epoch, from, value, folded.error(), offence.kind);
   }
@@ -95,6 +96,7 @@ void EntryReplicator::onEntries(const std::string& from, Peer& peer, const Entri
   link.ackDue = true;
   ownership_->onEpochs(*mine, epochs);
   ownership_->onFollowed(*mine, now);
+  checkTold(state_, *mine);
 }
 
 // Every entry is in the name of a device, and of a counselor, that asked for it.
@@ -108,19 +110,25 @@ Status EntryReplicator::checkProposers(const PartitionHost& host, const kernel::
   return Error{ErrorCode::unauthorised, offence.what, ""};
 }
 
-// Empty: there is none, since the rules alone show an unlawful entry, or since it is too large.
-std::string EntryReplicator::evidenceOf(const Entries& entries, const BatchSeal& sealed, const Offence& offence) const {
-  const std::string owner(replication::deviceOf(sealed.owner));
-  if (offence.seq == 0 || 2 * entries.value.size() > kMaxEntryEvidence) return {};
-  for (const PublicKey& key : state_.config.heads->keysOf(owner)) {
-    const auto verifier = kernel::makeNoteVerifier(keyNameOf(state_.config.replication.cluster, owner), key);
-    if (!verifier.ok()) continue;
-    std::string file =
-        toJson(EntryEvidence{offence.kind, kernel::verifierKeyText(*verifier), entries.partition, offence.seq,
-                             toBase64(asView(entries.seal)), toBase64(asView(entries.value))});
-    if (verifyEntryEvidence(file).ok()) return file;
+// Without the key. Of no kind: it is too large. The rules alone show an unlawful batch, so that needs the whole log.
+EntryEvidence EntryReplicator::evidenceOf(const PartitionHost& host, const Entries& entries,
+                                          const Offence& offence) const {
+  EntryEvidence evidence{offence.kind, "", entries.partition, offence.seq, toBase64(asView(entries.seal)),
+                         toBase64(asView(entries.value))};
+  if (!offence.entity.empty()) evidence.entity = offence.entity;
+  std::size_t bytes = evidence.batch.size() + kMaxHeadBytes;
+  if (offence.kind == "unlawful") {
+    const auto format = host.rows().get("format");
+    if (!format.ok() || !*format) return {};
+    evidence.format = FileBytes(toBase64(**format));
+    std::vector<FileBytes>& before = evidence.before.emplace();
+    for (std::uint64_t n = 0; n < entries.batch && bytes < kMaxEntryEvidence; ++n) {
+      const auto value = host.ledger().batch(n);
+      if (!value.ok()) return {};
+      bytes += before.emplace_back(toBase64(*value)).size() + 3;
+    }
   }
-  return {};
+  return bytes < kMaxEntryEvidence ? evidence : EntryEvidence{};
 }
 
 // Whether the batch, which is the next by its number, was written on top of another log than this one.

@@ -47,7 +47,7 @@ class EntryReplicator {
   // `offence`: what the error is about. Errors: unauthorised; unavailable, a key is not known yet.
   Status checkProposers(const PartitionHost& host, const kernel::Epoch& epoch, std::string_view batch,
                         Offence& offence);
-  std::string evidenceOf(const Entries& entries, const BatchSeal& sealed, const Offence& offence) const;
+  EntryEvidence evidenceOf(const PartitionHost& host, const Entries& entries, const Offence& offence) const;
   // Of the entries of an epoch of the log.
   static std::uint16_t formatOf(const PartitionHost& host, const kernel::Epoch& epoch);
   void pushTo(Peer& peer, PartitionHost& host, FollowerProgress& follower, Now now);

@@ -6,6 +6,7 @@
 #include "base/json_codec.h"
 #include "base/mutant.h"
 #include "kernel/record/fork_proof.h"
+#include "replica/core/entry_evidence.h"
 #include "replication/writer.h"
 
 namespace witan::node {
@@ -107,6 +108,8 @@ void HeadExchange::greet(Peer& peer) const {
       peer.news.heads.push_back(log.latest->note);
   }
   for (const auto& [origin, proof] : proofs_) peer.news.proofs.push_back(proof);
+  for (const auto& [what, file] : state_.evidence.files())
+    if (file.size() <= kMaxToldEvidence) peer.news.proofs.push_back(file);
   peer.newsDue = true;
 }
 
@@ -219,12 +222,13 @@ void HeadExchange::round(Now now) {
 void HeadExchange::received(const std::string& from, Peer& peer, const std::vector<std::string>& heads,
                             const std::vector<std::string>& proofs, Now now) {
   if (!state_.config.heads || peer.cut || !peer.keeper || !peer.farewell.empty()) return;
-  if (heads.size() > 2 * kMaxPartitions || proofs.size() > kMaxForkProofs)
+  if (heads.size() > 2 * kMaxPartitions || proofs.size() > kMaxForkProofs + kMaxEvidence)
     return state_.cutOff(from, peer, invalid("too many heads or proofs"));
   for (const std::string& note : heads)
     if (const Status good = onHead(from, note, now); !good.ok()) return state_.cutOff(from, peer, good.error());
   for (const std::string& proof : proofs)
-    if (const Status good = onProof(proof); !good.ok()) return state_.cutOff(from, peer, good.error());
+    if (const Status good = onEvidence(proof); !good.ok()) return state_.cutOff(from, peer, good.error());
+  if (!heads.empty() && !state_.unlawful.empty()) completeEvidence();
 }
 
 Status HeadExchange::onHead(const std::string& from, std::string_view note, Now now) {
@@ -340,6 +344,37 @@ void HeadExchange::prove(const PartitionHost& host, const LogHead& one, const Lo
       (void)onProof(text);
       return;
     }
+  }
+}
+
+// Of any kind. One that speaks of rules which are not here says nothing to this device.
+Status HeadExchange::onEvidence(std::string_view text) {
+  auto proven = verifyEvidence(text, state_.rules());
+  if (!proven.ok() && proven.error().code == ErrorCode::notFound) return okStatus();
+  if (!proven.ok()) return proven.error();
+  if (proven->kind == "fork") return onProof(text);
+  state_.takeEvidence(*proven, text);
+  return okStatus();
+}
+
+// A head of the epoch, of any size, names the rules by which its owner decides.
+void HeadExchange::completeEvidence() {
+  for (auto at = state_.unlawful.begin(); at != state_.unlawful.end();) {
+    const auto log = logs_.find(at->second.partition);
+    BatchSeal seal;
+    const auto bytes = fromBase64(at->second.seal);
+    const LogHead* named = nullptr;
+    if (log != logs_.end() && bytes.ok() && readMessage(*bytes, seal, "seal").ok())
+      for (const auto* head : {&log->second.latest, &log->second.ahead, &log->second.odd})
+        if (*head && (*head)->log.epoch == seal.epoch()) named = &**head;
+    if (named == nullptr) {
+      ++at;
+      continue;
+    }
+    at->second.head = named->note;
+    if (const std::string file = state_.provenBy(replication::deviceOf(seal.owner), at->second); !file.empty())
+      state_.takeEvidence(*verifyEvidence(file, state_.rules()), file, at->first);
+    at = state_.unlawful.erase(at);
   }
 }
 

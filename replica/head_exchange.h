@@ -27,7 +27,7 @@ namespace witan::node {
 inline constexpr std::int64_t kSignHeadMs = 500;  // after the first entry that no head covers
 inline constexpr std::uint64_t kSignHeadEntries = 8'192;
 inline constexpr std::size_t kMaxHeadBytes = 32 * 1024;
-inline constexpr std::size_t kMaxForkProofs = 1'024;  // that are kept, and told in one message
+inline constexpr std::size_t kMaxForkProofs = 1'024;  // that are kept; with other evidence, told in one message
 
 class HeadExchange {
  public:
@@ -90,7 +90,9 @@ class HeadExchange {
   void adopt(const PartitionHost& host, Log& log, LogHead head);
   void onDifference(const PartitionHost& host, Log& log, LogHead head);
   void prove(const PartitionHost& host, const LogHead& one, const LogHead& other);
+  Status onEvidence(std::string_view text);
   Status onProof(std::string_view text);
+  void completeEvidence();
   void save(const std::string& partition, const Log& log);
   void tell(const std::string& note) const;
 

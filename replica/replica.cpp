@@ -60,14 +60,17 @@ Result<std::unique_ptr<Replica>> Replica::open(ReplicaStores stores, ReplicaConf
 
 Status Replica::start(Now now) {
   const ReplicaConfig& config = state_.config;
-  state_.config.replication.rowKeys = rowKeysOf(config.heads, config.replication.cluster);
+  state_.config.replication.rowKeys =
+      rowKeysOf(config.heads, config.replication.cluster, [this](const std::string& file) {
+        if (const auto proven = verifyEvidence(file); proven.ok()) state_.takeEvidence(*proven, file);
+      });
   WITAN_TRY(local, replication::LocalReplica::open(state_.stores.journal, state_.stores.agents,
                                                    replication::recordSchemas(), config.replication));
   state_.local = std::move(local);
   WITAN_DO(loadOwnerName());
   WITAN_DO(state_.owners.load(state_.stores.ledgers));
   WITAN_DO(state_.outbox.load(state_.stores.ledgers));
-  WITAN_DO(state_.loadEvidence());
+  WITAN_DO(state_.evidence.load(state_.stores.ledgers));
   state_.outbox.expedite(now.ms);
   WITAN_DO(state_.partitions.open(config, state_.stores.ledgers, state_.ownerName));
   if (config.etcd && config.ledgerReplica)
@@ -152,7 +155,7 @@ void Replica::sign(std::span<Request> requests) {
 std::vector<PublicKey> Replica::keysOf(std::string_view device) const {
   return state_.config.heads ? state_.config.heads->keysOf(device) : std::vector<PublicKey>();
 }
-const std::map<std::string, std::string, std::less<>>& Replica::evidence() const { return state_.evidence; }
+const std::map<std::string, std::string, std::less<>>& Replica::evidence() const { return state_.evidence.files(); }
 void Replica::rosterChanged() { parts_->exchange.retryClaims(); }
 void Replica::keepRequests() {
   state_.outbox.saveAll(state_.writes.pending());

@@ -217,6 +217,10 @@ void RequestRouter::onAnswer(const std::string& from, Answer answer, Now now) {
     if (accused_.insert(from).second) state_.local->note({"falseAnswer", from, what});
     return state_.notice("falseAnswer", "", from + ": " + what);
   }
+  const std::string partition = state_.partitionFor(waiting->request.domain, waiting->request.entity);
+  state_.told.note(partition, answer);
+  if (const PartitionHost* mine = state_.partitions.find(partition); mine != nullptr && state_.partitions.usable(partition))
+    checkTold(state_, *mine);
   const RequestKind kind = waiting->request.kind;
   expediteFrozen(state_.outbox, waiting->request, now.ms);
   state_.outbox.settle(answer.operationId, state_.writes.pending());

@@ -260,17 +260,19 @@ constexpr const char* kIncidents[] = {"badBatch",      "badEntries",     "digest
                                       "rolledBack",    "surplus",        "unlawful",    "unsigned",     "wentBack"};
 constexpr const char* kNotices[] = {"agent answer",   "agent failed",    "agent folded", "agent needsAttention",
                                     "agent question", "agent unheard",   "badFrame",     "claimRefused",
-                                    "falseAnswer",    "falsePosition",   "forgedName",   "fork",
-                                    "forkProven",     "graph",           "handover",     "headDiffers",
-                                    "headsNotSigned", "notAllowed",      "otherEngine",  "otherRules",
-                                    "owner",          "proposerUnknown", "seizure",      "session ends",
-                                    "surplus",        "tooLarge",        "unlawful",     "unsigned",
-                                    "wentBack"};
+                                    "evidence",       "falseAnswer",     "falsePosition", "forgedName",
+                                    "fork",           "forkProven",      "graph",        "handover",
+                                    "headDiffers",    "headsNotSigned",  "notAllowed",   "otherEngine",
+                                    "otherRules",     "owner",           "proposerUnknown", "seizure",
+                                    "session ends",   "surplus",         "tooLarge",     "unlawful",
+                                    "unsigned",       "wentBack"};
 
 std::vector<std::string> allNames() {
   std::vector<std::string> names(std::begin(kCounted), std::end(kCounted));
   for (const char* kind : kIncidents) names.push_back(concat("incident: ", kind));
   for (const char* kind : kNotices) names.push_back(concat("notice: ", kind));
+  for (const char* kind : {"falseAnswer", "forgedName", "fork", "unlawful", "unsigned"})
+    names.push_back(concat("evidence: ", kind));
   for (const std::string_view says : enumNames<ToolSays>()) names.push_back(concat("tool: ", says));
   for (const std::string_view lie : enumNames<Lie>()) names.push_back(concat("lie: ", lie));
   for (const std::string_view lie : enumNames<market::MarketLie>()) names.push_back(concat("market lie: ", lie));

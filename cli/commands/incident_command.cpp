@@ -1,8 +1,12 @@
 // `witan incident list|show|export|verify`: what an operator should know, and proofs of misbehaviour as files.
 #include <algorithm>
+#include <map>
+#include <memory>
 
 #include "cli/client/verb.h"
 #include "cli/commands/commands.h"
+#include "domains/registry.h"
+#include "kernel/ledger/ledger.h"
 #include "node/data_dir/store_dir.h"
 #include "program/durable_file.h"
 #include "program/option_checks.h"
@@ -51,9 +55,11 @@ Result<int> show(const ControlClient& client, const IncidentArguments& a) {
 Result<int> exportAll(const ControlClient& client, const IncidentArguments& a) {
   WITAN_TRY(answer, client.get("/v1/evidence"));
   json::array files;
+  std::map<std::string, int> named;
   for (const json::value& row : rowsOf(answer, "evidence")) {
     std::string name = shown(row, "log");
     std::ranges::replace(name, '/', '-');
+    if (const int before = named[name]++; before > 0) name += concat(".", before + 1);
     const std::filesystem::path file = std::filesystem::path(a.out) / (name + ".evidence.json");
     WITAN_DO(replaceFile(file, shown(row, "file") + "\n", 0644));
     files.emplace_back(file.string());
@@ -69,7 +75,12 @@ Result<int> verify(const ProofArguments& a) {
   WITAN_TRY(text, readSmallFile(a.file, kMaxEntryEvidence));
   if (!text) return Error{ErrorCode::notFound, "no file " + a.file, "witan incident export writes such files"};
   WITAN_TRY(keys, readVerifierKeys(a.vkeys));
-  auto proven = verifyEvidence(chomped(*text));
+  std::unique_ptr<kernel::DomainModule> domain;
+  auto proven = verifyEvidence(chomped(*text), [&](const kernel::LedgerFormat& format) {
+    auto made = domains::domainOf(format);
+    domain = made.ok() ? *std::move(made) : nullptr;
+    return domain.get();
+  });
   const bool known = proven.ok() && (keys.empty() || std::ranges::find(keys, proven->signer) != keys.end());
   if (proven.ok() && !known)
     proven = invalid("evidence: signed with " + kernel::verifierKeyText(proven->signer) +

@@ -338,7 +338,8 @@ Result<Evidence> evidence(const ApiContext& context, const Nothing&) {
   const Replica& replica = context.daemon.replica();
   Evidence answer;
   const auto add = [&](const std::string& file, const std::string& what) {
-    const auto proven = verifyEvidence(file);
+    const auto proven = verifyEvidence(
+        file, [&](const kernel::LedgerFormat& format) { return replica.moduleOf(format.domain); });
     if (!proven.ok()) return;
     const std::string device = deviceOfKeyName(context.daemon.roster().current().cluster, proven->signer.name);
     answer.evidence.push_back({proven->log, device, what.empty() ? proven->what : what, file});

@@ -1,13 +1,11 @@
 #include "replica/core/replica_state.h"
 
+#include <algorithm>
+
+#include "replica/core/log_head.h"
 #include "replication/writer.h"
 
 namespace witan::node {
-
-namespace {
-constexpr std::string_view kEvidenceRows = "y/";  // + partition, epoch -> what the incident says, newline, file
-constexpr std::size_t kMaxEvidence = 256;
-}  // namespace
 
 const FollowerProgress& Peer::follower(std::string_view partition) const {
   static const FollowerProgress unknown;
@@ -43,7 +41,7 @@ void ReplicaState::cutOff(const std::string& from, Peer& peer, const Error& why)
 
 void ReplicaState::refuseLog(PartitionHost& host, const kernel::Epoch& last, const std::string& from,
                              std::string_view batch, const Error& why, const std::string& kind,
-                             const std::string& file) {
+                             EntryEvidence file) {
   const std::uint64_t number = host.ledger().batches();
   const std::string what = concat(
       host.id(), ": batch ", number, " in epoch ", last.number, " of ", last.owner, " is refused, because ",
@@ -54,17 +52,37 @@ void ReplicaState::refuseLog(PartitionHost& host, const kernel::Epoch& last, con
   followDirty = expedite = true;
   local->note({kind, from, what});
   notice(kind, host.id(), what);
-  if (file.empty() || evidence.size() >= kMaxEvidence) return;
-  evidence.emplace(what, file);
-  writes.pending().put(concat(kEvidenceRows, host.id(), '/', last.number, '/', last.owner), concat(what, '\n', file));
+  if (file.kind == "unlawful") {
+    unlawful.emplace(what, std::move(file));  // until a head names the owner's rules
+  } else if (const std::string text = provenBy(from, std::move(file)); !text.empty()) {
+    takeEvidence(*verifyEvidence(text), text, what);
+  }
 }
 
-Status ReplicaState::loadEvidence() {
-  return stores.ledgers.scan(kEvidenceRows, {}, [&](std::string_view, std::string_view row) {
-    const std::size_t end = row.find('\n');
-    if (end != std::string_view::npos) evidence.emplace(row.substr(0, end), row.substr(end + 1));
-    return true;
-  });
+std::string ReplicaState::provenBy(std::string_view device, EntryEvidence file) const {
+  if (file.kind.empty()) return {};
+  for (const PublicKey& key : config.heads->keysOf(device)) {
+    const auto verifier = kernel::makeNoteVerifier(keyNameOf(config.replication.cluster, device), key);
+    if (!verifier.ok()) continue;
+    file.key = kernel::verifierKeyText(*verifier);
+    if (std::string text = toJson(file); text.size() <= kMaxEntryEvidence && verifyEvidence(text, rules()).ok())
+      return text;
+  }
+  return {};
+}
+
+void ReplicaState::takeEvidence(const ProvenOffence& proven, std::string_view file, const std::string& what) {
+  const std::string device = deviceOfKeyName(config.replication.cluster, proven.signer.name);
+  const auto keys = config.heads ? config.heads->keysOf(device) : std::vector<PublicKey>();
+  if (std::ranges::find(keys, proven.signer.publicKey) == keys.end()) return;
+  if (!evidence.add(what.empty() ? proven.what : what, device, proven, file, writes.pending())) return;
+  if (what.empty()) {
+    local->note({proven.kind, device, proven.what});
+    notice("evidence", proven.log, proven.what);
+  }
+  if (file.size() > kMaxToldEvidence) return;
+  for (auto& [name, peer] : peers)
+    if (peer.greeted && peer.keeper) peer.news.proofs.emplace_back(file), peer.newsDue = true;
 }
 
 bool ReplicaState::refusesOwner(std::string_view partition) const {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "replica/core/evidence_book.h"
 #include "replica/core/follower_progress.h"
 #include "replica/core/ledger_writes.h"
 #include "replica/core/messages.h"
@@ -17,6 +18,7 @@
 #include "replica/core/owner_table.h"
 #include "replica/core/partition_table.h"
 #include "replica/core/replica_config.h"
+#include "replica/core/request_proofs.h"
 #include "replication/sync_session.h"
 
 namespace witan::node {
@@ -66,7 +68,9 @@ struct ReplicaState {
   OwnerTable owners;
   SealBook seals;
   kernel::SignatureMemo signatures;
-  std::map<std::string, std::string, std::less<>> evidence;  // what an incident says -> file; rows "y/"
+  EvidenceBook evidence;
+  std::map<std::string, EntryEvidence, std::less<>> unlawful;  // by what its incident says: it waits for a head
+  ToldAnswers told;
   Outbox outbox;
   Peers peers;
   std::vector<Notice> notices;
@@ -93,10 +97,19 @@ struct ReplicaState {
   void cutOff(const std::string& from, Peer& peer, const Error& why);
   // The log of the owner of epoch `last` holds a decision that the rules do not give, in the batch that `host` failed
   // to follow. Takes nothing more of that log, keeps the batch, and reports an incident that names who sent it.
-  // `kind`: of the incident. `file`: evidence, empty: there is none.
+  // `kind`: of the incident. `file`: what proves it, without the key; empty kind: nothing does.
   void refuseLog(PartitionHost& host, const kernel::Epoch& last, const std::string& from, std::string_view batch,
-                 const Error& why, const std::string& kind = "unlawful", const std::string& file = {});
-  Status loadEvidence();
+                 const Error& why, const std::string& kind = "unlawful", EntryEvidence file = {});
+
+  // ---- evidence
+  ModuleOf rules() const {
+    return [this](const kernel::LedgerFormat& format) { return moduleOf(format.domain); };
+  }
+  // The file, with the key of the device under which it proves something. Empty: with none.
+  std::string provenBy(std::string_view device, EntryEvidence file) const;
+  // A file that proves `proven` of a device of this cluster: keeps it, reports it and tells it to all, if it is news.
+  // `what`: of an incident that is reported already, else empty.
+  void takeEvidence(const ProvenOffence& proven, std::string_view file, const std::string& what = {});
   // Whether the owner, as far as it is known, has such a log.
   bool refusesOwner(std::string_view partition) const;
   void notice(std::string kind, const std::string& partition, std::string what) {

@@ -23,9 +23,9 @@ bool isAmong(const std::vector<PublicKey>& keys, const PublicKey& key) {
   return std::ranges::find(keys, key) != keys.end();
 }
 
-// Of a request that becomes an entry. `text`: what the statement borrows besides the request.
+// Of a request that the ledger records. `text`: what the statement borrows besides the request.
 Result<Statement> statementOf(const ReplicaState& state, const Request& request, std::string& text) {
-  static constexpr std::string_view kKinds[] = {"propose", "", "commit", "reject"};
+  static constexpr std::string_view kKinds[] = {"propose", "begin", "commit", "reject"};
   Statement s{state.config.replication.cluster,
               request.domain,
               kKinds[static_cast<std::size_t>(request.kind)],
@@ -54,6 +54,13 @@ Result<Statement> statementOf(const ReplicaState& state, const Request& request,
     return s;
   }
   s.role = {};
+  if (request.kind == RequestKind::init) {
+    WITAN_TRY(fields, parseJson(request.text.empty() ? "{}" : request.text));
+    if (!fields.is_object()) return invalid("init: the fields are no JSON object");
+    text = canonicalJson(fields);
+    s.action = text;
+    return s;
+  }
   s.counselor = request.counselor, s.reason = request.reason;
   if (request.pendingDigest != Hash{}) s.shown = request.pendingDigest;
   if (request.kind == RequestKind::reject) return s;
@@ -70,9 +77,10 @@ Result<Hash> leafOf(const ReplicaState& state, const Request& request) {
   return kernel::requestLeaf(statement);
 }
 
-bool becomesEntry(const Request& request) {
-  return request.kind != RequestKind::init && request.kind != RequestKind::ingress;
-}
+// A message to a graph is none: what it begins is a step of the graph's runtime.
+bool isStatement(const Request& request) { return request.kind != RequestKind::ingress; }
+
+constexpr std::size_t kMaxTold = 1024;
 
 Error unproven(std::string what) { return Error{ErrorCode::unauthorised, std::move(what), ""}; }
 
@@ -87,7 +95,7 @@ void signRequests(ReplicaState& state, std::span<Request* const> requests) {
   std::vector<Request*> signing;
   std::vector<Hash> leaves;
   for (Request* request : requests) {
-    if (!becomesEntry(*request) || !request->proof.empty() || request->device != state.device()) continue;
+    if (!isStatement(*request) || !request->proof.empty() || request->device != state.device()) continue;
     const auto leaf = leafOf(state, *request);
     if (!leaf.ok()) continue;  // the owner says what is wrong with it
     signing.push_back(request), leaves.push_back(*leaf);
@@ -97,7 +105,7 @@ void signRequests(ReplicaState& state, std::span<Request* const> requests) {
 }
 
 Status checkProposer(ReplicaState& state, const Request& request) {
-  if (!state.config.heads || !becomesEntry(request) || mutated("requestUnsigned")) return okStatus();
+  if (!state.config.heads || !isStatement(request) || mutated("requestUnsigned")) return okStatus();
   const auto leaf = leafOf(state, request);
   if (!leaf.ok()) return okStatus();  // it is refused for that, and nobody can sign it
   if (request.proof.empty())
@@ -110,7 +118,7 @@ Status checkProposer(ReplicaState& state, const Request& request) {
 }
 
 Status checkPerson(ReplicaState& state, const Request& request) {
-  if (!becomesEntry(request)) return okStatus();
+  if (!isStatement(request)) return okStatus();
   const bool proposes = request.kind == RequestKind::propose;
   if (proposes && !kernel::isPersonal(request.domain, request.role)) return okStatus();
   std::string text;
@@ -173,7 +181,7 @@ Status checkAnswer(ReplicaState& state, const std::string& from, const Request& 
   const auto view = kernel::readEntryView({reinterpret_cast<const char*>(words->data()), answer.entry.size()});
   if (!view.ok()) return unproven("its entry cannot be read");
   bool asAsked = entry->operationId == asked.operationId && entry->entity == asked.entity;
-  if (becomesEntry(asked)) {
+  if (isStatement(asked)) {
     const auto leaf = leafOf(state, answer.outcome == kernel::Outcome::duplicate ? asEntered(asked, *view) : asked);
     asAsked = leaf.ok() && *leaf == kernel::requestLeaf(kernel::statementOf(cluster, asked.domain, *view));
   }
@@ -192,15 +200,58 @@ Status checkAnswer(ReplicaState& state, const std::string& from, const Request& 
   return okStatus();
 }
 
+void ToldAnswers::note(const std::string& partition, const Answer& answer) {
+  if (answer.entry.empty() || answer.proof.empty()) return;
+  if (told_.size() >= kMaxTold) told_.erase(told_.begin());
+  told_[{partition, answer.seq}] = {{answer.epochNumber, answer.epochOwner}, answer.entry, answer.proof};
+}
+
+std::vector<std::pair<std::uint64_t, ToldAnswers::Told>> ToldAnswers::take(const std::string& partition,
+                                                                          std::uint64_t entries) {
+  std::vector<std::pair<std::uint64_t, Told>> due;
+  for (auto at = told_.lower_bound({partition, 0});
+       at != told_.end() && at->first.first == partition && at->first.second <= entries; at = told_.erase(at))
+    due.emplace_back(at->first.second, std::move(at->second));
+  return due;
+}
+
+void checkTold(ReplicaState& state, const PartitionHost& host) {
+  for (auto& [seq, told] : state.told.take(host.id(), host.entries())) {
+    const std::uint64_t batch = host.ledger().batchOf(seq);
+    const auto value = host.ledger().batch(batch);
+    if (!value.ok() || host.lineage().epochAt(batch) != told.epoch) continue;  // a takeover took it away
+    EntryEvidence evidence{"falseAnswer", "", host.id(), seq, {}, toBase64(*value)};
+    evidence.seal = toBase64(asView(state.seals.find(host.id(), batch)));
+    evidence.answer = FileBytes(toBase64(asView(told.entry)));
+    evidence.proof = toHex(told.proof);
+    const std::string file = state.provenBy(replication::deviceOf(told.epoch.owner), evidence);
+    if (!file.empty()) state.takeEvidence(*verifyEvidence(file), file);
+  }
+}
+
 namespace {
 
-// Of one entry, with the keys that are known here.
+// Of one beginning, with the keys that are known here.
+Result<std::optional<Offence>> offenceIn(ReplicaState& state, const std::string& domain, std::string_view owner,
+                                         const kernel::GenesisView& g) {
+  const HeadKeys& keys = *state.config.heads;
+  const std::string name = concat("the beginning of ", g.entity);
+  std::string kind;
+  const std::string why =
+      offenceOf(state.config.replication.cluster, domain, g, keys.keysOf(owner), owner, state.signatures, kind);
+  if (!why.empty()) return std::optional(Offence{kind, concat(name, ": ", why), 0, std::string(g.entity)});
+  if (!isAmong(keys.keysOf(g.device), kernel::readProof(g.proof)->key))
+    return unavailable(concat(name, ": no key of ", g.device, " that is known here"));
+  return std::optional<Offence>();
+}
+
+// Of one entry, likewise.
 Result<std::optional<Offence>> offenceIn(ReplicaState& state, const std::string& domain, std::string_view owner,
                                          const kernel::EntryView& e) {
   const std::string& cluster = state.config.replication.cluster;
   const HeadKeys& keys = *state.config.heads;
   const auto offence = [&](std::string_view kind, std::string_view what) {
-    return std::optional(Offence{std::string(kind), e.seq, concat("entry ", e.seq, ": ", what)});
+    return std::optional(Offence{std::string(kind), concat("entry ", e.seq, ": ", what), e.seq});
   };
   std::string kind;
   if (const std::string why = offenceOf(cluster, domain, e, keys.keysOf(owner), owner, state.signatures, kind);
@@ -225,16 +276,21 @@ Result<std::optional<Offence>> findOffence(ReplicaState& state, const PartitionH
   if (!state.config.heads) return found;
   WITAN_TRY(aligned, alignedWords(batch));
   const std::string& domain = host.module().signature().domain;
-  bool isSigned = host.partition().isSigned();
+  std::uint16_t format = host.partition().format();
   const std::string_view value(reinterpret_cast<const char*>(aligned.data()), batch.size());
   const auto read = kernel::readLogBatch(value, [&](const kernel::LogRecord& record) -> Status {
     if (record.kind == kernel::RecordKind::epoch) {
       kernel::EpochView epoch;
       WITAN_DO(
           withMessage(record.payload, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, epoch, "epoch"); }));
-      isSigned = epoch.format >= kernel::kSignedFormat;
+      format = epoch.format;
     }
-    if (record.kind != kernel::RecordKind::entry || found || !isSigned) return okStatus();
+    if (found) return okStatus();
+    if (record.kind == kernel::RecordKind::genesis && format >= kernel::kSignedBeginnings) {
+      WITAN_TRY(beginning, kernel::readGenesis(record.payload));
+      WITAN_SET(found, offenceIn(state, domain, owner, beginning));
+    }
+    if (record.kind != kernel::RecordKind::entry || format < kernel::kSignedFormat) return okStatus();
     WITAN_TRY(entry, kernel::readEntryView(record.payload));
     WITAN_SET(found, offenceIn(state, domain, owner, entry));
     return okStatus();

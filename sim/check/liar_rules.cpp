@@ -32,8 +32,8 @@ std::string falselyAccused(std::span<const Accusation> accusations, std::string_
 }
 
 std::string wrongEvidence(std::string_view file, std::string_view cluster, std::string_view liar, const PublicKey& key,
-                          const std::set<std::string>& mayErr) {
-  const auto proven = node::verifyEvidence(file);
+                          const std::set<std::string>& mayErr, const node::ModuleOf& rules) {
+  const auto proven = node::verifyEvidence(file, rules);
   if (!proven.ok()) return "a file of evidence proves nothing: " + proven.error().message;
   const std::string device = node::deviceOfKeyName(cluster, proven->signer.name);
   if (mayErr.contains(device)) return {};

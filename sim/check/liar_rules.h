@@ -11,6 +11,7 @@
 
 #include "base/crypto.h"
 #include "kernel/epoch.h"
+#include "replica/core/entry_evidence.h"
 #include "sim/check/operation.h"
 
 namespace witan::sim {
@@ -28,7 +29,7 @@ std::string falselyAccused(std::span<const Accusation> accusations, std::string_
 // A file that proves something (replica/core/entry_evidence.h) holds for a stranger, against a device that lied, by its
 // key.
 std::string wrongEvidence(std::string_view file, std::string_view cluster, std::string_view liar, const PublicKey& key,
-                          const std::set<std::string>& mayErr);
+                          const std::set<std::string>& mayErr, const node::ModuleOf& rules = {});
 
 // Of the log's entries in epochs with proofs each bears one of a key of its device.
 std::string unprovenEntry(std::string_view cluster, std::string_view domain, const PartitionLog& log,

@@ -49,12 +49,16 @@ class LieChecker final : public Checker {
       std::vector<std::string> files;
       for (const auto& [what, file] : at->replica().evidence()) files.push_back(file);
       for (const auto& [origin, file] : at->replica().heads().proofs()) files.push_back(file);
+      const auto rules = [at](const kernel::LedgerFormat& format) { return at->replica().moduleOf(format.domain); };
       for (const std::string& file : files) {
         if (const std::string wrong = wrongEvidence(file, ClusterSetup::kCluster, ClusterSetup::deviceName(*lies_),
-                                                    ClusterSetup::keyOf(*lies_).publicKey(), mayErr());
+                                                    ClusterSetup::keyOf(*lies_).publicKey(), mayErr(), rules);
             !wrong.empty())
           return c_.failed("lies", at->name() + ": " + wrong);
-        if (auto one = provenBy(ClusterSetup::kCluster, file)) proven.push_back(*std::move(one));
+        if (auto one = provenBy(ClusterSetup::kCluster, file)) {
+          c_.probe(concat("evidence: ", one->kind));
+          proven.push_back(*std::move(one));
+        }
       }
       if (const std::string what = unprovenAt(*at); !what.empty()) return c_.failed("lies", what);
     }
@@ -68,11 +72,11 @@ class LieChecker final : public Checker {
     return replication::deviceOf(owner) == ClusterSetup::deviceName(*lies_);
   }
 
-  // Whose memory of what they signed went back with their disks.
+  // Who may have said two things: whose disks went back, after an answer that no head covered yet.
   std::set<std::string> mayErr() {
     std::set<std::string> all;
     for (const auto& at : c_.seats())
-      if (at->sidecarRolledBack) all.insert(at->name());
+      if (at->diskWentBack) all.insert(at->name());
     return all;
   }
 

@@ -82,16 +82,21 @@ class Names : public ::testing::Test {
   void expectRefused(const std::string& id, const std::string& kind) {
     for (Device* device : {&b(), &c()}) {
       EXPECT_THAT(device->decided(), Not(Contains(id))) << device->name();
+      expectProven(*device, kind);
+    }
+    EXPECT_THAT(cluster.closed, IsEmpty()) << "private data goes on";
+  }
+  void expectProven(Device& one, const std::string& kind) {
+    for (Device* device : {&one}) {
       EXPECT_THAT(accused(*device, kind), ElementsAre("a")) << device->name();
       EXPECT_TRUE(device->noticed(kind));
       ASSERT_EQ(device->replica().evidence().size(), 1u) << device->name();
       const std::string& file = device->replica().evidence().begin()->second;
-      const auto proven = verifyEvidence(file);
+      const auto proven = verifyEvidence(file, [](const kernel::LedgerFormat&) { return &budget(); });
       ASSERT_TRUE(proven.ok()) << proven.error().message;
       EXPECT_EQ(proven->signer.name, "witan/test/a");
-      EXPECT_THAT(file, HasSubstr("\"" + kind + "\""));
+      EXPECT_EQ(proven->kind, kind);
     }
-    EXPECT_THAT(cluster.closed, IsEmpty()) << "private data goes on";
   }
 
   TestCluster cluster;
@@ -173,17 +178,15 @@ std::pair<std::string, BatchSeal> resealed(Device& owner, const std::function<vo
   EXPECT_TRUE(read.ok());
   BatchSeal seal{1, owner.replica().ownerName(), last + 1};
   const std::string altered = batch.take();
-  seal.value = sha256(altered), seal.format = kernel::kSignedFormat;
+  seal.value = sha256(altered), seal.format = kernel::kSignedBeginnings;
   seal.chain = chained(*owner.host().chain().after(last), altered);
   const std::pair<std::string, BatchSeal*> one{kPartition, &seal};
   sealTogether("test", {&one, 1}, keyOfDevice(owner.name()));
   return {altered, seal};
 }
 
-TEST_F(Names, AnEntryWithoutAProofIsRefused) {
-  cluster.cut(a(), b()), cluster.cut(a(), c());
-  decide(a(), "op-2", 20);
-  const auto [value, seal] = resealed(a(), [](kernel::Entry& entry) { entry.proof.clear(); });
+// The owner's last batch as others get it.
+Entries entriesOf(const std::string& value, const BatchSeal& seal) {
   Entries entries;
   entries.partition = kPartition;
   entries.batch = seal.batches - 1;
@@ -193,13 +196,156 @@ TEST_F(Names, AnEntryWithoutAProofIsRefused) {
   WordWriter words;
   const std::string_view bytes = words.message(seal);
   entries.seal.assign(bytes.begin(), bytes.end());
+  return entries;
+}
+
+bool isEntries(const TestCluster::Frame& frame) {
+  return isAdjudication(frame.bytes) && typeOf(frame.bytes) == AdjudicationFrame::entries;
+}
+
+TEST_F(Names, AnEntryWithoutAProofIsRefused) {
+  cluster.cut(a(), b()), cluster.cut(a(), c());
+  decide(a(), "op-2", 20);
+  const auto [value, seal] = resealed(a(), [](kernel::Entry& entry) { entry.proof.clear(); });
   cluster.connect(a(), b()), cluster.connect(a(), c());
-  cluster.lose = [](const TestCluster::Frame& frame) {
-    return isAdjudication(frame.bytes) && typeOf(frame.bytes) == AdjudicationFrame::entries;
-  };
+  cluster.lose = isEntries;
   cluster.run();
-  for (const char* device : {"b", "c"}) send("a", device, entries);
+  for (const char* device : {"b", "c"}) send("a", device, entriesOf(value, seal));
   expectRefused("op-2", "unsigned");
+}
+
+// A decision that the rules do not give is proven by the whole log, and by a head in which the owner names its rules.
+TEST_F(Names, AnUnlawfulEntryIsProvenOnceItsOwnerHasNamedItsRules) {
+  cluster.lose = isEntries;
+  decide(a(), "op-2", 20);
+  const auto [value, seal] = resealed(a(), [](kernel::Entry& entry) { entry.verdicts.at(1) = 2; });
+  for (const char* device : {"b", "c"}) send("a", device, entriesOf(value, seal));
+  EXPECT_THAT(accused(b(), "unlawful"), ElementsAre("a"));
+  EXPECT_THAT(b().replica().evidence(), IsEmpty()) << "its owner may have other rules";
+  a().passTime(1'000);
+  cluster.run();
+  expectRefused("op-2", "unlawful");
+  const std::string file = b().replica().evidence().begin()->second;
+  EXPECT_THAT(verifyEvidence(file).error().message, HasSubstr("rules of budget are not here"));
+  const auto other = *domains::makeDomain("budget", {{"cap", 1'000'000}});
+  EXPECT_THAT(verifyEvidence(file, [&](const kernel::LedgerFormat&) { return other.get(); }).error().message,
+              HasSubstr("other rules"));
+  // Nor is a lawful batch, or a log with a batch left out, evidence of anything.
+  EntryEvidence evidence;
+  ASSERT_TRUE(readJson(*parseJson(file, {.bytes = 1 << 20, .depth = 4}), evidence, "evidence").ok());
+  const auto verdict = [](const EntryEvidence& one) {
+    return verifyEvidence(toJson(one), [](const kernel::LedgerFormat&) { return &budget(); });
+  };
+  ASSERT_TRUE(verdict(evidence).ok());
+  EntryEvidence fewer = evidence;
+  fewer.before->pop_back();
+  EXPECT_FALSE(verdict(fewer).ok());
+  const auto [lawful, itsSeal] = resealed(a(), [](kernel::Entry&) {});
+  WordWriter words;
+  EntryEvidence honest = evidence;
+  honest.batch = toBase64(lawful), honest.seal = toBase64(words.message(itsSeal));
+  EXPECT_THAT(verdict(honest).error().message, HasSubstr("the rules give the batch"));
+}
+
+// An owner tells b of one entry and seals another under its number. Who never asked learns it from b.
+TEST_F(Names, AnOwnerThatTellsOfAnotherEntryThanItSealsIsProvenToLie) {
+  cluster.lose = isEntries;
+  decide(b(), "op-2", 20);
+  ASSERT_NE(b().answered("op-2"), nullptr);
+  const auto [value, seal] = resealed(a(), [](kernel::Entry& entry) {
+    entry.device = "c", entry.operationId = "op-9";
+    kernel::Statement statement{"test", "budget", "propose", "e", entry.role, "op-9", "c"};
+    statement.action = entry.action;
+    const Hash leaf = kernel::requestLeaf(statement);
+    entry.proof = kernel::packProof(kernel::signLeaves("test", {&leaf, 1}, keyOfDevice("c")).front());
+  });
+  send("a", "b", entriesOf(value, seal));
+  EXPECT_THAT(b().decided(), ElementsAre("op-1", "op-9"));
+  for (Device* device : {&b(), &c()}) {
+    EXPECT_THAT(accused(*device, "falseAnswer"), ElementsAre("a")) << device->name();
+    ASSERT_EQ(device->replica().evidence().size(), 1u) << device->name();
+  }
+  const std::string file = c().replica().evidence().begin()->second;
+  ASSERT_TRUE(verifyEvidence(file).ok());
+  EntryEvidence evidence;
+  ASSERT_TRUE(readJson(*parseJson(file, {.bytes = 1 << 20, .depth = 4}), evidence, "evidence").ok());
+  EntryEvidence same = evidence;
+  same.answer = FileBytes(toBase64(*b().host().ledger().entryBytes(2)));
+  EXPECT_FALSE(verifyEvidence(toJson(same)).ok()) << "what it did not tell";
+  same = evidence, same.entry = 1;
+  EXPECT_FALSE(verifyEvidence(toJson(same)).ok());
+}
+
+// Who began an entity is proven as who proposed.
+TEST_F(Names, ABeginningBearsTheProofOfTheDeviceThatAsked) {
+  c().submit(beginning("f"));
+  cluster.run();
+  const std::string value = *b().host().ledger().batch(b().host().ledger().batches() - 1);
+  bool found = false;
+  const auto read = kernel::readLogBatch(value, [&](const kernel::LogRecord& record) -> Status {
+    if (record.kind != kernel::RecordKind::genesis) return okStatus();
+    const auto words = alignedWords(record.payload);
+    const auto began =
+        kernel::readGenesis({reinterpret_cast<const char*>(words->data()), record.payload.size()});
+    found = began.ok() && began->entity == "f" && began->device == "c" && began->operationId == "init-f" &&
+            kernel::readProof(began->proof)->key == keyOfDevice("c").publicKey();
+    return okStatus();
+  });
+  EXPECT_TRUE(read.ok() && found);
+  c().submit(beginning("f"));
+  cluster.run();
+  EXPECT_EQ(c().answered("init-f")->outcome, kernel::Outcome::duplicate);
+  EXPECT_EQ(kernel::verifyLedger(b().host().rows(), {&budget(), std::nullopt})->problem, "");
+}
+
+TEST_F(Names, ABeginningThatItsDeviceDidNotSignIsNone) {
+  Request request = beginning("f");
+  request.device = "b";
+  send("b", "a", request);
+  request.proof = signedBy("b", "init-f", "b");
+  send("b", "a", request);
+  EXPECT_EQ(a().replica().counters().requestsUnproven, 2u);
+  EXPECT_FALSE(a().host().partition().state("f"));
+}
+
+TEST_F(Names, AnOwnerThatBeginsAnEntityInAnothersNameIsRefusedByEveryCopy) {
+  const auto proof = signedBy("a", "init-f", "b");
+  const kernel::Decision made = a().host().ledger().partition().begin("f", {}, at(0).wall, false,
+                                                                       {"init-f", "b", "", proof});
+  ASSERT_EQ(made.outcome, kernel::Outcome::initialised) << made.message;
+  cluster.run();
+  expectRefused("init-f", "forgedName");
+  EXPECT_THAT(b().replica().evidence().begin()->second, HasSubstr("\"entity\":\"f\""));
+}
+
+// It asked for other fields, and the owner made a state of its own.
+TEST_F(Names, ABeginningIsWhatItsFieldsGive) {
+  kernel::Partition log(budget());
+  log.beginEpoch({1, "a@00000001"}, kernel::EpochCause::founding, at(0).wall, "", "", kernel::kSignedBeginnings);
+  const std::string epoch = log.takeBatch().value;
+  const auto proof = signedBy("b", "init-f", "b");
+  ASSERT_EQ(log.begin("f", {}, at(0).wall, false, {"init-f", "b", "", proof}).outcome, kernel::Outcome::initialised);
+  const std::string good = log.takeBatch().value;
+  const auto takes = [&](const std::function<void(kernel::Genesis&)>& change) {
+    kernel::LogBatch batch(1);
+    EXPECT_TRUE(kernel::readLogBatch(good, [&](const kernel::LogRecord& record) -> Status {
+                  kernel::Genesis began;
+                  WITAN_DO(readMessage(record.payload, began, "genesis"));
+                  change(began);
+                  WordWriter words;
+                  const std::string_view bytes = words.message(began);
+                  batch.add(kernel::RecordKind::genesis, bytes, kernel::leafHash(bytes));
+                  return okStatus();
+                }).ok());
+    kernel::Partition copy(budget());
+    EXPECT_TRUE(copy.fold(epoch, kernel::Fold::checked).ok());
+    const auto folded = copy.fold(batch.take(), kernel::Fold::checked);
+    return folded.ok() ? std::string() : folded.error().message;
+  };
+  EXPECT_EQ(takes([](kernel::Genesis&) {}), "");
+  EXPECT_THAT(takes([](kernel::Genesis& g) { g.proof.clear(); }), HasSubstr("bears no signature of who began it"));
+  EXPECT_THAT(takes([](kernel::Genesis& g) { g.fields = "{ }"; }), HasSubstr("no canonical JSON"));
+  EXPECT_THAT(takes([](kernel::Genesis& g) { g.fields = R"({"x":1})"; }), HasSubstr("is not what its fields begin"));
 }
 
 // Whoever changes evidence has none; an honest owner's batch is none.
@@ -366,7 +512,7 @@ TEST(NamesOfOlderLogs, TheNextEpochHasProofs) {
     EXPECT_THAT(device->decided(), ElementsAre("op-1", "op-2", "op-3"));
     const auto& epochs = device->host().partition().epochs();
     EXPECT_EQ(epochs.front().format, 0u);
-    EXPECT_EQ(epochs.back().format, kernel::kSignedFormat);
+    EXPECT_EQ(epochs.back().format, kernel::kSignedBeginnings);
     EXPECT_EQ(kernel::readEntry(*device->host().ledger().entryBytes(1))->proof.size(), 0u);
     EXPECT_EQ(kernel::readEntry(*device->host().ledger().entryBytes(3))->epoch, epochs.back().number);
     EXPECT_EQ(kernel::verifyLedger(device->host().rows(), {&budget(), std::nullopt})->problem, "");
