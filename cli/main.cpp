@@ -48,7 +48,7 @@ int runCli(int argc, char** argv) {
   for (const auto add :
        {addInitCommands,    addUpCommand,        addConsoleCommand,    addStatusCommands,  addBackupCommands,
         addDoctorCommands,  addRunCommand,       addLedgerCommand,     addIncidentCommand, addQueueCommand,
-        addPersonCommand,   addPublishCommand,   addDomainCommand,     addMcpCommand,      addIdCommand,
+        addAdminCommand,    addPersonCommand,   addPublishCommand,   addDomainCommand,     addMcpCommand,      addIdCommand,
         addAgentCommand,    addEpisodeCommand,   addStateCommand,      addSagaCommand,     addWakeCommand,
         addApprovalCommand, addReceiptCommand,   addJournalCommand,    addSyncCommand,     addDeviceCommand,
         addToolCommand,     addModelStubCommand, addPolicyCommand,     addSecretCommand,   addCoordinateCommand,
