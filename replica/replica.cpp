@@ -60,7 +60,10 @@ Result<std::unique_ptr<Replica>> Replica::open(ReplicaStores stores, ReplicaConf
 
 Status Replica::start(Now now) {
   const ReplicaConfig& config = state_.config;
-  state_.config.replication.rowKeys = rowKeysOf(config.heads, config.replication.cluster);
+  state_.config.replication.rowKeys =
+      rowKeysOf(config.heads, config.replication.cluster, [this](const std::string& file) {
+        if (const auto proven = verifyEvidence(file); proven.ok()) state_.takeEvidence(*proven, file);
+      });
   WITAN_TRY(local, replication::LocalReplica::open(state_.stores.journal, state_.stores.agents,
                                                    replication::recordSchemas(), config.replication));
   state_.local = std::move(local);

@@ -28,6 +28,12 @@ Statement statementOf(std::string_view cluster, std::string_view domain, const E
   return s;
 }
 
+Statement statementOf(std::string_view cluster, std::string_view domain, const GenesisView& g) {
+  Statement s{cluster, domain, "begin", g.entity, {}, g.operationId, g.device, g.agent};
+  s.action = g.fields;
+  return s;
+}
+
 Hash requestLeaf(const Statement& s) {
   const std::string action = digestOf(s.action), decision = digestOf(s.decision), reason = digestOf(s.reason);
   const std::string run = toHex(s.runKey), plan = toHex(s.planDigest), shown = toHex(s.shown);
@@ -86,11 +92,6 @@ std::string decisionText(std::string_view base, const json::object& edit) {
   std::string text = concat("{\"base\":\"", base, "\",\"edit\":");
   appendCanonicalJson(text, edit);
   return text + "}";
-}
-
-bool holdsProof(std::string_view cluster, std::string_view domain, const EntryView& entry, SignatureMemo& memo) {
-  const auto proof = readProof(entry.proof);
-  return proof.ok() && memo.holds(cluster, requestLeaf(statementOf(cluster, domain, entry)), *proof);
 }
 
 std::string deviceOfKey(const PublicKey& key) {

@@ -216,7 +216,8 @@ Status Daemon::openWitnesses() {
 Status Daemon::letFounderTakeOver() {
   const RosterDevice* me = rosters_.current().member(replica().device());
   const auto permitted = [](const RosterDevice& device) { return device.takesOver(); };
-  if (!enrolment_->isAdmin() || me == nullptr || std::ranges::any_of(rosters_.current().devices, permitted))
+  if (!enrolment_->isAdmin() || me == nullptr || !rosters_.current().allActs().empty() ||
+      std::ranges::any_of(rosters_.current().devices, permitted))
     return okStatus();
   std::vector<std::string> roles = me->roles;
   roles.emplace_back(kTakeoverRole);

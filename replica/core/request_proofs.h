@@ -30,7 +30,7 @@ namespace witan::node {
 class PartitionHost;
 struct ReplicaState;
 
-// Those of this device that become entries and bear no proof yet.
+// Those of this device that the ledger records and that bear no proof yet.
 void signRequests(ReplicaState& state, std::span<Request* const> requests);
 
 // Whether the request's device signed it. Errors: unavailable, by no key of the device that is known here.
@@ -62,11 +62,12 @@ void signAnswers(ReplicaState& state, std::span<const std::pair<std::string, Ans
 // Whether `answer` of the device `from` proves what it says. Errors: unauthorised, why it does not.
 Status checkAnswer(ReplicaState& state, const std::string& from, const Request& asked, const Answer& answer);
 
-// An entry of a batch in a name that did not ask for it.
+// An entry or a beginning of a batch in a name that did not ask for it.
 struct Offence {
   std::string kind;  // unsigned, forgedName
   std::string what;
   std::uint64_t seq = 0;  // of the entry
+  std::string entity;     // of the beginning
 };
 // The first one in the next batch of a log, as `owner`, a device, wrote it. Errors: unavailable, a key is not known
 // here that may be good; corrupt, it is no batch.

@@ -181,7 +181,7 @@ std::pair<std::string, BatchSeal> resealed(Device& owner, const std::function<vo
   EXPECT_TRUE(read.ok());
   BatchSeal seal{1, owner.replica().ownerName(), last + 1};
   const std::string altered = batch.take();
-  seal.value = sha256(altered), seal.format = kernel::kSignedFormat;
+  seal.value = sha256(altered), seal.format = kernel::kSignedBeginnings;
   seal.chain = chained(*owner.host().chain().after(last), altered);
   const std::pair<std::string, BatchSeal*> one{kPartition, &seal};
   sealTogether("test", {&one, 1}, keyOfDevice(owner.name()));
@@ -277,6 +277,77 @@ TEST_F(Names, AnOwnerThatTellsOfAnotherEntryThanItSealsIsProvenToLie) {
   EXPECT_FALSE(verifyEvidence(toJson(same)).ok()) << "what it did not tell";
   same = evidence, same.entry = 1;
   EXPECT_FALSE(verifyEvidence(toJson(same)).ok());
+}
+
+// Who began an entity is proven as who proposed.
+TEST_F(Names, ABeginningBearsTheProofOfTheDeviceThatAsked) {
+  c().submit(beginning("f"));
+  cluster.run();
+  const std::string value = *b().host().ledger().batch(b().host().ledger().batches() - 1);
+  bool found = false;
+  const auto read = kernel::readLogBatch(value, [&](const kernel::LogRecord& record) -> Status {
+    if (record.kind != kernel::RecordKind::genesis) return okStatus();
+    const auto words = alignedWords(record.payload);
+    const auto began = kernel::readGenesis({reinterpret_cast<const char*>(words->data()), record.payload.size()});
+    found = began.ok() && began->entity == "f" && began->device == "c" && began->operationId == "init-f" &&
+            kernel::readProof(began->proof)->key == keyOfDevice("c").publicKey();
+    return okStatus();
+  });
+  EXPECT_TRUE(read.ok() && found);
+  c().submit(beginning("f"));
+  cluster.run();
+  EXPECT_EQ(c().answered("init-f")->outcome, kernel::Outcome::duplicate);
+  EXPECT_EQ(kernel::verifyLedger(b().host().rows(), {&budget(), std::nullopt})->problem, "");
+}
+
+TEST_F(Names, ABeginningThatItsDeviceDidNotSignIsNone) {
+  Request request = beginning("f");
+  request.device = "b";
+  send("b", "a", request);
+  request.proof = signedBy("b", "init-f", "b");
+  send("b", "a", request);
+  EXPECT_EQ(a().replica().counters().requestsUnproven, 2u);
+  EXPECT_FALSE(a().host().partition().state("f"));
+}
+
+TEST_F(Names, AnOwnerThatBeginsAnEntityInAnothersNameIsRefusedByEveryCopy) {
+  const auto proof = signedBy("a", "init-f", "b");
+  const kernel::Decision made =
+      a().host().ledger().partition().begin("f", {}, at(0).wall, false, {"init-f", "b", "", proof});
+  ASSERT_EQ(made.outcome, kernel::Outcome::initialised) << made.message;
+  cluster.run();
+  expectRefused("init-f", "forgedName");
+  EXPECT_THAT(b().replica().evidence().begin()->second, HasSubstr("\"entity\":\"f\""));
+}
+
+// It asked for other fields, and the owner made a state of its own.
+TEST_F(Names, ABeginningIsWhatItsFieldsGive) {
+  kernel::Partition log(budget());
+  log.beginEpoch({1, "a@00000001"}, kernel::EpochCause::founding, at(0).wall, "", "", kernel::kSignedBeginnings);
+  const std::string epoch = log.takeBatch().value;
+  const auto proof = signedBy("b", "init-f", "b");
+  ASSERT_EQ(log.begin("f", {}, at(0).wall, false, {"init-f", "b", "", proof}).outcome, kernel::Outcome::initialised);
+  const std::string good = log.takeBatch().value;
+  const auto takes = [&](const std::function<void(kernel::Genesis&)>& change) {
+    kernel::LogBatch batch(1);
+    EXPECT_TRUE(kernel::readLogBatch(good, [&](const kernel::LogRecord& record) -> Status {
+                  kernel::Genesis began;
+                  WITAN_DO(readMessage(record.payload, began, "genesis"));
+                  change(began);
+                  WordWriter words;
+                  const std::string_view bytes = words.message(began);
+                  batch.add(kernel::RecordKind::genesis, bytes, kernel::leafHash(bytes));
+                  return okStatus();
+                }).ok());
+    kernel::Partition copy(budget());
+    EXPECT_TRUE(copy.fold(epoch, kernel::Fold::checked).ok());
+    const auto folded = copy.fold(batch.take(), kernel::Fold::checked);
+    return folded.ok() ? std::string() : folded.error().message;
+  };
+  EXPECT_EQ(takes([](kernel::Genesis&) {}), "");
+  EXPECT_THAT(takes([](kernel::Genesis& g) { g.proof.clear(); }), HasSubstr("bears no signature of who began it"));
+  EXPECT_THAT(takes([](kernel::Genesis& g) { g.fields = "{ }"; }), HasSubstr("no canonical JSON"));
+  EXPECT_THAT(takes([](kernel::Genesis& g) { g.fields = R"({"x":1})"; }), HasSubstr("is not what its fields begin"));
 }
 
 // Whoever changes evidence has none; an honest owner's batch is none.
@@ -443,7 +514,7 @@ TEST(NamesOfOlderLogs, TheNextEpochHasProofs) {
     EXPECT_THAT(device->decided(), ElementsAre("op-1", "op-2", "op-3"));
     const auto& epochs = device->host().partition().epochs();
     EXPECT_EQ(epochs.front().format, 0u);
-    EXPECT_EQ(epochs.back().format, kernel::kSignedFormat);
+    EXPECT_EQ(epochs.back().format, kernel::kSignedBeginnings);
     EXPECT_EQ(kernel::readEntry(*device->host().ledger().entryBytes(1))->proof.size(), 0u);
     EXPECT_EQ(kernel::readEntry(*device->host().ledger().entryBytes(3))->epoch, epochs.back().number);
     EXPECT_EQ(kernel::verifyLedger(device->host().rows(), {&budget(), std::nullopt})->problem, "");
