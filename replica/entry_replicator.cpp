@@ -236,7 +236,7 @@ void EntryReplicator::prove(Leaving& leaving, const PartitionHost& host, const E
   if (epoch.owner == state_.ownerName) {
     leaving.seal.emplace(
         BatchSeal{epoch.number, epoch.owner, entries.batch + 1, *chain, sha256(asView(entries.value))});
-    leaving.seal->format = formatOf(host, epoch);
+    leaving.seal->format = formatOf(host, epoch), leaving.seal->run = state_.run;
     return;
   }
   BatchSeal kept;

@@ -60,13 +60,15 @@ Result<std::unique_ptr<Replica>> Replica::open(ReplicaStores stores, ReplicaConf
 
 Status Replica::start(Now now) {
   const ReplicaConfig& config = state_.config;
-  state_.config.replication.rowKeys =
-      rowKeysOf(config.heads, config.replication.cluster, [this](const std::string& file) {
-        if (const auto proven = verifyEvidence(file); proven.ok()) state_.takeEvidence(*proven, file);
-      });
+  if (!config.replication.rowKeys)
+    state_.config.replication.rowKeys =
+        rowKeysOf(config.heads, config.replication.cluster, [this](const std::string& file) {
+          if (const auto proven = verifyEvidence(file); proven.ok()) state_.takeEvidence(*proven, file);
+        });
   WITAN_TRY(local, replication::LocalReplica::open(state_.stores.journal, state_.stores.agents,
                                                    replication::recordSchemas(), config.replication));
   state_.local = std::move(local);
+  state_.beginRun();
   WITAN_DO(loadOwnerName());
   WITAN_DO(state_.owners.load(state_.stores.ledgers));
   WITAN_DO(state_.outbox.load(state_.stores.ledgers));
@@ -317,6 +319,7 @@ void Replica::handOver(Now now, Effects& out) {
 
 const std::string& Replica::device() const { return state_.device(); }
 const std::string& Replica::ownerName() const { return state_.ownerName; }
+std::uint64_t Replica::run() const { return state_.run; }
 replication::LocalReplica& Replica::data() { return *state_.local; }
 const replication::LocalReplica& Replica::data() const { return *state_.local; }
 const PartitionTable::Hosts& Replica::hosts() const { return state_.partitions.hosts(); }

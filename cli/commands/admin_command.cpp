@@ -55,6 +55,7 @@ std::string inWords(const AdminAct& act) {
   if (act.kind == ActKind::admins) {
     text += concat(" ", act.approvals, " of");
     for (const AdminKey& admin : act.admins) text += " " + admin.name;
+    for (const std::string& settled : act.settled) text += ", as before: " + settled;
   }
   if (!act.reason.empty()) text += " (" + oneLine(act.reason) + ")";
   return text;

@@ -72,8 +72,9 @@ bool holdsProof(std::string_view cluster, std::string_view domain, const Record&
 // The id of the device whose first key this is.
 std::string deviceOfKey(const PublicKey& key);
 
-// That a log holds an entry: what an owner signs of each answer that it gives another device.
+// That a log holds an entry: what an owner signs of each answer that it gives another device. `run`: in which it does
+// not say anything else (docs/ledger-format.md, section 10).
 Hash holdingLeaf(std::string_view cluster, std::string_view partition, std::uint64_t epoch, std::string_view owner,
-                 std::uint64_t seq, const Hash& entryLeaf);
+                 std::uint64_t run, std::uint64_t seq, const Hash& entryLeaf);
 
 }  // namespace witan::kernel

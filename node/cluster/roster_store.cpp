@@ -54,6 +54,27 @@ Status checkDevice(const std::filesystem::path& dir, const ReplicaIdentity& iden
                   concat(kRestore, "; if the roster is older than the key, copy the file roster of another member"));
 }
 
+// Where admins act together, who signs rosters can take nobody out by leaving it out, nor let anybody in again, and the
+// first act settles no revocation that was not made.
+Status checkFollows(const Roster& before, const Roster& after) {
+  const auto refuse = [](std::string what) { return Error{ErrorCode::unauthorised, std::move(what), ""}; };
+  for (const RosterDevice& was : before.devices) {
+    const RosterDevice* is = after.find(was.device);
+    if (is == nullptr || (is->active() && !was.active()))
+      return refuse(concat("a roster that ", is == nullptr ? "leaves out " : "lets in again ", inWords(was)));
+  }
+  for (const RosterPerson& was : before.persons.value_or(std::vector<RosterPerson>())) {
+    const RosterPerson* is = after.person(was.name);
+    if (is == nullptr || (is->active() && !was.active()))
+      return refuse(concat("a roster that ", is == nullptr ? "leaves out " : "lets in again ", was.name));
+  }
+  const std::vector<std::string> needed = actsNeededBy(after);
+  for (const std::string& settled : after.allActs().front().settled)
+    if (before.allActs().empty() && settled.starts_with("revoke") && std::ranges::find(needed, settled) == needed.end())
+      return refuse("a roster whose first act of the admins settles what did not happen: " + settled);
+  return okStatus();
+}
+
 }  // namespace
 
 Result<RosterStore> RosterStore::open(const std::filesystem::path& dir, const PublicKey& admin) {
@@ -92,6 +113,7 @@ Result<bool> RosterStore::adopt(std::string_view document) {
   const bool later = theirs.size() > mine.size() || roster.version > roster_.version ||
                      (roster.version == roster_.version && document < document_);
   if (!later) return false;
+  if (!theirs.empty()) WITAN_DO(checkFollows(roster_, roster));
   roster_ = std::move(roster);
   admins_ = std::move(after);
   document_ = std::string(document);
@@ -138,6 +160,7 @@ Status RosterStore::publish(Roster next, const SigningKey& admin) {
   if (admin.publicKey() != after.signer)
     return Error{ErrorCode::unauthorised, "another key signs the rosters of this cluster by now",
                  "see: witan admin list"};
+  if (after.acts > 0) WITAN_DO(checkFollows(roster_, next));
   WITAN_TRY(document, signRoster(next, admin));
   WITAN_DO(replaceFile(file_, document, 0644));  // first: a version that was given away is never given again
   roster_ = std::move(next);

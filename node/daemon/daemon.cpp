@@ -559,10 +559,11 @@ void Daemon::callTool(const agents::ToolCall& call) {
 
 void Daemon::report(const Notice& notice) {
   if (notice.kind == "notAllowed" && !refusalLines_.take(now().ms)) return;  // they are counted
-  const bool bad = notice.kind == "surplus" || notice.kind == "fork" || notice.kind == "wentBack" ||
-                   notice.kind == "unlawful" || notice.kind == "headDiffers" || notice.kind == "forkProven" ||
-                   notice.kind == "claimRefused" || notice.kind == "falsePosition" || notice.kind == "badFrame" ||
-                   notice.kind == "notAllowed" || notice.kind == "otherEngine" || notice.kind == "tooLarge";
+  static constexpr std::string_view kBad[] = {
+      "surplus",     "fork",       "wentBack",     "unlawful",      "unsigned",     "forgedName",
+      "headDiffers", "forkProven", "claimRefused", "falsePosition", "badFrame",     "notAllowed",
+      "falseAnswer", "evidence",   "otherEngine",  "tooLarge",      "contradiction"};
+  const bool bad = std::ranges::find(kBad, notice.kind) != std::end(kBad);
   if (!bad && notice.partition.empty()) return log_.info("replica", notice.kind, {{"what", notice.what}});
   log_.line(bad ? LogLevel::warn : LogLevel::info, "replica", notice.kind,
             {{"partition", notice.partition}, {"what", notice.what}});

@@ -154,9 +154,11 @@ Result<ProvenOffence> verifyAnswer(const EntryEvidence& e, SealedBatch& batch) {
   WITAN_TRY(proof, kernel::readProof(asBytes(bytes)));
   const Hash leaf = kernel::leafHash(told);
   const BatchSeal& seal = batch.seal;
-  const Hash holding = kernel::holdingLeaf(batch.cluster, e.partition, seal.number, seal.owner, e.entry, leaf);
+  if (seal.format < kernel::kSignedBeginnings || seal.run == 0) return bad("its owner's disk may have gone back");
+  const Hash holding =
+      kernel::holdingLeaf(batch.cluster, e.partition, seal.number, seal.owner, seal.run, e.entry, leaf);
   if (proof.key != batch.key.publicKey || !batch.memo.holds(batch.cluster, holding, proof))
-    return bad("its owner did not tell that");
+    return bad("its owner did not tell that, or in another run");
   bool another = false;
   WITAN_DO(batch.visit([&](const kernel::LogRecord& record) -> Status {
     if (record.kind != kernel::RecordKind::entry) return okStatus();
@@ -165,7 +167,7 @@ Result<ProvenOffence> verifyAnswer(const EntryEvidence& e, SealedBatch& batch) {
     return okStatus();
   }));
   if (!another) return bad("its owner told of the entry that it sealed");
-  return batch.offence("had told a device of another one, or its disk went back");
+  return batch.offence("told a device of another one in the same run");
 }
 
 }  // namespace

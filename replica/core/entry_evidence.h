@@ -3,7 +3,7 @@
 //
 //   unsigned, forgedName  an owner sealed an entry, or a beginning, in a name that did not ask for it
 //   unlawful              an owner sealed an entry that the rules, which it signed, do not give
-//   falseAnswer           an owner told a device of one entry, and sealed another under its number
+//   falseAnswer           an owner told a device of one entry, and sealed another under its number in the same run
 //   forgedRow             a device sealed a replicated row in another's name (replica/core/row_proofs.h)
 //   fork                  two heads of one log (kernel/record/fork_proof.h)
 //

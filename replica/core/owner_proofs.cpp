@@ -24,7 +24,8 @@ std::string rowOf(std::string_view partition, std::uint64_t batch) {
 Hash leafOf(std::string_view cluster, std::string_view partition, const BatchSeal& seal) {
   return kernel::leafHash(concat("witan-batch/", seal.format < kernel::kSignedFormat ? 1 : seal.format, '\n', cluster,
                                  '\n', partition, '\n', seal.number, ' ', seal.owner, '\n', seal.batches, ' ',
-                                 toHex(seal.chain), ' ', toHex(seal.value), '\n'));
+                                 toHex(seal.chain), ' ', toHex(seal.value), '\n',
+                                 seal.format < kernel::kSignedBeginnings ? "" : concat(seal.run, '\n')));
 }
 
 bool signedBy(std::span<const PublicKey> keys, std::string_view text, const Bytes& signature) {

@@ -52,7 +52,8 @@ struct BatchSeal {
   Bytes path;
   Bytes signature;
   std::uint16_t format = 0;  // of the epoch (kernel/epoch.h)
-  WITAN_MEMBERS(BatchSeal, number, owner, batches, chain, value, index, size, root, path, signature, format)
+  std::uint64_t run = 0;     // of the owner when it signed (ReplicaState::run); proven from kSignedBeginnings on
+  WITAN_MEMBERS(BatchSeal, number, owner, batches, chain, value, index, size, root, path, signature, format, run)
   kernel::Epoch epoch() const { return {number, owner}; }
 };
 

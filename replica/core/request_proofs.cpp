@@ -82,8 +82,6 @@ bool isStatement(const Request& request) { return request.kind != RequestKind::i
 
 constexpr std::size_t kMaxTold = 1024;
 
-constexpr std::size_t kMaxTold = 1024;
-
 Error unproven(std::string what) { return Error{ErrorCode::unauthorised, std::move(what), ""}; }
 
 bool isTag(kernel::Outcome outcome) {
@@ -148,9 +146,11 @@ void signAnswers(ReplicaState& state, std::span<const std::pair<std::string, Ans
   if (!state.config.heads) return;
   std::vector<Hash> leaves;
   const std::string& cluster = state.config.replication.cluster;
-  for (const auto& [partition, answer] : answers)
-    leaves.push_back(kernel::holdingLeaf(cluster, partition, answer->epochNumber, answer->epochOwner, answer->seq,
-                                         kernel::leafHash(asView(answer->entry))));
+  for (const auto& [partition, answer] : answers) {
+    answer->run = state.run;
+    leaves.push_back(kernel::holdingLeaf(cluster, partition, answer->epochNumber, answer->epochOwner, answer->run,
+                                         answer->seq, kernel::leafHash(asView(answer->entry))));
+  }
   const auto proofs = kernel::signLeaves(cluster, leaves, state.config.heads->key());
   for (std::size_t i = 0; i < answers.size(); ++i) answers[i].second->proof = kernel::packProof(proofs[i]);
 }
@@ -193,8 +193,9 @@ Status checkAnswer(ReplicaState& state, const std::string& from, const Request& 
   if ((answer.safe == Safety::safe) != (entry->tag == kernel::Tag::cCommitted && entry->findings.empty()))
     return unproven("its entry says something else of its safety");
   const auto proof = kernel::readProof(answer.proof);
-  const Hash holding = kernel::holdingLeaf(cluster, state.partitionFor(asked.domain, asked.entity), answer.epochNumber,
-                                           answer.epochOwner, answer.seq, kernel::leafHash(asView(answer.entry)));
+  const Hash holding =
+      kernel::holdingLeaf(cluster, state.partitionFor(asked.domain, asked.entity), answer.epochNumber,
+                          answer.epochOwner, answer.run, answer.seq, kernel::leafHash(asView(answer.entry)));
   const bool holds = replication::deviceOf(answer.epochOwner) == from && proof.ok() &&
                      isAmong(state.config.heads->keysOf(from), proof->key) &&
                      state.signatures.holds(cluster, holding, *proof);
@@ -217,7 +218,7 @@ std::vector<std::pair<std::uint64_t, ToldAnswers::Told>> ToldAnswers::take(const
   return due;
 }
 
-void checkTold(ReplicaState& state, const PartitionHost& host) {
+void checkTold(ReplicaState& state, PartitionHost& host) {
   for (auto& [seq, told] : state.told.take(host.id(), host.entries())) {
     const std::uint64_t batch = host.ledger().batchOf(seq);
     const auto value = host.ledger().batch(batch);
@@ -227,7 +228,15 @@ void checkTold(ReplicaState& state, const PartitionHost& host) {
     evidence.answer = FileBytes(toBase64(asView(told.entry)));
     evidence.proof = toHex(told.proof);
     const std::string file = state.provenBy(replication::deviceOf(told.epoch.owner), evidence);
-    if (!file.empty()) state.takeEvidence(*verifyEvidence(file), file);
+    if (!file.empty()) {
+      state.takeEvidence(*verifyEvidence(file), file);
+    } else if (const auto held = host.ledger().entryBytes(seq); held.ok() && *held != asView(told.entry)) {
+      const std::string what =
+          concat(host.id(), ": its owner, ", told.epoch.owner, ", told this device of another entry ", seq,
+                 " than its log holds: its disk went back, or it lied; ask again");
+      state.local->note({"contradiction", replication::deviceOf(told.epoch.owner), what});
+      state.notice("contradiction", host.id(), what);
+    }
   }
 }
 
@@ -288,7 +297,7 @@ Result<std::optional<Offence>> findOffence(ReplicaState& state, const PartitionH
       format = epoch.format;
     }
     if (found) return okStatus();
-    if (record.kind == kernel::RecordKind::genesis && format >= kernel::kSignedBeginnings) {
+    if (record.kind == kernel::RecordKind::genesis && format >= kernel::kSignedBeginnings && !mutated("anyBeginner")) {
       WITAN_TRY(beginning, kernel::readGenesis(record.payload));
       WITAN_SET(found, offenceIn(state, domain, owner, beginning));
     }

@@ -53,9 +53,9 @@ class ToldAnswers {
  private:
   std::map<std::pair<std::string, std::uint64_t>, Told> told_;
 };
-// Holds what was told against the copy. An owner that sealed another entry has lied: incident `falseAnswer`, with
-// evidence.
-void checkTold(ReplicaState& state, const PartitionHost& host);
+// Holds what was told against the copy. An owner that sealed another entry in the same run has lied: incident
+// `falseAnswer`, with evidence. In another one its disk may have gone back: incident `contradiction`.
+void checkTold(ReplicaState& state, PartitionHost& host);
 
 // Signs the answers that leave together, each with its partition, if they hold an entry.
 void signAnswers(ReplicaState& state, std::span<const std::pair<std::string, Answer*>> answers);

@@ -92,6 +92,7 @@ Result<ProvenOffence> verifyRowEvidence(const json::value& file) {
   const std::string cluster(names.cluster), device = deviceOfKeyName(cluster, key.name);
   kernel::SignatureMemo memo;
   std::vector<Hash> leaves;
+  WITAN_DO(replication::validateWriter("writer", names.writer));
   const bool holds = set.key == key.publicKey && memo.holds(cluster, set, leaves) &&
                      std::ranges::find(leaves, sha256(row)) != leaves.end();
   if (!holds) return invalid("evidence: the seal does not hold");

@@ -2,6 +2,7 @@
 // nobody, and what a device wrote is proven by whoever forwards it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <fstream>
 
 #include <random>
 
@@ -191,6 +192,7 @@ TEST_F(Rows, WhoSendsABadSealIsInQuarantine) {
   // What c signed proves it to anybody, and nothing else does.
   ASSERT_THAT(b().replica().evidence(), SizeIs(1));
   const std::string file = b().replica().evidence().begin()->second;
+  if (const char* out = getenv("EVIDENCE_OUT")) std::ofstream(concat(out, "/forgedRow")) << file;
   const auto proven = verifyEvidence(file);
   ASSERT_TRUE(proven.ok()) << proven.error().message;
   EXPECT_EQ(proven->signer.name, "witan/test/c");

@@ -111,6 +111,56 @@ TEST_F(AdminActs, OneAdminAloneRevokesUntilSeveralAgree) {
   EXPECT_FALSE(others->current().find(idOf("second"))->active());
 }
 
+// Who signs rosters, alone: by leaving a device out, letting one in again, or by what the first act says.
+TEST_F(AdminActs, ARosterThatGoesAroundThemIsRefused) {
+  const SigningKey admin = *readKey(first, KeyName::admin);
+  const std::string id = idOf("second");
+  const auto refusedAs = [&](Roster forged, const std::function<void(Roster&)>& change) {
+    change(forged);
+    ++forged.version;
+    const auto document = signRoster(forged, admin);
+    if (!document.ok()) return document.error().message;
+    const auto taken = others->adopt(*document);
+    return taken.ok() ? std::string("taken") : taken.error().message;
+  };
+  EXPECT_THAT(refusedAs(rosters->current(),
+                        [&](Roster& forged) {
+                          AdminAct act = admins("abc", 2);
+                          act.settled.push_back("revoke " + id);
+                          approveAct(forged.cluster, act, admin);
+                          forged.acts = std::vector{act};
+                        }),
+              HasSubstr("settles what did not happen"));
+  agree();
+  ASSERT_TRUE(*others->adopt(rosters->document()));
+  EXPECT_THAT(refusedAs(rosters->current(),
+                        [&](Roster& forged) {
+                          std::erase_if(forged.devices, [&](const RosterDevice& one) { return one.device == id; });
+                        }),
+              HasSubstr("leaves out"));
+  ASSERT_TRUE(apply(next(ActKind::revoke, id), "bc").ok());
+  ASSERT_TRUE(*others->adopt(rosters->document()));
+  EXPECT_THAT(refusedAs(rosters->current(), [&](Roster& forged) { forged.find(id)->state = DeviceState::active; }),
+              HasSubstr("lets in again"));
+}
+
+// Nor does one signature count twice, in another cluster, or under another spelling of its key.
+TEST_F(AdminActs, OneKeyIsNoQuorum) {
+  agree();
+  AdminAct act = next(ActKind::revoke, idOf("second"));
+  approveAct(rosters->current().cluster, act, keyOf('a'));
+  act.approved.push_back(act.approved.front());
+  EXPECT_THAT(service->apply(act, kNow.wall).error().message, HasSubstr("lacks 1 of 2"));
+  for (char& digit : act.approved.back().key) digit = static_cast<char>(std::toupper(digit));
+  EXPECT_THAT(service->apply(act, kNow.wall).error().message, HasSubstr("lacks 1 of 2"));
+  act.approved.clear();
+  for (const char name : {'a', 'b'}) approveAct("another cluster", act, keyOf(name));
+  EXPECT_THAT(service->apply(act, kNow.wall).error().message, HasSubstr("lacks 2 of 2"));
+  AdminAct shouted = admins("ab", 2);
+  for (char& digit : shouted.admins.front().key) digit = static_cast<char>(std::toupper(digit));
+  EXPECT_THAT(apply(shouted, "ab").error().message, HasSubstr("not in lower case"));
+}
+
 TEST_F(AdminActs, ATakeoverTakesThemToo) {
   agree();
   ASSERT_TRUE(apply(next(ActKind::takeover, idOf("second")), "bc").ok());
