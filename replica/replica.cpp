@@ -203,6 +203,8 @@ std::int64_t Replica::nextTickMs() const {
       std::min({nextTickMs_, nextAdvertiseMs_, nextStabiliseMs_, ownership.nextTickMs(), parts_->heads.nextMs()});
   if (!state_.writes.synced()) next = std::min(next, state_.writes.syncDueMs(ownership.syncWaitMs()));
   if (const auto due = state_.outbox.dueMs()) next = std::min(next, *due);
+  for (const auto& [name, peer] : state_.peers)
+    if (const auto due = peer.session->dueMs()) next = std::min(next, *due);
   if (agents_)
     if (const auto due = agents_->nextMs(drained_)) next = std::min(next, *due);
   if (graphs_)

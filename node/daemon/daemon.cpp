@@ -23,6 +23,7 @@ namespace {
 constexpr std::int64_t kSlowRoundMs = 2'000;
 constexpr std::size_t kMaxWaiting = 10'000;
 constexpr std::int64_t kBriefWaitMs = 1'000;
+constexpr std::int64_t kGatherMs = 5;  // rows that are written in a burst share a signature
 
 // A third of the lease, so that a member that has died costs no partition.
 EtcdOptions etcdOptions(const DaemonConfig& config) {
@@ -154,6 +155,7 @@ NodeSetup Daemon::setup() {
   };
   if (config_.engine == "etcd") setup.etcd = etcdOptions(config_);
   setup.signedAnswers = config_.signedAnswers;
+  setup.session.gatherMs = kGatherMs;
   setup.heads = std::make_shared<DeviceHeads>(path_, key_, rosters_);
   return setup;
 }
