@@ -101,7 +101,8 @@ std::string deviceOfKey(const PublicKey& key) {
 
 Hash holdingLeaf(std::string_view cluster, std::string_view partition, std::uint64_t epoch, std::string_view owner,
                  std::uint64_t run, std::uint64_t seq, const Hash& entryLeaf) {
-  const std::string number = std::to_string(epoch), during = std::to_string(run), place = std::to_string(seq), leaf = toHex(entryLeaf);
+  const std::string number = std::to_string(epoch), during = std::to_string(run), place = std::to_string(seq),
+                    leaf = toHex(entryLeaf);
   const std::array<std::string_view, 7> parts{cluster, partition, number, owner, during, place, leaf};
   return leafHash(statementText("witan-entry/2", parts));
 }

@@ -107,7 +107,8 @@ class Names : public ::testing::Test {
       const auto proven = verifyEvidence(file, [](const kernel::LedgerFormat&) { return &budget(); });
       ASSERT_TRUE(proven.ok()) << proven.error().message;
       EXPECT_EQ(proven->signer.name, "witan/test/a");
-      if (const char* out = getenv("EVIDENCE_OUT")) std::ofstream(concat(out, "/", file.find("\"entity\"") != file.npos ? "beginning" : kind)) << file;
+      if (const char* out = getenv("EVIDENCE_OUT"))
+        std::ofstream(concat(out, "/", file.find("\"entity\"") != file.npos ? "beginning" : kind)) << file;
       EXPECT_EQ(proven->kind, kind);
     }
   }

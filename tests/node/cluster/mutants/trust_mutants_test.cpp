@@ -1,6 +1,8 @@
 // Broken variants of what proves who wrote, began, answered and agreed (docs/SECURITY.md), each noticed by a story.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "base/seams.h"
 #include "kernel/partition.h"
@@ -42,7 +44,8 @@ bool aForgedRowIsNotTaken() {
   const auto journal = [](Device& device) -> replication::Space& {
     return **device.replica().data().database(DatabaseName::journal).space("main");
   };
-  replication::JournalBody body{.type = "plot", .payload = "\"beans\"", .author = "ada", .lamport = 1};
+  replication::JournalBody body;
+  body.type = "plot", body.payload = "\"beans\"", body.author = "ada", body.lamport = 1;
   const std::string genuine = *replication::encodeRecord(body);
   const replication::Write write{Kind::journal, "plot", genuine, false};
   if (!cluster.a().replica().commit(DatabaseName::journal, "main", {&write, 1}).ok()) return false;
@@ -119,22 +122,26 @@ bool aDiskThatWentBackIsNoLie() {
 bool oneAdminOfTwoIsNotEnough() {
   AdminState state;
   state.signer = keyOfDevice("s").publicKey();
-  AdminAct act{1, ActKind::admins, ""};
+  AdminAct act;
+  act.number = 1;
   act.approvals = 2;
   for (const char* name : {"a", "b"}) act.admins.push_back({name, toHex(keyOfDevice(name).publicKey())});
   approveAct("test", act, keyOfDevice("s"));
   if (!state.apply("test", act).ok()) return false;
-  AdminAct revoke{2, ActKind::revoke, "device"};
+  AdminAct revoke;
+  revoke.number = 2, revoke.kind = ActKind::revoke, revoke.subject = "device";
   approveAct("test", revoke, keyOfDevice("a"));
   return !state.apply("test", revoke).ok();
 }
 
 bool aRevokedDeviceOpensNoLaterKey() {
   SystemRandom random;
-  Roster roster{.cluster = "c", .version = 1};
+  Roster roster;
+  roster.cluster = "c", roster.version = 1;
   for (const char* name : {"a", "b"}) {
     const PublicKey key = keyOfDevice(name).publicKey();
-    RosterDevice& device = roster.devices.emplace_back(RosterDevice{.device = deviceIdOf(key), .name = name});
+    RosterDevice& device = roster.devices.emplace_back();
+    device.device = deviceIdOf(key), device.name = name;
     device.keys = {toHex(key)}, device.roles = {"*"};
   }
   std::ranges::sort(roster.devices, {}, &RosterDevice::device);
