@@ -234,7 +234,7 @@ void checkTold(ReplicaState& state, PartitionHost& host) {
       const std::string what =
           concat(host.id(), ": its owner, ", told.epoch.owner, ", told this device of another entry ", seq,
                  " than its log holds: its disk went back, or it lied; ask again");
-      state.local->note({"contradiction", replication::deviceOf(told.epoch.owner), what});
+      state.local->note({"contradiction", std::string(replication::deviceOf(told.epoch.owner)), what});
       state.notice("contradiction", host.id(), what);
     }
   }
