@@ -55,7 +55,7 @@ class EntryChecker {
     if (entity.begun) return corrupt(concat("entity \"", record.entity, "\" comes to be twice"));
     if (proofs_ >= kSignedBeginnings) {
       const auto name = [&](const Error& why) {
-        return corrupt(concat("entity \"", record.entity, "\" ", why.message));
+        return corrupt(concat("entity \"", record.entity, "\": ", why.message));
       };
       if (record.proof.empty()) return name(corrupt("bears no signature of who began it"));
       if (auto good = proof(record); !good.ok()) return name(good.error());

@@ -118,7 +118,7 @@ Status checkProposer(ReplicaState& state, const Request& request) {
 }
 
 Status checkPerson(ReplicaState& state, const Request& request) {
-  if (!isStatement(request)) return okStatus();
+  if (!isStatement(request) || request.kind == RequestKind::init) return okStatus();
   const bool proposes = request.kind == RequestKind::propose;
   if (proposes && !kernel::isPersonal(request.domain, request.role)) return okStatus();
   std::string text;

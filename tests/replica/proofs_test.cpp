@@ -232,7 +232,8 @@ TEST_F(Proofs, ARecordOfAnEpochThatWasChangedOnDiskIsNotWhatItsOwnerSealed) {
                         })
                   .ok());
   ASSERT_TRUE(b().stores[2].write(rows).ok());
-  EXPECT_THAT(altered(b()), testing::HasSubstr("is not the one that its owner a@00000001 sealed"));
+  EXPECT_THAT(altered(b()),
+              testing::HasSubstr("is not the one that its owner " + a().replica().ownerName() + " sealed"));
   EXPECT_EQ(altered(c()), "");
 }
 
