@@ -374,7 +374,8 @@ int idle(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   using namespace witan::replication;
-  const Arguments arguments(argc, argv, {"--agents", "--updates", "--dir", "--dirty", "--devices", "--seals"},
+  const Arguments arguments(argc, argv,
+                            {"--agents", "--updates", "--dir", "--dirty", "--devices", "--seals", "--gather-ms"},
                             {"w1", "w2", "million", "idle"});
   seals = arguments.number("--seals", 1) != 0;
   if (arguments.verb() == "w1") return w1(arguments);
