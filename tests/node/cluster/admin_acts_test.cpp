@@ -158,7 +158,7 @@ TEST_F(AdminActs, OneKeyIsNoQuorum) {
   EXPECT_THAT(service->apply(act, kNow.wall).error().message, HasSubstr("lacks 2 of 2"));
   AdminAct shouted = admins("ab", 2);
   for (char& digit : shouted.admins.front().key) digit = static_cast<char>(std::toupper(digit));
-  EXPECT_THAT(apply(shouted, "ab").error().message, HasSubstr("not in lower case"));
+  EXPECT_THAT(apply(shouted, "ab").error().message, HasSubstr("lower-case hex"));
 }
 
 TEST_F(AdminActs, ATakeoverTakesThemToo) {
