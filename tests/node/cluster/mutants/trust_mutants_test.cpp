@@ -8,6 +8,7 @@
 #include "kernel/partition.h"
 #include "kernel/record/statement.h"
 #include "node/cluster/admin_acts.h"
+#include "node/cluster/device_key.h"
 #include "node/cluster/roster.h"
 #include "node/cluster/scope_keys.h"
 #include "replication/local_replica.h"
