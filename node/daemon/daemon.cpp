@@ -23,7 +23,6 @@ namespace {
 constexpr std::int64_t kSlowRoundMs = 2'000;
 constexpr std::size_t kMaxWaiting = 10'000;
 constexpr std::int64_t kBriefWaitMs = 1'000;
-constexpr std::int64_t kGatherMs = 5;  // rows that are written in a burst share a signature
 
 // A third of the lease, so that a member that has died costs no partition.
 EtcdOptions etcdOptions(const DaemonConfig& config) {
@@ -155,7 +154,7 @@ NodeSetup Daemon::setup() {
   };
   if (config_.engine == "etcd") setup.etcd = etcdOptions(config_);
   setup.signedAnswers = config_.signedAnswers;
-  setup.session.gatherMs = kGatherMs;
+  setup.session.gatherMs = 5;
   setup.heads = std::make_shared<DeviceHeads>(path_, key_, rosters_);
   return setup;
 }
@@ -561,11 +560,10 @@ void Daemon::callTool(const agents::ToolCall& call) {
 
 void Daemon::report(const Notice& notice) {
   if (notice.kind == "notAllowed" && !refusalLines_.take(now().ms)) return;  // they are counted
-  static constexpr std::string_view kBad[] = {
-      "surplus",     "fork",       "wentBack",     "unlawful",      "unsigned",     "forgedName",
-      "headDiffers", "forkProven", "claimRefused", "falsePosition", "badFrame",     "notAllowed",
-      "falseAnswer", "evidence",   "otherEngine",  "tooLarge",      "contradiction"};
-  const bool bad = std::ranges::find(kBad, notice.kind) != std::end(kBad);
+  static constexpr std::string_view kBad =
+      " surplus fork wentBack unlawful unsigned forgedName headDiffers forkProven claimRefused falsePosition badFrame "
+      "notAllowed falseAnswer evidence otherEngine tooLarge contradiction ";
+  const bool bad = kBad.find(concat(' ', notice.kind, ' ')) != kBad.npos;
   if (!bad && notice.partition.empty()) return log_.info("replica", notice.kind, {{"what", notice.what}});
   log_.line(bad ? LogLevel::warn : LogLevel::info, "replica", notice.kind,
             {{"partition", notice.partition}, {"what", notice.what}});
@@ -574,10 +572,7 @@ void Daemon::report(const Notice& notice) {
 void Daemon::armTimer() {
   if (timer_ != 0) loop_.cancel(timer_);
   const std::int64_t wait = std::clamp<std::int64_t>(replica().nextTickMs() - now().ms, 0, 10'000);
-  timer_ = loop_.after(std::max<std::int64_t>(wait, 1), [this] {
-    timer_ = 0;
-    scheduleTick();
-  });
+  timer_ = loop_.after(std::max<std::int64_t>(wait, 1), [this] { timer_ = 0, scheduleTick(); });
 }
 
 void Daemon::fail(const Error& why) {
