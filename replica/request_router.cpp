@@ -222,8 +222,7 @@ void RequestRouter::onAnswer(const std::string& from, Answer answer, Now now) {
   }
   const std::string partition = state_.partitionFor(waiting->request.domain, waiting->request.entity);
   state_.told.note(partition, answer);
-  if (const PartitionHost* mine = state_.partitions.find(partition);
-      mine != nullptr && state_.partitions.usable(partition))
+  if (PartitionHost* mine = state_.partitions.find(partition); mine != nullptr && state_.partitions.usable(partition))
     checkTold(state_, *mine);
   const RequestKind kind = waiting->request.kind;
   expediteFrozen(state_.outbox, waiting->request, now.ms);

@@ -526,7 +526,7 @@ bool SyncSession::produce(std::string& out, std::size_t budget, std::int64_t now
       out += std::exchange(outbox_, {});
       while (out.size() - before < budget) {
         if (segmentBytesOut_ == segmentBytesAcked_) progressMs_ = nowMs;  // the wait begins with the first
-        if (!sendSegment(shared, out)) break;
+        if (!sendSegment(shared, out, nowMs)) break;
       }
     }
     if (state_ == SessionState::closed) return produce(out, budget, nowMs);
@@ -547,11 +547,24 @@ void SyncSession::sendItems(Shared& shared) {
   afterRepair(shared);
 }
 
-bool SyncSession::sendSegment(Shared& shared, std::string& out) {
+std::optional<std::int64_t> SyncSession::dueMs() const {
+  std::optional<std::int64_t> due;
+  for (const Shared& shared : spaces_)
+    if (shared.gathers && (!due || shared.gatherTo < *due)) due = shared.gatherTo;
+  return due;
+}
+
+bool SyncSession::sendSegment(Shared& shared, std::string& out, std::int64_t nowMs) {
+  shared.gathers = false;
   if (!shared.theirs || !shared.sync->agreed() || shared.repair) return false;
   // Statements first, in both directions: the peer's may say that it is no member.
   if (&shared != &spaces_.front() && !(statementsSent() && statementsHere())) return false;
   if (segmentBytesOut_ - segmentBytesAcked_ >= peerWindow_) return false;
+  if (options_.gatherMs > 0 && shared.sync->space().sealDue()) {
+    shared.gathers = nowMs < shared.gatherTo;
+    if (shared.gathers) return false;
+    shared.gatherTo = nowMs + options_.gatherMs;
+  }
   std::string rows, resume;
   const auto any = shared.sync->nextRows(rows, resume, options_.segmentBytes);
   if (!any.ok()) close("closing", any.error().message);

@@ -42,6 +42,8 @@ struct SessionOptions {
   std::uint32_t segmentBytes = 256 * 1024;
   std::int64_t helloTimeoutMs = 30'000;
   std::int64_t silenceTimeoutMs = 120'000;  // with something unacknowledged under way
+  // After what this device wrote was sealed, what it writes next is gathered for so long under one seal.
+  std::int64_t gatherMs = 0;
 };
 
 WITAN_ENUM(SessionState, opening, running, closed)
@@ -68,6 +70,8 @@ class SyncSession {
   // Returns whether anything was appended.
   bool produce(std::string& out, std::size_t budget, std::int64_t nowMs);
   void tick(std::int64_t nowMs);
+  // When what is gathered goes out by produce(). None: nothing is.
+  std::optional<std::int64_t> dueMs() const;
   // Ends it from this side.
   void close(std::string_view code, std::string_view reason);
 
@@ -97,7 +101,9 @@ class SyncSession {
     bool acksDue = true;    // say what is known of third devices, if the peer knows otherwise
     bool recalled = false;  // the peer's first claim was held against what it had acknowledged before
     std::uint64_t peerAcksHash = 0;
-    std::string resume;  // the peer's token, stored
+    std::string resume;         // the peer's token, stored
+    std::int64_t gatherTo = 0;  // what is written goes out no earlier than then
+    bool gathers = false;       // and something waits for that
   };
 
   Status dispatch(const FrameHeader& header, std::string_view message, std::int64_t nowMs);
@@ -124,7 +130,7 @@ class SyncSession {
   void sendAck();
   void sendAcks(Shared& shared);
   void sendItems(Shared& shared);
-  bool sendSegment(Shared& shared, std::string& out);
+  bool sendSegment(Shared& shared, std::string& out, std::int64_t nowMs);
   bool statementsHere() const;
   bool statementsSent() const;
   void recall(Shared& shared);

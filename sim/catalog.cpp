@@ -256,24 +256,25 @@ constexpr const char* kCounted[] = {"absurd frame",
                                     "violated after an unsafe commit"};
 
 // Kinds of replication::Incident and node::Notice. Both are open: texts of whoever reports.
-constexpr const char* kIncidents[] = {
-    "badBatch",   "badEntries", "digestAlarm", "equivocation", "falseAnswer", "falsePosition",  "forgedName",
-    "forgedRow",  "fork",       "forkProven",  "graphBody",    "headDiffers", "newIncarnation", "olderCopy",
-    "otherRules", "quarantine", "rolledBack",  "surplus",      "unlawful",    "unsigned",       "wentBack"};
-constexpr const char* kNotices[] = {"agent answer",   "agent failed",  "agent folded",   "agent needsAttention",
-                                    "agent question", "agent unheard", "badFrame",       "claimRefused",
-                                    "evidence",       "falseAnswer",   "falsePosition",  "forgedName",
-                                    "fork",           "forkProven",    "graph",          "graphBody",
-                                    "handover",       "headDiffers",   "headsNotSigned", "notAllowed",
-                                    "otherEngine",    "otherRules",    "owner",          "proposerUnknown",
-                                    "seizure",        "session ends",  "surplus",        "tooLarge",
-                                    "unlawful",       "unsigned",      "wentBack"};
+constexpr const char* kIncidents[] = {"badBatch",    "badEntries",    "contradiction", "digestAlarm",    "equivocation",
+                                      "falseAnswer", "falsePosition", "forgedName",    "forgedRow",      "fork",
+                                      "forkProven",  "graphBody",     "headDiffers",   "newIncarnation", "olderCopy",
+                                      "otherRules",  "quarantine",    "rolledBack",    "surplus",        "unlawful",
+                                      "unsigned",    "wentBack"};
+constexpr const char* kNotices[] = {"agent answer",    "agent failed",  "agent folded", "agent needsAttention",
+                                    "agent question",  "agent unheard", "badFrame",     "claimRefused",
+                                    "contradiction",   "evidence",      "falseAnswer",  "falsePosition",
+                                    "forgedName",      "fork",          "forkProven",   "graph",
+                                    "graphBody",       "handover",      "headDiffers",  "headsNotSigned",
+                                    "notAllowed",      "otherEngine",   "otherRules",   "owner",
+                                    "proposerUnknown", "seizure",       "session ends", "surplus",
+                                    "tooLarge",        "unlawful",      "unsigned",     "wentBack"};
 
 std::vector<std::string> allNames() {
   std::vector<std::string> names(std::begin(kCounted), std::end(kCounted));
   for (const char* kind : kIncidents) names.push_back(concat("incident: ", kind));
   for (const char* kind : kNotices) names.push_back(concat("notice: ", kind));
-  for (const char* kind : {"falseAnswer", "forgedName", "fork", "unlawful", "unsigned"})
+  for (const char* kind : {"falseAnswer", "forgedName", "forgedRow", "fork", "unlawful", "unsigned"})
     names.push_back(concat("evidence: ", kind));
   for (const std::string_view says : enumNames<ToolSays>()) names.push_back(concat("tool: ", says));
   for (const std::string_view lie : enumNames<Lie>()) names.push_back(concat("lie: ", lie));

@@ -205,7 +205,8 @@ void stream(const ApiContext& context, const StreamRequest& request) {
 
 Result<JsonAs<VerifyReport>> verify(const ApiContext& context, const VerifyRequest& request) {
   WITAN_DO(needsLedgers(context.daemon));
-  WITAN_TRY(report, verifyHosts(context.daemon.replica(), request.replay.value_or(false)));
+  WITAN_TRY(report,
+            verifyHosts(context.daemon.replica(), context.daemon.dir().ledgers(), request.replay.value_or(false)));
   if (const WitnessRounds* witnesses = context.daemon.witnesses())
     for (json::value& ledger : report.at("ledgers").as_array()) {
       const auto* head = witnesses->published(ledger.at("partition").as_string());

@@ -72,6 +72,19 @@ Status checkPersons(const std::vector<RosterPerson>& persons, std::set<std::stri
   return okStatus();
 }
 
+// Where admins act together, each revocation and each role `takeover` has its act, or stood there before the first one.
+Status checkPermitted(const Roster& roster) {
+  std::set<std::string> permitted;
+  for (const AdminAct& act : roster.allActs()) {
+    permitted.insert(settledText(act.kind, act.subject));
+    permitted.insert(act.settled.begin(), act.settled.end());
+  }
+  for (const std::string& needed : actsNeededBy(roster))
+    if (!permitted.contains(needed))
+      return Error{ErrorCode::unauthorised, "no act of the admins permits this: " + needed, "see: witan admin propose"};
+  return okStatus();
+}
+
 constexpr std::size_t kShortDigits = 8;
 constexpr std::size_t kTagDigits = 8;  // replication/writer.h
 
@@ -357,6 +370,7 @@ Status checkRoster(const Roster& roster) {
       if (!keys.insert(key).second) return invalid("one key stands for two devices");
   }
   if (roster.scopeKeys) WITAN_DO(checkScopeKeys(*roster.scopeKeys));
+  if (roster.acts) WITAN_DO(checkPermitted(roster));
   return roster.persons ? checkPersons(*roster.persons, keys) : okStatus();
 }
 
@@ -370,11 +384,21 @@ Result<std::string> signRoster(const Roster& roster, const SigningKey& admin) {
   return replication::encodeRecord(document);
 }
 
-Result<Roster> readRoster(std::string_view document, const PublicKey& admin) {
+std::vector<std::string> actsNeededBy(const Roster& roster) {
+  std::vector<std::string> needed;
+  for (const RosterDevice& device : roster.devices) {
+    if (!device.active()) needed.push_back(settledText(ActKind::revoke, device.device));
+    if (device.active() && device.takesOver()) needed.push_back(settledText(ActKind::takeover, device.device));
+  }
+  for (const RosterPerson& person : roster.persons ? *roster.persons : std::vector<RosterPerson>())
+    if (!person.active()) needed.push_back(settledText(ActKind::revokePerson, person.name));
+  return needed;
+}
+
+Result<Roster> readRoster(std::string_view document, const PublicKey& admin, AdminState* state) {
   WITAN_TRY(body, replication::decodeRecord<replication::SignedDocumentBody>(document));
   if (body.kind != replication::DocumentKind::roster || body.name != kDocumentName)
     return invalid("a signed document that is no roster");
-  WITAN_DO(replication::verify(body, admin));
   WITAN_TRY(canonical, replication::encodeRecord(body));
   if (canonical != document) return invalid("roster: not the canonical bytes of its document");
   WITAN_TRY(value, parseJson(body.content));
@@ -383,7 +407,10 @@ Result<Roster> readRoster(std::string_view document, const PublicKey& admin) {
   if (roster.version != body.version) return invalid("roster: its version is not that of its document");
   if (roster.cluster != clusterIdOf(admin))
     return Error{ErrorCode::unauthorised, "a roster of the cluster " + roster.cluster, ""};
+  WITAN_TRY(after, stateAfter(roster.cluster, admin, roster.allActs()));
+  WITAN_DO(replication::verify(body, after.signer));
   WITAN_DO(checkRoster(roster));
+  if (state != nullptr) *state = std::move(after);
   return roster;
 }
 

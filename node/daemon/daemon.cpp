@@ -165,6 +165,7 @@ NodeSetup Daemon::setup() {
   };
   if (config_.engine == "etcd") setup.etcd = etcdOptions(config_);
   setup.signedAnswers = config_.signedAnswers;
+  setup.session.gatherMs = 5;
   setup.heads = std::make_shared<DeviceHeads>(path_, key_, rosters_);
   return setup;
 }
@@ -227,7 +228,8 @@ Status Daemon::openWitnesses() {
 Status Daemon::letFounderTakeOver() {
   const RosterDevice* me = rosters_.current().member(replica().device());
   const auto permitted = [](const RosterDevice& device) { return device.takesOver(); };
-  if (!enrolment_->isAdmin() || me == nullptr || std::ranges::any_of(rosters_.current().devices, permitted))
+  if (!enrolment_->isAdmin() || me == nullptr || !rosters_.current().allActs().empty() ||
+      std::ranges::any_of(rosters_.current().devices, permitted))
     return okStatus();
   std::vector<std::string> roles = me->roles;
   roles.emplace_back(kTakeoverRole);
@@ -532,10 +534,10 @@ void Daemon::callTool(const agents::ToolCall& call) {
 
 void Daemon::report(const Notice& notice) {
   if (notice.kind == "notAllowed" && !refusalLines_.take(now().ms)) return;  // they are counted
-  const bool bad = notice.kind == "surplus" || notice.kind == "fork" || notice.kind == "wentBack" ||
-                   notice.kind == "unlawful" || notice.kind == "headDiffers" || notice.kind == "forkProven" ||
-                   notice.kind == "claimRefused" || notice.kind == "falsePosition" || notice.kind == "badFrame" ||
-                   notice.kind == "notAllowed" || notice.kind == "otherEngine" || notice.kind == "tooLarge";
+  static constexpr std::string_view kBad =
+      " surplus fork wentBack unlawful unsigned forgedName headDiffers forkProven claimRefused falsePosition badFrame "
+      "notAllowed falseAnswer evidence otherEngine tooLarge contradiction ";
+  const bool bad = kBad.find(concat(' ', notice.kind, ' ')) != kBad.npos;
   if (!bad && notice.partition.empty()) return log_.info("replica", notice.kind, {{"what", notice.what}});
   log_.line(bad ? LogLevel::warn : LogLevel::info, "replica", notice.kind,
             {{"partition", notice.partition}, {"what", notice.what}});
