@@ -18,6 +18,7 @@
 #include "cli/commands/dev_command.h"
 #include "domains/registry.h"
 #include "node/api/control_api.h"
+#include "node/daemon/published_files.h"
 #include "node/data_dir/node_dir.h"
 #include "node/data_dir/replica_dir.h"
 #include "node/events/rule_check.h"
@@ -210,27 +211,32 @@ class Up {
     });
   }
 
-  // Whether a start now would know other rules, and no ledger speaks against them.
+  // Whether a start now would know other rules, and nothing speaks against them: then it is worth one.
   bool takesUpRules() {
     const auto files = installedRuleFiles(dir_);
     bool other = false;
+    Status may = config_.publishedOnly ? checkPublished(dir_) : okStatus();
     for (const std::string& file : files.ok() ? *files : std::vector<std::string>()) {
-      auto module = domains::makeDomain(file);
-      Status may = module.ok() ? mayInstall(**module) : Status(module.error());
-      if (may.ok()) {
-        const auto& known = daemon_->replica().domains();
-        const auto at = std::ranges::find_if(
-            known, [&](const auto* one) { return one->signature().domain == (*module)->signature().domain; });
-        if (at == known.end() || (*at)->digest() != (*module)->digest()) other = true;
-        if (at != known.end() && (*at)->digest() != (*module)->digest())
-          may = rules::continuesRules(std::string((*at)->ruleText()), {}, **module);
-      }
+      if (may.ok()) may = mayTakeUp(file, other);
       if (may.ok()) continue;
-      log_.warn("rules", "a file does not count before the next start", {{"file", file}, {"why", may.error().message}});
+      log_.warn("rules", "other rules do not count before the next start",
+                {{"file", file}, {"why", may.error().message}});
       return false;
     }
     if (other) log_.info("rules", "other rules have come: the node begins again", {});
     return other;
+  }
+
+  Status mayTakeUp(const std::string& file, bool& other) const {
+    WITAN_TRY(module, domains::makeDomain(file));
+    const std::string& domain = module->signature().domain;
+    if (ruleFilePath(dir_, domain).string() != file) return conflict(concat("the file is of the domain ", domain));
+    WITAN_DO(mayInstall(*module));
+    const auto& known = daemon_->replica().domains();
+    const auto at = std::ranges::find_if(known, [&](const auto* one) { return one->signature().domain == domain; });
+    if (at != known.end() && (*at)->digest() == module->digest()) return okStatus();
+    other = true;
+    return at == known.end() ? okStatus() : rules::continuesRules(std::string((*at)->ruleText()), {}, *module);
   }
 
   void keepAlive() {

@@ -17,8 +17,8 @@ SymbolicState anyState(Terms& terms, const Layout& layout, unsigned rows, std::v
     for (unsigned slot = 0; slot < rows; ++slot) {
       const std::string name = concat(table.name, "#", slot);
       made.keys.push_back(table.log ? terms.nothing() : terms.any(*typeOf(Type::Kind::text), name, assumed));
-      // The places are alike, so one order stands for all.
-      if (!table.log && slot > 0) assumed.push_back(made.keys[slot - 1].e < made.keys[slot].e);
+      for (unsigned before = 0; !table.log && before < slot; ++before)
+        assumed.push_back(made.keys[before].e != made.keys[slot].e);
       std::vector<Cell> cells;
       for (const std::uint32_t field : table.fields) {
         const std::string cell = concat(name, ".", layout.fields[field].name);
