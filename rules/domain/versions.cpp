@@ -127,7 +127,9 @@ bool sameParts(const RuleDomain& in, const RulePart& a, const RuleDomain& inOthe
   return tableIn(in, a) == tableIn(inOther, b) && sameSources(a.check, b.check);
 }
 
-std::vector<std::string> namesIn(const RuleDomain& domain, kernel::FieldMask mask) { return domain.signature.fieldNames(mask); }
+std::vector<std::string> namesIn(const RuleDomain& domain, kernel::FieldMask mask) {
+  return domain.signature.fieldNames(mask);
+}
 
 class Comparison {
  public:
