@@ -115,16 +115,18 @@ TEST(RuleVersions, WhatWasDecidedStaysAndWhatIsNewCountsForWhoWasMovedOn) {
     EXPECT_THAT(proposed(*opened, "old", "Staff", R"({"type":"Note","key":"d","note":"x"})"), HasSubstr("approved"));
     ASSERT_TRUE(opened->ledger->commit().ok());
   }
-  auto opened = openStoreDir({dir});
-  ASSERT_TRUE(opened.ok()) << opened.error().message;
-  kernel::VerifyOptions options;
-  options.replay = opened->module.get();
-  const auto report = kernel::verifyLedger(*opened->store, options);
-  ASSERT_TRUE(report.ok()) << report.error().message;
-  EXPECT_TRUE(report->ok()) << report->problem;
-  EXPECT_EQ(report->entries, 12u);
-  EXPECT_EQ(kernel::earlierFormats(*opened->store)->size(), 1u);
-  EXPECT_EQ(opened->ledger->format().rules, second());
+  {
+    auto opened = openStoreDir({dir});
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    kernel::VerifyOptions options;
+    options.replay = opened->module.get();
+    const auto report = kernel::verifyLedger(*opened->store, options);
+    ASSERT_TRUE(report.ok()) << report.error().message;
+    EXPECT_TRUE(report->ok()) << report->problem;
+    EXPECT_EQ(report->entries, 12u);
+    EXPECT_EQ(kernel::earlierFormats(*opened->store)->size(), 1u);
+    EXPECT_EQ(opened->ledger->format().rules, second());
+  }
   EXPECT_THAT(openStoreDir({dir, true, first.string()}).error().message, HasSubstr("another policy or version"));
 }
 
