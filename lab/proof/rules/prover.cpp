@@ -52,6 +52,7 @@ class Prover {
       : domain_(domain), module_(module), options_(options), terms_(context_), now_(context_.int_const("now")) {
     for (const std::string& literal : domain.literals) terms_.codeOf(literal);
     for (const std::string_view sample : kSamples) terms_.codeOf(sample);
+    learn(domain.policy);
     assumed_.push_back(now_ >= terms_.whole(0) && now_ <= terms_.whole(parseTime("2100-01-01T00:00:00Z")->micros));
     try {
       state_ = anyState(terms_, domain.layout, options.rows, assumed_);
@@ -83,6 +84,18 @@ class Prover {
   }
 
  private:
+  // The texts of a policy.
+  void learn(const json::value& from) {
+    if (from.is_string()) terms_.codeOf(std::string_view(from.get_string()));
+    if (from.is_array())
+      for (const json::value& item : from.get_array()) learn(item);
+    if (from.is_object())
+      for (const auto& [key, value] : from.get_object()) {
+        terms_.codeOf(std::string_view(key));
+        learn(value);
+      }
+  }
+
   // ---- states
 
   z3::expr passesOn(const RulePart& part, const SymbolicState& state) {

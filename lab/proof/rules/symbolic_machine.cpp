@@ -19,6 +19,7 @@ SymbolicState anyState(Terms& terms, const Layout& layout, unsigned rows, std::v
       made.keys.push_back(table.log ? terms.nothing() : terms.any(*typeOf(Type::Kind::text), name, assumed));
       for (unsigned before = 0; !table.log && before < slot; ++before)
         assumed.push_back(made.keys[before].e != made.keys[slot].e);
+      if (!table.log) assumed.push_back(made.keys[slot].e != terms.whole(terms.codeOf("")));
       std::vector<Cell> cells;
       for (const std::uint32_t field : table.fields) {
         const std::string cell = concat(name, ".", layout.fields[field].name);
