@@ -20,6 +20,7 @@
 #include "node/api/control_api.h"
 #include "node/daemon/published_files.h"
 #include "node/data_dir/node_dir.h"
+#include "node/data_dir/published_document.h"
 #include "node/data_dir/replica_dir.h"
 #include "node/events/rule_check.h"
 #include "program/command_line.h"
@@ -222,6 +223,12 @@ class Up {
       log_.warn("rules", "other rules do not count before the next start",
                 {{"file", file}, {"why", may.error().message}});
       return false;
+    }
+    for (const auto* known : daemon_->replica().domains()) {
+      const std::string& domain = known->signature().domain;
+      std::error_code failed;
+      other = other || (!known->ruleText().empty() && isWithdrawn(dir_, domain + ".domain.toml") &&
+                        !std::filesystem::exists(ruleFilePath(dir_, domain), failed));
     }
     if (other) log_.info("rules", "other rules have come: the node begins again", {});
     return other;

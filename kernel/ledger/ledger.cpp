@@ -144,13 +144,27 @@ Status agreesWith(const LedgerFormat& format, const std::vector<LedgerFormat>& e
   return before ? okStatus() : format.agreesWith(checkpoint, where);
 }
 
+bool holdsDecision(std::string_view batch) {
+  bool found = false;
+  const auto read = readLogBatch(batch, [&](const LogRecord& record) {
+    found = found || record.kind == RecordKind::entry || record.kind == RecordKind::genesis;
+    return okStatus();
+  });
+  return found || !read.ok();
+}
+
 Status continueLedger(store::Store& store, const DomainModule& module,
                       const std::function<Status(const LedgerFormat& existing)>& continues) {
   WITAN_TRY(existing, Ledger::readFormat(store));
   if (!existing || existing->rules.empty() || module.ruleText().empty() ||
-      existing->domain != module.signature().domain || existing->moduleDigest == toHex(module.digest()) ||
-      !continues(*existing).ok())
+      existing->domain != module.signature().domain || existing->moduleDigest == toHex(module.digest()))
     return okStatus();
+  bool decided = false;
+  WITAN_DO(store.scan("l", {}, [&](std::string_view, std::string_view value) {
+    decided = holdsDecision(value);
+    return !decided;
+  }));
+  if (decided && !continues(*existing).ok()) return okStatus();
   WITAN_TRY(earlier, earlierFormats(store));
   store::WriteBatch batch;
   batch.put(concat(kEarlierPrefix, bigEndian(earlier.size())), formatText(*existing));

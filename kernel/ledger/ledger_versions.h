@@ -17,8 +17,11 @@ Result<std::vector<LedgerFormat>> earlierFormats(const store::Reader&);
 // Whether a checkpoint says what the format says, or one of those before it.
 Status agreesWith(const LedgerFormat& format, const std::vector<LedgerFormat>& earlier, const Checkpoint& checkpoint,
                   std::string_view where);
-// If the store holds a ledger of the module's domain under other rules, and `continues` finds nothing against it, it is
-// of the module's version from now on. Otherwise nothing happens, and Ledger::open says why.
+// Whether the value of a batch holds a decision, or the beginning of an entity. What it cannot read counts as one.
+bool holdsDecision(std::string_view batch);
+// If the store holds a ledger of the module's domain under other rules, and nothing was decided under them or
+// `continues` finds nothing against it, it is of the module's version from now on. Otherwise nothing happens, and
+// Ledger::open says why.
 Status continueLedger(store::Store&, const DomainModule&,
                       const std::function<Status(const LedgerFormat& existing)>& continues);
 

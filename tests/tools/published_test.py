@@ -186,7 +186,7 @@ def of_a_cluster(place):
             other.witan("episode", "replay", run)
         assert "withdrawn" in admin.witan("publish", "--withdraw", purchase.name)
         other.until(lambda: not (other.dir / "rules/purchase.domain.toml").exists())
-        assert "version 3" in admin.witan("publish", purchase)
+        admin.until(lambda: "version 3" in admin.witan("publish", purchase, code=None))
         other.until(lambda: other.has("rules/purchase.domain.toml", purchase.read_text()))
         other.stop()
     finally:
