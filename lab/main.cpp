@@ -1,4 +1,4 @@
-// witan-lab: the program that `witan compare`, `witan conformance` and `witan ontology` start.
+// witan-lab: the program that `witan compare`, `witan conformance`, `witan ontology` and `witan domain prove` start.
 #include "lab/commands/lab_commands.h"
 #include "program/process.h"
 #include "program/standard_commands.h"
@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
   addCompareCommand(app);
   addConformanceCommand(app);
   addOntologyCommand(app);
+  addProveCommand(app);
   addStandardCommands(app);
   return finishOutput(parseAndReport(app, argc, argv));
 }

@@ -23,6 +23,7 @@
 #include "program/process.h"
 #include "program/progress.h"
 #include "rules/attack/attack.h"
+#include "rules/domain/versions.h"
 
 namespace witan::node {
 
@@ -36,9 +37,11 @@ struct DomainArguments {
   std::string name;
   std::string domain;  // of a file of scenarios, or of the one fingerprint that is asked for
   std::string policyFile;
-  std::string ontologyFile, eventsFile, dir;
+  std::string ontologyFile, eventsFile, dir, scenariosFile;
+  std::uint64_t rows = 2, limitMs = 2'000;  // of a proof
   bool json = false;
   bool capnp = false;
+  bool upgrade = false;
   SkewOptions skew;
   HistoryOptions histories;
   GenerateOptions generate;
@@ -107,8 +110,8 @@ Result<int> check(const DomainArguments& a) {
   return allHeld(checks) && problems.empty() ? kExitOk : kExitFailed;
 }
 
-// Into a data directory: its node knows the domain from its next start on. A version that decides otherwise than the
-// installed one is refused: its ledgers could not be read any more.
+// Into a data directory: its node begins again with it (cli/commands/up_command.cpp). Over a version under which
+// something was decided comes only one that continues it: else its ledgers could not be read any more.
 Result<int> install(const DomainArguments& a) {
   if (!domains::isRuleFile(a.name))
     return invalid(inQuotes(a.name) + " is no rule file", "give the path of a NAME.domain.toml");
@@ -120,25 +123,47 @@ Result<int> install(const DomainArguments& a) {
   WITAN_TRY(dir, replicaDirPath(a.dir));
   const std::filesystem::path path = ruleFilePath(dir, name);
   std::error_code error;
-  if (std::filesystem::exists(path, error)) {
+  const bool there = std::filesystem::exists(path, error);
+  if (a.upgrade && !there)
+    return notFound(concat("no version of domain ", inQuotes(name), " is installed in ", dir.string()),
+                    "witan domain install " + a.name);
+  if (there) {
     WITAN_TRY(installed, domains::makeDomain(path.string()));
-    if (installed->digest() != module->digest()) {
-      bool entries = false;
-      if (std::filesystem::exists(dir / "ledgers")) {
-        WITAN_TRY(ledgers, openReplicaStore(dir / "ledgers"));
-        WITAN_SET(entries, holdsEntries(*ledgers, name));
-      }
-      if (entries)
-        return conflict(concat("another version of domain ", inQuotes(name), " is installed, and ledgers are of it"),
-                        "give the new version another name");
+    bool entries = false;
+    if (!a.upgrade && installed->digest() != module->digest() && std::filesystem::exists(dir / "ledgers")) {
+      WITAN_TRY(ledgers, openReplicaStore(dir / "ledgers"));
+      WITAN_SET(entries, holdsEntries(*ledgers, name));
     }
+    if (entries)
+      return conflict(concat("another version of domain ", inQuotes(name), " is installed, and ledgers are of it"),
+                      "witan domain upgrade " + a.name + ", or give the new version another name");
+    if (a.upgrade)
+      if (const Status may = rules::continuesRules(std::string(installed->ruleText()), {}, *module); !may.ok())
+        return Error{may.error().code, concat(a.name, ": ", may.error().message), may.error().hint};
   }
   WITAN_DO(makeFolder(path.parent_path()));
   WITAN_DO(replaceFile(path, module->ruleText(), 0644));
   const json::object done{{"domain", name}, {"digest", toHex(module->digest())}, {"path", path.string()}};
-  a.json ? putWords(canonicalJson(done) + "\n")
-         : putWords(concat(name, " is installed; the node knows it from its next start on, and so must its peers\n"));
+  a.json
+      ? putWords(canonicalJson(done) + "\n")
+      : putWords(concat(name, " is installed; a running node begins again with it, and its peers must have it too\n"));
   return kExitOk;
+}
+
+Result<int> upgrade(const DomainArguments& a) {
+  DomainArguments newer = a;
+  newer.upgrade = true;
+  return install(newer);
+}
+
+// Decided with Z3, by witan-lab.
+Result<int> prove(const DomainArguments& a) {
+  std::vector<std::string> words{
+      "prove", a.name, "--rows", std::to_string(a.rows), "--limit-ms", std::to_string(a.limitMs)};
+  if (!a.policyFile.empty()) words.insert(words.end(), {"--policy", a.policyFile});
+  if (!a.scenariosFile.empty()) words.insert(words.end(), {"--scenarios", a.scenariosFile});
+  if (a.json) words.push_back("--json");
+  return runSibling("witan-lab", words);
 }
 
 // Write skew is a finding, not a fault: it says that the domain needs coordination. Problems are faults.
@@ -275,10 +300,16 @@ void addDomainCommand(Command& app) {
        "witan domain check docs/examples/budget.domain.toml", true, check)
       ->findOption("name")
       ->describe("Rule file NAME.domain.toml");
-  Command* i = verb("install", "Install a rule file in a node's data directory; the node reads it when it starts",
+  Command* i = verb("install", "Install a rule file in a node's data directory; a running node begins again with it",
                     "witan domain install docs/examples/purchase.domain.toml --dir /var/lib/witan", true, install);
   i->findOption("name")->describe("Rule file NAME.domain.toml");
   i->option("--dir", a->dir, "Data directory; default $WITAN_DIR, else $XDG_DATA_HOME/witan")->typeName("DIR");
+  Command* u = verb("upgrade",
+                    "Install a later version of a rule file: what was decided stays as it is, what is new counts for "
+                    "entities that were moved on",
+                    "witan domain upgrade purchase.domain.toml --dir /var/lib/witan", true, upgrade);
+  u->findOption("name")->describe("Rule file NAME.domain.toml");
+  u->option("--dir", a->dir, "Data directory; default $WITAN_DIR, else $XDG_DATA_HOME/witan")->typeName("DIR");
   Command* l = verb("lint", "Classify invariants, find orphan fields and excess privilege, search for write skew",
                     "witan domain lint budget --seed 7 --steps 1000", true, lint);
   l->option(
@@ -307,6 +338,14 @@ void addDomainCommand(Command& app) {
       ->check(wholeNumber(1, 1'000'000'000));
   k->option("--seconds", a->attackSeconds, "Try for so long for each role, instead of --steps")
       ->check(wholeNumber(1, 86'400));
+  Command* p = verb("prove",
+                    "Decide for all lawful states of a rule file: which rules a process keeps by itself, which need "
+                    "coordination of roles, which processes may go in any order",
+                    "witan domain prove docs/examples/budget.domain.toml", true, prove);
+  p->findOption("name")->describe("Rule file NAME.domain.toml");
+  p->option("--rows", a->rows, "Of each table, at most")->showDefault()->check(wholeNumber(1, 6));
+  p->option("--limit-ms", a->limitMs, "Of each question to Z3")->showDefault()->check(wholeNumber(1, 600'000));
+  p->option("--scenarios", a->scenariosFile, "Also write the examples there, for witan domain test")->typeName("FILE");
   Command* f = verb("fingerprint",
                     "Does a domain need adjudication, is it auditable, is it a pipeline: searched for, with the same "
                     "traces through naive services and the kernel",

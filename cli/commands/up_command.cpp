@@ -16,12 +16,18 @@
 #include "cli/client/control_client.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/dev_command.h"
+#include "domains/registry.h"
 #include "node/api/control_api.h"
+#include "node/daemon/published_files.h"
+#include "node/data_dir/node_dir.h"
+#include "node/data_dir/published_document.h"
 #include "node/data_dir/replica_dir.h"
+#include "node/events/rule_check.h"
 #include "program/command_line.h"
 #include "program/option_checks.h"
 #include "program/output.h"
 #include "program/process.h"
+#include "rules/domain/versions.h"
 
 namespace witan::node {
 
@@ -30,6 +36,7 @@ namespace {
 // A Unix socket's path has at most 107 bytes (sun_path).
 constexpr std::size_t kMaxSocketPath = 100;
 constexpr std::int64_t kStartedMs = 1'000;
+constexpr std::int64_t kRulesMs = 250;  // how often the folder of rule files is looked at
 
 struct UpArguments {
   std::string dir, control, logFormat, logLevel;
@@ -146,6 +153,7 @@ class Up {
                {"version", WITAN_VERSION}});
     manager_.ready("up: " + daemon_->cluster().name);
     keepAlive();
+    watchRules();
     loop_.after(kStartedMs, [] {
       (void)::dl_iterate_phdr(releaseSegments, nullptr);
       ::malloc_trim(0);
@@ -154,17 +162,20 @@ class Up {
     removeControlFile(dir_);
     return daemon_->failed().ok() ? kExitOk : kExitFailed;
   }
+  // It ended to begin again, with other rules.
+  bool again() const { return again_ && daemon_->failed().ok(); }
 
  private:
   void onSignal(int signal) {
     if (signal == SIGHUP) return reload();
+    again_ = false;
     if (daemon_->stopping()) return loop_.stop();  // asked twice: now
     end();
   }
 
   void end() {
     if (daemon_->stopping()) return;
-    manager_.stopping();
+    again_ ? manager_.reloading() : manager_.stopping();
     api_->close();
     removeControlFile(dir_);
     daemon_->stop([this] { loop_.stop(); });
@@ -184,6 +195,57 @@ class Up {
     manager_.ready("up: " + daemon_->cluster().name);
   }
 
+  std::filesystem::file_time_type rulesTime() const {
+    std::error_code absent;
+    return std::filesystem::last_write_time(dir_ / "rules", absent);
+  }
+
+  // Rule files that have come, by `witan publish` or `install`, count without a restart of the process.
+  void watchRules() {
+    loop_.after(kRulesMs, [this] {
+      const auto time = rulesTime();
+      if (!daemon_->stopping() && time != rulesTime_ && (rulesTime_ = time, takesUpRules())) {
+        again_ = true;
+        return end();
+      }
+      watchRules();
+    });
+  }
+
+  // Whether a start now would know other rules, and nothing speaks against them: then it is worth one.
+  bool takesUpRules() {
+    const auto files = installedRuleFiles(dir_);
+    bool other = false;
+    Status may = config_.publishedOnly ? checkPublished(dir_) : okStatus();
+    for (const std::string& file : files.ok() ? *files : std::vector<std::string>()) {
+      if (may.ok()) may = mayTakeUp(file, other);
+      if (may.ok()) continue;
+      log_.warn("rules", "other rules do not count before the next start",
+                {{"file", file}, {"why", may.error().message}});
+      return false;
+    }
+    for (const auto* known : daemon_->replica().domains()) {
+      const std::string& domain = known->signature().domain;
+      std::error_code failed;
+      other = other || (!known->ruleText().empty() && isWithdrawn(dir_, domain + ".domain.toml") &&
+                        !std::filesystem::exists(ruleFilePath(dir_, domain), failed));
+    }
+    if (other) log_.info("rules", "other rules have come: the node begins again", {});
+    return other;
+  }
+
+  Status mayTakeUp(const std::string& file, bool& other) const {
+    WITAN_TRY(module, domains::makeDomain(file));
+    const std::string& domain = module->signature().domain;
+    if (ruleFilePath(dir_, domain).string() != file) return conflict(concat("the file is of the domain ", domain));
+    WITAN_DO(mayInstall(*module));
+    const auto& known = daemon_->replica().domains();
+    const auto at = std::ranges::find_if(known, [&](const auto* one) { return one->signature().domain == domain; });
+    if (at != known.end() && (*at)->digest() == module->digest()) return okStatus();
+    other = true;
+    return at == known.end() ? okStatus() : rules::continuesRules(std::string((*at)->ruleText()), {}, *module);
+  }
+
   void keepAlive() {
     if (manager_.aliveEveryMs() <= 0) return;
     manager_.alive();
@@ -197,6 +259,8 @@ class Up {
   net::Loop loop_;
   std::unique_ptr<Daemon> daemon_;
   std::unique_ptr<ControlApi> api_;
+  std::filesystem::file_time_type rulesTime_ = rulesTime();
+  bool again_ = false;
 };
 
 Result<int> up(const UpArguments& a) {
@@ -210,7 +274,11 @@ Result<int> up(const UpArguments& a) {
     return kExitOk;
   }
   ignoreBrokenPipes();
-  return Up(dir, std::move(config)).run();
+  while (true) {
+    Up node(dir, config);
+    WITAN_TRY(code, node.run());
+    if (!node.again()) return code;
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/json_codec.h"
+#include "kernel/ledger/ledger_versions.h"
 #include "kernel/ledger/snapshot.h"
 
 namespace witan::kernel {
@@ -11,6 +12,7 @@ namespace witan::kernel {
 namespace {
 
 constexpr std::string_view kFormatKey = "format";
+constexpr std::string_view kEarlierPrefix = "format/";
 constexpr std::uint64_t kBytesAnEntry = 512;  // of most domains
 
 std::string bigEndian(std::uint64_t value) {
@@ -77,10 +79,10 @@ Status LedgerFormat::agreesWith(const Checkpoint& checkpoint, std::string_view w
 std::string batchKey(std::uint64_t number) { return "l" + bigEndian(number); }
 std::string checkpointKey(std::uint64_t size) { return "c" + bigEndian(size); }
 
-Result<std::optional<LedgerFormat>> Ledger::readFormat(const store::Reader& store) {
-  WITAN_TRY(text, store.get(kFormatKey));
-  if (!text) return std::optional<LedgerFormat>();
-  auto parsed = parseJson(*text, kOwnJson);
+namespace {
+
+Result<LedgerFormat> formatFrom(std::string_view text) {
+  auto parsed = parseJson(text, kOwnJson);
   if (!parsed) return badFormat(parsed.error().message);
   if (!parsed->is_object()) return badFormat("it is no object");
   const json::object& o = parsed->get_object();
@@ -108,7 +110,66 @@ Result<std::optional<LedgerFormat>> Ledger::readFormat(const store::Reader& stor
   };
   if (Status read = rest(); !read.ok()) return badFormat(read.error().message);
   format.policy = member("policy").get_object();
+  return format;
+}
+
+}  // namespace
+
+Result<std::optional<LedgerFormat>> Ledger::readFormat(const store::Reader& store) {
+  WITAN_TRY(text, store.get(kFormatKey));
+  if (!text) return std::optional<LedgerFormat>();
+  WITAN_TRY(format, formatFrom(*text));
   return std::optional(std::move(format));
+}
+
+Result<std::vector<LedgerFormat>> earlierFormats(const store::Reader& store) {
+  std::vector<LedgerFormat> all;
+  Status status = okStatus();
+  WITAN_DO(store.scan(kEarlierPrefix, {}, [&](std::string_view, std::string_view text) {
+    auto format = formatFrom(text);
+    if (format.ok())
+      all.push_back(*std::move(format));
+    else
+      status = format.error();
+    return status.ok();
+  }));
+  if (!status.ok()) return status.error();
+  return all;
+}
+
+Status agreesWith(const LedgerFormat& format, const std::vector<LedgerFormat>& earlier, const Checkpoint& checkpoint,
+                  std::string_view where) {
+  const bool before =
+      std::ranges::any_of(earlier, [&](const LedgerFormat& one) { return one.agreesWith(checkpoint, where).ok(); });
+  return before ? okStatus() : format.agreesWith(checkpoint, where);
+}
+
+bool holdsDecision(std::string_view batch) {
+  bool found = false;
+  const auto read = readLogBatch(batch, [&](const LogRecord& record) {
+    found = found || record.kind == RecordKind::entry || record.kind == RecordKind::genesis;
+    return okStatus();
+  });
+  return found || !read.ok();
+}
+
+Status continueLedger(store::Store& store, const DomainModule& module,
+                      const std::function<Status(const LedgerFormat& existing)>& continues) {
+  WITAN_TRY(existing, Ledger::readFormat(store));
+  if (!existing || existing->rules.empty() || module.ruleText().empty() ||
+      existing->domain != module.signature().domain || existing->moduleDigest == toHex(module.digest()))
+    return okStatus();
+  bool decided = false;
+  WITAN_DO(store.scan("l", {}, [&](std::string_view, std::string_view value) {
+    decided = holdsDecision(value);
+    return !decided;
+  }));
+  if (decided && !continues(*existing).ok()) return okStatus();
+  WITAN_TRY(earlier, earlierFormats(store));
+  store::WriteBatch batch;
+  batch.put(concat(kEarlierPrefix, bigEndian(earlier.size())), formatText(*existing));
+  batch.put(kFormatKey, formatText(formatOf(module, existing->origin)));
+  return store.writeSynced(batch);
 }
 
 Result<std::unique_ptr<Ledger>> Ledger::open(store::Store& store, const DomainModule& module, LedgerOptions options) {
@@ -155,11 +216,12 @@ Result<std::vector<SignedHead>> Ledger::headsToExtend(const LedgerOptions& optio
     heads.push_back({*std::move(parsed), "a signed checkpoint"});
   }
   if (options.signedHead) heads.push_back(*options.signedHead);
+  WITAN_TRY(earlier, earlierFormats(store_));
   for (const SignedHead& head : heads) {
     if (head.checkpoint.origin != format_.origin)
       return corrupt(head.where + " is of the log " + head.checkpoint.origin + ", the store holds " + format_.origin,
                      "restore the store from a copy");
-    WITAN_DO(format_.agreesWith(head.checkpoint, head.where));
+    WITAN_DO(agreesWith(format_, earlier, head.checkpoint, head.where));
   }
   return heads;
 }

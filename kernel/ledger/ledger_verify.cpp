@@ -4,11 +4,13 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <limits>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "base/bytes.h"
 #include "base/json.h"
 #include "kernel/decision_check.h"
+#include "kernel/ledger/ledger_versions.h"
 #include "kernel/record/checkpoint.h"
 #include "kernel/record/log_batch.h"
 #include "kernel/record/merkle.h"
@@ -42,8 +44,11 @@ LogOf logOf(std::string_view name) {
 // Checks entries one after the other; the state it keeps is what the next entry is held against.
 class EntryChecker {
  public:
-  EntryChecker(const LedgerFormat& format, const VerifyOptions& options, LogOf log)
-      : format_(format), options_(options), log_(std::move(log)) {
+  // `earlier`: of versions of the rules before the format's.
+  EntryChecker(const LedgerFormat& format, const VerifyOptions& options, LogOf log,
+               const std::vector<LedgerFormat>& earlier)
+      : format_(format), options_(options), log_(std::move(log)), verdicts_{format.invariants.size()} {
+    for (const LedgerFormat& one : earlier) verdicts_.insert(one.invariants.size());
     if (options.replay != nullptr) replay_.emplace(*options.replay);
   }
 
@@ -102,7 +107,7 @@ class EntryChecker {
     if (e.seq != seq) return corrupt(concat("says it is entry ", e.seq));
     if (!isCanonicalEntry(e, payload)) return corrupt("its bytes are not the canonical encoding of what they say");
     WITAN_DO(once(e));
-    if (!format_.invariants.empty() && e.verdicts.size() != format_.invariants.size() && e.tag != Tag::cRejected)
+    if (!format_.invariants.empty() && !verdicts_.contains(e.verdicts.size()) && e.tag != Tag::cRejected)
       return corrupt("its verdicts are not one per invariant");
     const auto found = entities_.find(e.entity);
     if (found == entities_.end()) return corrupt(concat("its entity \"", e.entity, "\" has no beginning"));
@@ -285,7 +290,8 @@ class EntryChecker {
   std::string successor_;  // whom its owner named
   const VerifyOptions& options_;
   const LogOf log_;
-  bool ofStore_ = true;  // epochs have records
+  std::set<std::size_t> verdicts_;  // how many an entry may have
+  bool ofStore_ = true;             // epochs have records
   bool isSigned_ = false;
   std::uint16_t proofs_ = 0;     // format of the last epoch
   std::uint64_t named_ = 0;      // the last epoch that an entry names
@@ -344,7 +350,8 @@ class Verification {
       report_.signedEntries = heads_.rbegin()->first;
     report_.signaturesChecked = options_.checkpointKey || !options_.kept.empty();
     report_.replayed = options_.replay != nullptr;
-    EntryChecker checker(*format, options_, logOf(format->origin));
+    WITAN_SET(earlier_, earlierFormats(*store_));
+    EntryChecker checker(*format, options_, logOf(format->origin), earlier_);
     std::uint64_t number = 0;
     WITAN_DO(store_->scan("l", {}, [&](std::string_view key, std::string_view value) {
       if (key != batchKey(number))
@@ -365,14 +372,18 @@ class Verification {
     for (const SignedHead& head : options_.kept) {
       keep(head);
       for (const std::string& line : head.checkpoint.extensions)
-        if (line.starts_with(kInvariantsLine)) format.invariants = split(line.substr(kInvariantsLine.size()));
+        if (line.starts_with(kInvariantsLine)) {
+          earlier_.push_back(format);
+          format.invariants = split(line.substr(kInvariantsLine.size()));
+        }
     }
+    std::erase_if(earlier_, [](const LedgerFormat& one) { return one.invariants.empty(); });
     report_.signaturesChecked = !heads_.empty();
     if (!heads_.empty()) report_.signedEntries = heads_.rbegin()->first;
     VerifyOptions withoutReplay = options_;
     withoutReplay.replay = nullptr;
     const LogOf log = heads_.empty() ? LogOf{} : logOf(heads_.begin()->second.checkpoint.origin);
-    EntryChecker checker(format, withoutReplay, log);
+    EntryChecker checker(format, withoutReplay, log, earlier_);
     while (report_.ok()) {
       WITAN_TRY(line, next());
       if (!line) break;
@@ -498,7 +509,7 @@ class Verification {
         return;
       }
       if (size == 0) ++report_.checkpoints;
-      if (Status agrees = format.agreesWith(stored.checkpoint, stored.where); !agrees.ok()) {
+      if (Status agrees = agreesWith(format, earlier_, stored.checkpoint, stored.where); !agrees.ok()) {
         bad(0, agrees.error().message);
         return;
       }
@@ -509,6 +520,7 @@ class Verification {
   const VerifyOptions& options_;
   VerifyReport report_;
   Heads heads_;
+  std::vector<LedgerFormat> earlier_;
   MerkleFrontier frontier_;
   bool rootWrong_ = false;
 };

@@ -12,6 +12,7 @@ namespace witan::node {
 void addCompareCommand(Command& app);
 void addConformanceCommand(Command& app);
 void addOntologyCommand(Command& app);
+void addProveCommand(Command& app);
 
 // ---- suites of `witan conformance`: each holds this build against a published statement, row by row. A new one is a
 // function here and a line in lab/commands/conformance_command.cpp.

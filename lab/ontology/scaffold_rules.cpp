@@ -196,7 +196,7 @@ class RuleText {
         const Process& process = model_.processes[i];
         if (process.byCounselor != byCounselor) continue;
         out += concat("\n", byCounselor ? "# Only a counselor's commit performs it.\n" : "", "[processes.",
-                      process.name, "]\n");
+                      jsonQuoted(process.name), "]\n");
         if (!byCounselor) out += concat("role = ", jsonQuoted(roleOf(i)), "\n");
         out += concat("reads = ", quotedList(names(process.reads)), "\n");
         out += byCounselor ? concat("writes = ", quotedList(names(process.writes)), "\n") : worker(process);
@@ -223,7 +223,7 @@ class RuleText {
     for (const Invariant& invariant : model_.invariants) {
       const std::string test = reading(invariant.footprint);
       out += concat("\n", invariant.keyScope == KeyScope::registry ? "# It holds over several keys.\n" : "",
-                    "[invariants.", invariant.name, "]\nrule = ",
+                    "[invariants.", jsonQuoted(invariant.name), "]\nrule = ",
                     jsonQuoted(invariant.comment.empty() ? "what " + invariant.name + " asks for" : invariant.comment),
                     "\ncheck = '''\n");
       if (invariant.onFailure != OnFailure::escalate)

@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 #include "base/json.h"
 #include "base/quote.h"
+#include "kernel/ledger/ledger_versions.h"
 #include "program/durable_file.h"
 #include "replication/records/signed_document.h"
 
@@ -67,9 +68,9 @@ bool isWithdrawn(const fs::path& dir, const std::string& name) {
 Result<bool> holdsEntries(const store::Store& ledgers, std::string_view domain) {
   bool found = false;
   const std::string prefix = concat("p/", domain, "/");
-  WITAN_DO(ledgers.scan(prefix, "", [&](std::string_view key, std::string_view) {
+  WITAN_DO(ledgers.scan(prefix, "", [&](std::string_view key, std::string_view value) {
     const std::size_t slash = key.find('/', prefix.size());
-    found = slash != std::string_view::npos && key.substr(slash + 1).starts_with('l');
+    found = slash != std::string_view::npos && key.substr(slash + 1).starts_with('l') && kernel::holdsDecision(value);
     return !found;
   }));
   return found;

@@ -5,8 +5,10 @@
 
 #include "base/bytes.h"
 #include "base/mutant.h"
+#include "kernel/ledger/ledger_versions.h"
 #include "kernel/proposal_message.h"
 #include "replication/writer.h"
+#include "rules/domain/versions.h"
 
 namespace witan::node {
 
@@ -39,6 +41,9 @@ Result<std::unique_ptr<PartitionHost>> PartitionHost::open(store::Store& ledgers
   kernel::LedgerOptions ledger;
   ledger.origin = host->options_.origin;
   ledger.partition.pendingTtlMicros = host->options_.pendingTtlMicros;
+  WITAN_DO(kernel::continueLedger(host->seen_, module, [&](const kernel::LedgerFormat& existing) {
+    return rules::continuesRules(existing.rules, existing.policy, module);
+  }));
   WITAN_TRY(opened, kernel::Ledger::open(host->seen_, module, std::move(ledger)));
   host->ledger_ = std::move(opened);
   host->chain_.emplace(host->rows_, *host->ledger_);

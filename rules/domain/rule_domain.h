@@ -4,6 +4,7 @@
 // error names the file, the line, the column and the type that was expected.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -58,6 +59,9 @@ struct RuleDomain {
   std::vector<std::optional<Program>> belongs;   // by table: to which keys a row belongs, a list of texts
   kernel::Signature signature;
   json::object policy;
+  std::int64_t version = 1;
+  std::map<std::string, std::int64_t, std::less<>>
+      since;  // fields, processes and invariants: with which version they came
   std::string text, scenarios;
   std::vector<std::string> literals;  // the texts of its expressions, for samples
   std::vector<std::int64_t> numbers;

@@ -191,6 +191,7 @@ std::shared_ptr<const RuleDomain> RuleReader::read() && {
   processes();
   invariants();
   roles();
+  checkSince();
   if (root_.contains("gates"))
     if (auto gates = Gates::read(domain_->text, name_, domain_->signature, canonicalJson(domain_->policy)); !gates.ok())
       throw ReadStop{gates.error()};
@@ -233,8 +234,9 @@ std::string flawOfRole(const std::string& role) {
 }  // namespace
 
 void RuleReader::head() {
-  onlyKeys(root_, {"domain", "title", "counselors", "lifecycle", "human", "instances", "belongs", "gates", "policy",
-                   "types", "fields", "tables", "logs", "functions", "processes", "invariants", "scenarios"});
+  onlyKeys(root_,
+           {"domain", "version", "since", "title", "counselors", "lifecycle", "human", "instances", "belongs", "gates",
+            "policy", "types", "fields", "tables", "logs", "functions", "processes", "invariants", "scenarios"});
   kernel::Signature& s = domain_->signature;
   s.domain = optionalText(root_, "domain");
   const bool lawful = !s.domain.empty() && s.domain.size() <= 64 &&
@@ -247,6 +249,7 @@ void RuleReader::head() {
     if (const std::string why = flawOfCounselor(name); !why.empty())
       stop(find(root_, "counselors")->source(), concat(inQuotes(clip(name)), " ", why));
   domain_->scenarios = optionalText(root_, "scenarios");
+  versions();
   names_.layout = &domain_->layout;
 }
 
@@ -332,6 +335,7 @@ void RuleReader::fields() {
     addField(name, *node, log);
   }
   for (const auto& [name, node] : section("fields")) addField(name, *node, {.lifecycle = phase(name)});
+  versionField();
   if (layout.fields.empty()) stop(invalid("a domain needs a field in [fields], [tables.NAME] or [logs]"));
   const FieldMask marked = maskOf(root_, "human"), instances = maskOf(root_, "instances");
   for (std::size_t i = 0; i < layout.fields.size(); ++i) {
@@ -502,7 +506,7 @@ void RuleReader::process(const std::string& name, const toml::table& table) {
     CompileOptions options;
     options.arguments = names;
     options.process = true;
-    process.body = orStop(compileScript(names_, sourceOf(*node, "process " + name), options));
+    process.body = orStop(compileScript(names_, guarded(sourceOf(*node, "process " + name), name, true), options));
     info.reads |= process.body.reads;
     info.writes |= process.body.writes;
     collect(process.body);
@@ -529,6 +533,7 @@ void RuleReader::process(const std::string& name, const toml::table& table) {
 
 void RuleReader::processes() {
   for (const auto& entry : section("processes")) process(entry.first, tableOf(entry));
+  upgradeProcess();
   if (declared_.empty() || declared_.size() > 1000)
     stop(invalid("a domain has 1 to 1,000 processes: [processes.NAME]"));
 }
@@ -591,7 +596,7 @@ RulePart RuleReader::part(const std::string& id, const toml::table& table) {
   }
   const toml::node* check = find(table, "check");
   if (check == nullptr) stop(table.source(), concat(id, " needs check = '''...'''"));
-  made.check = orStop(compileScript(names_, sourceOf(*check, "invariant " + id), options));
+  made.check = orStop(compileScript(names_, guarded(sourceOf(*check, "invariant " + id), id, false), options));
   if (made.each && (made.check.reads & domain_->layout.tables[*made.each].mask) == 0)
     made.check.reads |= domain_->layout.tables[*made.each].mask;
   findScans(made.check, domain_->layout);

@@ -68,6 +68,15 @@ class RuleReader {
   void others(RulePart& part, const std::string& id, const toml::node& node, const std::string& row);
   void describe(const RuleInvariant& invariant, std::string rule);
   void roles();
+
+  // ---- versions.cpp
+  void versions();
+  void versionField();
+  void upgradeProcess();
+  void checkSince() const;
+  std::shared_ptr<const SourceText> guarded(std::shared_ptr<const SourceText> source, const std::string& name,
+                                            bool process) const;
+
   TypePtr rowType(std::uint32_t table) const;
   std::uint32_t tableNamed(const std::string& name, const toml::node& node) const;
   kernel::FieldMask maskOf(const toml::table& table, const char* key) const;

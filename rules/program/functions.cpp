@@ -659,9 +659,7 @@ std::vector<Overload> overloadsFrom(std::string_view text) {
   return all;
 }
 
-}  // namespace
-
-const Function* findFunction(std::string_view name, bool member) {
+const std::map<std::pair<std::string_view, bool>, Function>& allFunctions() {
   static const std::map<std::pair<std::string_view, bool>, Function> all = [] {
     std::map<std::pair<std::string_view, bool>, Function> out;
     for (const std::span<const FunctionRow> rows : {std::span<const FunctionRow>(kFunctions), nameFunctions()})
@@ -672,8 +670,20 @@ const Function* findFunction(std::string_view name, bool member) {
       }
     return out;
   }();
-  const auto at = all.find({name, member});
-  return at == all.end() ? nullptr : &at->second;
+  return all;
+}
+
+}  // namespace
+
+const Function* findFunction(std::string_view name, bool member) {
+  const auto at = allFunctions().find({name, member});
+  return at == allFunctions().end() ? nullptr : &at->second;
+}
+
+const Function* functionOf(FunctionCall call) {
+  for (const auto& [name, function] : allFunctions())
+    if (function.call == call) return &function;
+  return nullptr;
 }
 
 const std::vector<Overload>* findOperator(std::string_view name) {

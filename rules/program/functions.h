@@ -32,6 +32,8 @@ std::span<const FunctionRow> nameFunctions();
 
 // Null: there is none.
 const Function* findFunction(std::string_view name, bool member);
+// Whose computation a program calls.
+const Function* functionOf(FunctionCall call);
 // Of an operator: _+_ and so on.
 const std::vector<Overload>* findOperator(std::string_view name);
 

@@ -92,7 +92,21 @@ TEST(McpCatalogue, DomainAndRoleAreSeparatedByADot) {
   ASSERT_TRUE(narrow(authority, "budget.A").ok());
   EXPECT_EQ(authority.domain, "budget");
   EXPECT_EQ(authority.role, "A");
-  for (const char* bad : {"", ".", "budget", "budget.", ".A"}) EXPECT_FALSE(narrow(authority, bad).ok()) << bad;
+  for (const char* bad : {"", ".", "budget", "budget.", ".A", "budget.A:", "budget.A/c:acme"})
+    EXPECT_FALSE(narrow(authority, bad).ok()) << bad;
+}
+
+// A key that the client cannot leave out, and no ledger, which tells of others' rows.
+TEST(McpCatalogue, AKeyIsFixed) {
+  Authority authority{"operator"};
+  ASSERT_TRUE(narrow(authority, "budget.B:acme").ok());
+  EXPECT_EQ(authority.words(), "budget.B:acme");
+  const Catalogue mine = made(authority).value();
+  EXPECT_THAT(namesOf(mine), testing::ElementsAre("budget.SpendB", "slice"));
+  const auto asked = requestOf(*mine.find("slice"), {{"entity", "team"}});
+  ASSERT_TRUE(asked.ok());
+  EXPECT_EQ(canonicalJson(asked->body), R"({"domain":"budget","entity":"team","key":"acme","role":"B"})");
+  EXPECT_FALSE(requestOf(*mine.find("slice"), {{"entity", "team"}, {"key", "rival"}}).ok());
 }
 
 TEST(McpCatalogue, AParticipantNamesNoOtherRoleAndNoOtherDomain) {

@@ -1,0 +1,173 @@
+// witan domain prove: what it proves, what it refutes by an example that is played, and what it does not know.
+#include "lab/proof/rules/prover.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "program/durable_file.h"
+#include "rules/domain/rule_module.h"
+#include "tests/paths.h"
+
+namespace witan::rule_proof_test {
+namespace {
+
+using namespace rules;
+using namespace rules::proof;
+using testing::HasSubstr;
+
+ProofReport proved(const std::string& text, ProofOptions options = {.rows = 2, .milliseconds = 20'000}) {
+  const auto domain = readRuleDomain(text, "test.domain.toml", {});
+  EXPECT_TRUE(domain.ok()) << domain.error().message;
+  const auto module = makeRuleModule(text, "test.domain.toml");
+  return prove(**domain, **module, options);
+}
+
+ProofReport provedExample(const std::string& name) {
+  return proved(**node::readSmallFile(std::string(tests::kSourceDir) + "/docs/examples/" + name, kFileMax));
+}
+
+const Claim& claim(const std::vector<Claim>& all, std::string_view invariant, std::string_view first,
+                   std::string_view second = {}) {
+  for (const Claim& one : all)
+    if (one.invariant == invariant && (first.empty() || one.first == first) && (second.empty() || one.second == second))
+      return one;
+  ADD_FAILURE() << "no claim about " << invariant << " " << first << " " << second;
+  static const Claim none;
+  return none;
+}
+
+std::string both(const std::string& spend, const std::string& check) {
+  return concat(R"(domain = "two"
+[policy]
+cap = 100
+[fields]
+a = "int = 0"
+b = "int = 0"
+[processes.SpendA]
+role = "A"
+arguments = "n: int"
+do = ''')",
+                spend, R"('''
+[processes.SpendB]
+role = "B"
+arguments = "n: int"
+do = '''require n >= 0 else 'negative'; b = b + n'''
+[invariants.CAP]
+rule = "a stays within the cap"
+check = ''')",
+                check, "'''\n");
+}
+
+// The hole: without what the process requires the rule is broken, and the example says how.
+TEST(RuleProof, ProvesWhatAProcessKeepsAndRefutesTheHole) {
+  const std::string check = "require a >= 0 && a <= policy.cap else reject 'a is ' + string(a)";
+  const ProofReport whole =
+      proved(both("require n >= 0 && n <= 100 && a + n <= policy.cap else 'no'; a = a + n", check));
+  EXPECT_EQ(claim(whole.kept, "CAP", "SpendA").answer, Answer::yes);
+  EXPECT_FALSE(claim(whole.kept, "CAP", "SpendA").vacuous);
+  EXPECT_EQ(claim(whole.kept, "CAP", "SpendB").answer, Answer::yes);
+  EXPECT_EQ(claim(whole.uncoordinated, "CAP", {}).answer, Answer::yes);
+  EXPECT_EQ(claim(whole.orderless, "", "SpendA", "SpendB").answer, Answer::yes);
+  EXPECT_EQ(claim(whole.orderless, "", "SpendA", "SpendA").answer, Answer::no) << "each fits alone, both do not";
+
+  const ProofReport hole = proved(both("require n >= 0 else 'no'; a = a + n", check));
+  const Claim& broken = claim(hole.kept, "CAP", "SpendA");
+  EXPECT_EQ(broken.answer, Answer::no);
+  EXPECT_THAT(broken.example, HasSubstr("\"expect\":\"rejected:CAP\"")) << broken.example;
+}
+
+TEST(RuleProof, FindsTheTraceOfTwoRoles) {
+  const ProofReport report = provedExample("budget.domain.toml");
+  const Claim& cap = claim(report.uncoordinated, "BUDGET_CAP", {});
+  EXPECT_EQ(cap.answer, Answer::no) << cap.why;
+  EXPECT_NE(cap.first, cap.second);
+  EXPECT_THAT(cap.example, HasSubstr("rejected:BUDGET_CAP"));
+  EXPECT_EQ(claim(report.orderless, "", "SpendA", "SpendB").answer, Answer::no);
+}
+
+constexpr const char* kTable = R"toml(domain = "table"
+counselors = ["someone"]
+human = ["signed"]
+[tables.things]
+amount = "int"
+kind = "enum(BIG, SMALL)"
+of = "string"
+signed = "tuple(by: string, at: timestamp)"
+[processes.Put]
+role = "A"
+arguments = "key: string, amount: int"
+do = '''
+require !has(things[key].amount) else 'there is one';
+require amount >= 0 else 'less than nothing';
+things[key].amount = amount;
+things[key].kind = amount > 10 ? 'BIG' : 'SMALL'
+'''
+[processes.Name]
+role = "B"
+arguments = "key: string, of: string"
+do = '''
+require key in things else 'there is none';
+things[key].of = of
+'''
+[processes.Never]
+role = "C"
+arguments = "key: string"
+do = '''
+require has(things[key].amount) && things[key].amount < 0 else 'no';
+things[key].of = 'x'
+'''
+[processes.Sign]
+reads = ["amount"]
+writes = ["signed"]
+[invariants.KIND]
+rule = "what is big is called so"
+each = "things as t"
+check = '''
+require t.amount >= 0 else reject 'negative';
+require (t.amount > 10) == (t.kind == 'BIG') else reject 'wrong'
+'''
+[invariants.STATED]
+rule = "what it is of is said"
+each = "things as t"
+check = '''require !has(t.of) || !t.of.isBlank() else reject 'blank' '''
+[invariants.SIGNED]
+rule = "only one thing is big, but for signed ones"
+check = '''
+require things.filter(t, has(t.kind) && t.kind == 'BIG' && !has(t.signed)).size() <= 1 else escalate 'two'
+'''
+[invariants.ORDERED]
+rule = "texts have an order that is not known here"
+each = "things as t"
+check = '''require !has(t.of) || t.of < 'zz' else reject 'late' '''
+)toml";
+
+TEST(RuleProof, KnowsTablesTextsAndWhatItDoesNotKnow) {
+  const ProofReport report = proved(kTable);
+  EXPECT_EQ(claim(report.kept, "KIND", "Put").answer, Answer::yes) << claim(report.kept, "KIND", "Put").why;
+  EXPECT_EQ(claim(report.kept, "KIND", "Name").answer, Answer::yes) << "it writes nothing of it";
+  const Claim& blank = claim(report.kept, "STATED", "Name");
+  EXPECT_EQ(blank.answer, Answer::no) << blank.why;
+  EXPECT_THAT(blank.example, HasSubstr("rejected:STATED"));
+  const Claim& two = claim(report.kept, "SIGNED", "Put");
+  EXPECT_EQ(two.answer, Answer::no) << two.why;
+  EXPECT_THAT(two.example, HasSubstr("escalated:SIGNED"));
+  const Claim& order = claim(report.kept, "ORDERED", "Name");
+  EXPECT_EQ(order.answer, Answer::unknown);
+  EXPECT_THAT(order.why, HasSubstr("an order of texts (invariant ORDERED"));
+  EXPECT_EQ(claim(report.uncoordinated, "KIND", {}).answer, Answer::yes);
+  // Two new rows of different keys go in any order, but only one of two big ones.
+  EXPECT_EQ(claim(report.orderless, "", "Put", "Put").answer, Answer::no);
+  for (const auto& [process, answer] : report.commits)
+    EXPECT_EQ(answer, process == "Never" ? Answer::no : Answer::yes) << process;
+}
+
+TEST(RuleProof, ReportsAsTextAndJson) {
+  const ProofReport report = proved(kTable);
+  EXPECT_THAT(proofText(report), HasSubstr("KIND, Put: yes"));
+  EXPECT_THAT(proofText(report), HasSubstr("Never can never be approved"));
+  EXPECT_EQ(proofJson(report).at("neverApproved"), json::value({"Never"}));
+  EXPECT_THAT(proofScenarios(report), HasSubstr("rejected:STATED"));
+}
+
+}  // namespace
+}  // namespace witan::rule_proof_test

@@ -1,0 +1,158 @@
+// Later versions of a rule file: what was decided stays, what is new counts for entities that were moved on, and what
+// would decide otherwise is refused.
+#include "rules/domain/versions.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "kernel/ledger/ledger_verify.h"
+#include "kernel/ledger/ledger_versions.h"
+#include "node/data_dir/store_dir.h"
+#include "rules/domain/rule_module.h"
+#include "tests/node/scratch.h"
+
+namespace witan::node::versions_test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+constexpr const char* kFirst = R"(domain = "desk"
+counselors = ["head"]
+[policy]
+limit = 10
+[tables.asks]
+amount = "int"
+[processes.Ask]
+role = "Staff"
+arguments = "key: string, amount: int"
+do = '''asks[key].amount = amount'''
+[invariants.LIMIT]
+rule = "an ask stays within the limit"
+each = "asks as a"
+check = '''require a.amount <= policy.limit else reject 'too much' '''
+)";
+
+// With a log, a field, a process and an invariant more.
+std::string second() {
+  std::string text = kFirst;
+  text.replace(text.find("counselors"), 0, "version = 2\n");
+  return text + R"([fields]
+least = "int = 1 + 1"
+[tables.notes]
+note = "string"
+[processes.Note]
+role = "Staff"
+arguments = "key: string, note: string"
+do = '''
+notes[key].note = note
+'''
+[invariants.LEAST]
+rule = "an ask is no trifle"
+each = "asks as a"
+check = '''
+require a.amount >= .least else reject 'a trifle' // as of now
+'''
+[since]
+2 = ["least", "Note", "LEAST"]
+)";
+}
+
+std::string with(std::string text, const std::string& from, const std::string& to) {
+  WITAN_CHECK(text.find(from) != std::string::npos, from);
+  return text.replace(text.find(from), from.size(), to);
+}
+
+fs::path fileOf(const test::Scratch& scratch, const char* name, const std::string& text) {
+  const fs::path path = scratch / concat(name, ".domain.toml");
+  std::ofstream(path) << text;
+  return path;
+}
+
+std::string proposed(StoreDir& at, const char* entity, const char* role, const std::string& action) {
+  kernel::Partition& partition = at.ledger->partition();
+  const auto parsed = partition.module().parseAction(parseJson(action).value()).value();
+  const kernel::Decision decision =
+      partition.propose({entity, role, concat("op-", partition.size()), "device", "", parsed.get(), kSampleStart});
+  return concat(enumName(decision.outcome), " ", decision.invariant, " ", decision.message);
+}
+
+TEST(RuleVersions, WhatWasDecidedStaysAndWhatIsNewCountsForWhoWasMovedOn) {
+  const test::Scratch scratch;
+  const fs::path dir = scratch / "ledger", first = fileOf(scratch, "first", kFirst),
+                 later = fileOf(scratch, "second", second());
+  {
+    auto opened = openStoreDir({dir, true, first.string()});
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    ASSERT_EQ(opened->ledger->partition().init("old", {}, kSampleStart).outcome, kernel::Outcome::initialised);
+    EXPECT_THAT(proposed(*opened, "old", "Staff", R"({"type":"Ask","key":"a","amount":1})"), HasSubstr("approved"));
+    EXPECT_THAT(proposed(*opened, "old", "Staff", R"({"type":"Ask","key":"b","amount":11})"),
+                HasSubstr("rejected LIMIT"));
+    ASSERT_TRUE(opened->ledger->commit().ok());
+    ASSERT_TRUE(signHead(*opened, kSampleStart).ok());
+  }
+  {
+    auto opened = openStoreDir({dir, true, later.string()});
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    ASSERT_EQ(opened->ledger->partition().init("new", {}, kSampleStart).outcome, kernel::Outcome::initialised);
+    // The old entity is under the first version still.
+    EXPECT_THAT(proposed(*opened, "old", "Staff", R"({"type":"Ask","key":"c","amount":1})"), HasSubstr("approved"));
+    EXPECT_THAT(proposed(*opened, "old", "Staff", R"({"type":"Note","key":"c","note":"x"})"),
+                HasSubstr("the entity is of version 1 of the rules, and Note came with 2"));
+    EXPECT_THAT(proposed(*opened, "new", "Staff", R"({"type":"Ask","key":"c","amount":1})"),
+                HasSubstr("rejected LEAST"));
+    EXPECT_THAT(proposed(*opened, "new", "Upgrade", R"({"type":"UpgradeRules"})"), HasSubstr("is of version 2"));
+    // It moves on when its state is lawful under the second.
+    EXPECT_THAT(proposed(*opened, "old", "Upgrade", R"({"type":"UpgradeRules"})"), HasSubstr("rejected LEAST"));
+    for (const char* key : {"a", "c"})
+      EXPECT_THAT(proposed(*opened, "old", "Staff", concat(R"({"type":"Ask","amount":5,"key":")", key, "\"}")),
+                  HasSubstr("approved"));
+    EXPECT_THAT(proposed(*opened, "old", "Upgrade", R"({"type":"UpgradeRules"})"), HasSubstr("approved"));
+    EXPECT_THAT(proposed(*opened, "old", "Staff", R"({"type":"Ask","key":"d","amount":1})"),
+                HasSubstr("rejected LEAST"));
+    EXPECT_THAT(proposed(*opened, "old", "Staff", R"({"type":"Note","key":"d","note":"x"})"), HasSubstr("approved"));
+    ASSERT_TRUE(opened->ledger->commit().ok());
+  }
+  {
+    auto opened = openStoreDir({dir});
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    kernel::VerifyOptions options;
+    options.replay = opened->module.get();
+    const auto report = kernel::verifyLedger(*opened->store, options);
+    ASSERT_TRUE(report.ok()) << report.error().message;
+    EXPECT_TRUE(report->ok()) << report->problem;
+    EXPECT_EQ(report->entries, 12u);
+    EXPECT_EQ(kernel::earlierFormats(*opened->store)->size(), 1u);
+    EXPECT_EQ(opened->ledger->format().rules, second());
+  }
+  EXPECT_THAT(openStoreDir({dir, true, first.string()}).error().message, HasSubstr("another policy or version"));
+}
+
+TEST(RuleVersions, WhatDecidesOtherwiseIsRefused) {
+  const auto words = [](const std::string& newer, const std::string& older = kFirst) {
+    auto module = rules::makeRuleModule(newer, "new.domain.toml");
+    if (!module.ok()) return module.error().message;
+    const Status continues = rules::continuesRules(older, {}, **module);
+    return continues.ok() ? std::string("continues") : continues.error().message;
+  };
+  EXPECT_EQ(words(second()), "continues");
+  EXPECT_EQ(words(concat("# a note\n", kFirst)), "continues");
+  EXPECT_THAT(words(kFirst, second()), HasSubstr("it is version 1, after 2"));
+  EXPECT_THAT(words(with(kFirst, "limit = 10", "limit = 20")), HasSubstr("policy.limit is another"));
+  EXPECT_THAT(words(with(kFirst, "[\"head\"]", "[\"tail\"]")), HasSubstr("the counselor head is gone"));
+  EXPECT_THAT(words(with(kFirst, "amount = \"int\"", "amount = \"int\"\nby = \"string\"")), HasSubstr("continues"));
+  EXPECT_THAT(words(with(second(), "= amount'", "= amount + 1'")), HasSubstr("the process Ask is another"));
+  EXPECT_THAT(words(with(second(), "<= policy.limit", "< policy.limit")), HasSubstr("the invariant LIMIT is another"));
+  EXPECT_THAT(words(with(second(), "\"Note\", ", "")),
+              HasSubstr("the process Note is new, and [since] does not name it"));
+  EXPECT_THAT(words(with(second(), ", \"LEAST\"", "")), HasSubstr("the invariant LEAST is new"));
+  EXPECT_THAT(words(with(second(), "\"LEAST\"", "\"MOST\"")),
+              HasSubstr("there is no field, process or invariant \"MOST\""));
+  EXPECT_THAT(words(with(second(), "2 = [", "3 = [")), HasSubstr("\"3\" is no version from 2 to 2"));
+  EXPECT_THAT(words(with(second(), "version = 2", "version = 0")), HasSubstr("expected a version"));
+}
+
+}  // namespace
+}  // namespace witan::node::versions_test
