@@ -132,7 +132,7 @@ Status AgentHost::load(std::span<const Agent* const> agents, Now now) {
     WITAN_DO(wakes_.add(spec));
   }
   WITAN_TRY(naming, namingWrites(*records, replica_.device(), here));
-  if (!naming.empty()) WITAN_DO(replica_.commit(DatabaseName::agents, options_.wake.scope, naming));
+  WITAN_DO(commitNaming(replica_, options_.wake.scope, naming));
   WITAN_DO(wakes_.load(now));
   WITAN_DO(sagas_.load(now));
   WITAN_DO(sagas_.rows().visitDone([&](saga::SagaRow&& row) { noteUndone(row); }));
@@ -189,7 +189,7 @@ Status AgentHost::keepHouse(Now now) {
     std::set<std::string, std::less<>> here;
     for (const auto& [id, agent] : agents_) here.insert(id);
     const auto naming = namingWrites(*records, replica_.device(), here);  // without a free key: later
-    if (naming.ok() && !naming->empty()) WITAN_DO(replica_.commit(DatabaseName::agents, options_.wake.scope, *naming));
+    if (naming.ok()) WITAN_DO(commitNaming(replica_, options_.wake.scope, *naming));
   }
   // A fold that was left by a crash, or that failed, is tried again without a run of its agent.
   if (const auto due = memory_.nextMs(); due && *due <= now.ms) WITAN_DO(foldDue(now));

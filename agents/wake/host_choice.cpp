@@ -110,6 +110,16 @@ Result<std::vector<replication::Write>> namingWrites(replication::Space& space, 
   return std::move(out);
 }
 
+Status commitNaming(replication::LocalReplica& replica, const std::string& scope,
+                    std::span<const replication::Write> writes) {
+  while (!writes.empty()) {
+    const std::size_t count = std::min(writes.size(), replication::kMaxCommitWrites);
+    WITAN_DO(replica.commit(replication::DatabaseName::agents, scope, writes.first(count)));
+    writes = writes.subspan(count);
+  }
+  return okStatus();
+}
+
 std::vector<std::string> hostsAmong(replication::Space& space, std::string_view agentId,
                                     std::span<const std::string> devices) {
   std::vector<std::string> out;

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "replication/space.h"
+#include "replication/local_replica.h"
 
 namespace witan::agents {
 
@@ -40,6 +40,10 @@ Result<std::vector<replication::Write>> unhostingAllBut(replication::Space& spac
 // Both, for a device that runs the agents `here` and no others. Errors: as hostingWrites.
 Result<std::vector<replication::Write>> namingWrites(replication::Space& space, std::string_view device,
                                                      const std::set<std::string, std::less<>>& here);
+
+// Of more agents than one commit has room for, too. Errors: of the replica.
+Status commitNaming(replication::LocalReplica& replica, const std::string& scope,
+                    std::span<const replication::Write> writes);
 
 // Those of `devices` that host the agent by record. O(devices).
 std::vector<std::string> hostsAmong(replication::Space& space, std::string_view agentId,

@@ -284,5 +284,30 @@ TEST(AgentHost, OfTwoConnectedDevicesOneRunsAWake) {
   EXPECT_EQ(a->effects(DatabaseName::journal).size(), 1u);
 }
 
+// A commit has room for 4,096 writes.
+TEST(AgentHost, ADeviceHostsMoreAgentsThanACommitHasRoomFor) {
+  class Idle final : public Agent {
+   public:
+    explicit Idle(std::size_t number) {
+      spec_.id = concat("idle-", number), spec_.version = "1", spec_.what = "does nothing", spec_.category = "office";
+      spec_.subscriptions = {onEntries("request")};
+    }
+    const AgentSpec& spec() const override { return spec_; }
+    Turn step(const json::value&, const Input&) const override { return {nullptr, {}, Finish{}}; }
+
+   private:
+    AgentSpec spec_;
+  };
+  std::vector<std::unique_ptr<Idle>> idle;
+  std::vector<const Agent*> all;
+  for (std::size_t i = 0; i < replication::kMaxCommitWrites + 4; ++i)
+    all.push_back(idle.emplace_back(std::make_unique<Idle>(i)).get());
+  HostRig rig("a", all);
+  const Status opened = rig.open();
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  EXPECT_EQ(hostsAmong(rig.device().agents(), "idle-4099", std::vector<std::string>{"a", "b"}),
+            std::vector<std::string>{"a"});
+}
+
 }  // namespace
 }  // namespace witan::agents::host_devices_test

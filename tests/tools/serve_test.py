@@ -315,6 +315,10 @@ def works_in_memory():
         while not filed():
             assert time.monotonic() < end and dev.poll() is None, dev.stderr.read()
             time.sleep(0.1)
+        shown = lambda: subprocess.run([WITAN, "agent", "show", "clinic-care-plan", "--dir", place, "--json"], capture_output=True, text=True)
+        while "wants to walk more" not in shown().stdout:  # one of them learns
+            assert time.monotonic() < end, shown()
+            time.sleep(0.1)
     finally:
         dev.send_signal(signal.SIGINT)
         _, said = dev.communicate(timeout=30)
