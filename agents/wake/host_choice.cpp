@@ -13,6 +13,7 @@ using replication::Kind;
 namespace {
 
 constexpr std::string_view kLinks = "hosts/";
+constexpr std::size_t kNamedAtOnce = 512;  // links of the longest ids that a commit has room for
 
 // The ids together may be longer than a key.
 std::string linkKeys(std::string_view agentId, std::string_view device) {
@@ -113,7 +114,7 @@ Result<std::vector<replication::Write>> namingWrites(replication::Space& space, 
 Status commitNaming(replication::LocalReplica& replica, const std::string& scope,
                     std::span<const replication::Write> writes) {
   while (!writes.empty()) {
-    const std::size_t count = std::min(writes.size(), replication::kMaxCommitWrites);
+    const std::size_t count = std::min(writes.size(), kNamedAtOnce);
     WITAN_DO(replica.commit(replication::DatabaseName::agents, scope, writes.first(count)));
     writes = writes.subspan(count);
   }

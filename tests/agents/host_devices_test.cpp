@@ -284,7 +284,7 @@ TEST(AgentHost, OfTwoConnectedDevicesOneRunsAWake) {
   EXPECT_EQ(a->effects(DatabaseName::journal).size(), 1u);
 }
 
-// A commit has room for 4,096 writes.
+// A commit has room for 4,096 writes, and for fewer bytes than these have.
 TEST(AgentHost, ADeviceHostsMoreAgentsThanACommitHasRoomFor) {
   class Idle final : public Agent {
    public:
