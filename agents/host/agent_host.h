@@ -124,6 +124,7 @@ class AgentHost final : saga::SagaEnvironment {
   std::string policyEpoch() const { return gate_.epoch(); }
 
   saga::SagaEngine& sagas() { return sagas_; }
+  Compactor& memory() { return memory_; }
   std::uint64_t heldChanges() const { return sagas_.rows().heldChanges(); }
   const WakeCenter& wakes() const { return wakes_; }
   const HostCounters& counters() const { return counters_; }
