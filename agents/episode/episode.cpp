@@ -585,7 +585,10 @@ Status Episode::observed(std::string_view span, Observation given) {
   if (given.ok)
     if (const Status form = checkValue(given.content, "the answer", {.bytes = kMaxObservationBytes}); !form.ok())
       given = {false, {}, "tool-error: " + form.error().message, given.tokens, given.seconds};
-  json::object body{{"ok", given.ok}};
+  json::object body;
+  if (!judgeAnswer(*call, given.ok, given.content, body))
+    given.ok = false, given.error = concat(textAt(body, "withheld"), ": ", textAt(body, "why"));
+  body["ok"] = given.ok;
   if (given.ok)
     body["content"] = std::move(given.content);
   else
@@ -607,6 +610,25 @@ Status Episode::observed(std::string_view span, Observation given) {
   return okStatus();
 }
 
+// As recorded, of an answer that is read back: it was judged when it came.
+bool Episode::judgeAnswer(const Call& call, bool good, json::value& content, json::object& body) const {
+  if (beginning_.rules < 7) return true;
+  if (entries_.size() < recorded_.size()) {
+    const json::object& was = recorded_[entries_.size()].body;
+    for (const char* name : {"redacted", "why", "withheld"})
+      if (const json::value* said = was.if_contains(name)) body[name] = *said;
+    return true;  // what is fed is what was told
+  }
+  if (!good) return true;
+  AnswerVerdict verdict = gate_->judgeAnswer(requestOf(call), content);
+  if (verdict.passes && !verdict.instead) return true;
+  body["why"] = shortText(verdict.why);
+  if (!verdict.passes) return body["withheld"] = shortText(verdict.token), false;
+  body["redacted"] = true;
+  content = *std::move(verdict.instead);
+  return true;
+}
+
 Status Episode::outcome(const OperationId& operation, OperationOutcome outcome, const json::value& result,
                         std::int64_t seconds) {
   WITAN_TRY(call, openCall(actions_, operation.hex()));
@@ -615,7 +637,14 @@ Status Episode::outcome(const OperationId& operation, OperationOutcome outcome, 
   if (const Status form = checkValue(result, "the result", {.bytes = kMaxObservationBytes}); !form.ok())
     kept = json::object{{"omitted", shortText(form.error().message)}};
   const bool waits = kept.is_object() && kept.get_object().contains("waiting");
-  json::object body{{"outcome", enumName(outcome)}, {"result", std::move(kept)}};
+  json::object body;
+  // It has happened; what came of it is not what the policy wants to come of it.
+  if (!judgeAnswer(*call, outcome == OperationOutcome::applied, kept, body)) {
+    outcome = OperationOutcome::failed;
+    kept = json::object{{"applied", true}, {"error", concat(textAt(body, "withheld"), ": ", textAt(body, "why"))}};
+  }
+  body["outcome"] = enumName(outcome);
+  body["result"] = std::move(kept);
   if (beginning_.rules >= 6 && seconds > 0) {
     body["seconds"] = seconds;
     const Budget more{0, 0, std::max<std::int64_t>(seconds - call->cost.seconds, 0)};

@@ -63,6 +63,10 @@ std::optional<Capability> common(const Capability& a, const Capability& b) {
   };
   Capability made{isNarrower ? a.resource : b.resource, std::min(a.uses, b.uses), both(a.targets, b.targets, true),
                   both(a.locales, b.locales, false)};
+  const auto slower = [](const Omittable<std::int64_t>& x, const Omittable<std::int64_t>& y) {
+    return x && y ? std::min(*x, *y) : x ? x : y;
+  };
+  made.perHour = slower(a.perHour, b.perHour), made.perDay = slower(a.perDay, b.perDay);
   const bool none = (made.targets.empty() && !(a.targets.empty() && b.targets.empty())) ||
                     (made.locales.empty() && !(a.locales.empty() && b.locales.empty())) || made.uses == 0;
   return none ? std::nullopt : std::optional(std::move(made));
@@ -105,10 +109,22 @@ Status narrowToGraph(episode::Beginning& beginning) {
 
 }  // namespace
 
+namespace {
+
+HostOptions withGate(HostOptions options, const episode::Gate& gate) {
+  if (!options.wake.barred)
+    options.wake.barred = [&gate](const AgentSpec& spec, WakeReason reason) {
+      return gate.barred(spec.id, spec.category, enumName(reason));
+    };
+  return options;
+}
+
+}  // namespace
+
 AgentHost::AgentHost(LocalReplica& replica, const episode::Gate& gate, HostOptions options)
     : replica_(replica),
       gate_(gate),
-      options_(std::move(options)),
+      options_(withGate(std::move(options), gate)),
       wakes_(replica, options_.wake),
       sagas_(replica, *this, options_.saga),
       memory_(replica, {.scope = options_.wake.scope}),
@@ -218,8 +234,9 @@ bool AgentHost::comesAgain(const WakeRunBody& run) const {
 // What graphs wait for is looked at again when something has arrived. One that has been taken back waits for nobody.
 Status AgentHost::takeActivations(Now now) {
   WITAN_TRY(records, space());
-  if (activationsSeen_ == records->changes()) return okStatus();
-  activationsSeen_ = records->changes();
+  bool news = std::exchange(activationsLeft_, false);
+  if (activations_.look(*records, [&](const Record&) { news = true; })) news = true;
+  if (!news) return okStatus();
   std::set<RunKey> wanted;
   for (const std::string& name : records->keys(Kind::activation)) {
     WITAN_TRY(versions, records->versions(Kind::activation, name));
@@ -231,7 +248,7 @@ Status AgentHost::takeActivations(Now now) {
       wanted.insert(job->key());
       if (!agents_.contains(body->agentId)) continue;
       WITAN_TRY(taken, wakes_.activation(*body, now));
-      if (!taken) activationsSeen_.reset();
+      if (!taken) activationsLeft_ = true;
     }
   }
   std::vector<RunKey> gone;
@@ -391,7 +408,7 @@ Status AgentHost::startRun(WakeJob job, Now now) {
     return wakes_.ended(key, WakeStatus::failedTerminal, "this device has no such agent", now);
   if (isFold(job) && !foldOf(job))
     return wakes_.ended(key, WakeStatus::completed, "its memory was folded meanwhile", now);
-  WITAN_TRY(waits, waitsForNextDay(job, now));
+  WITAN_TRY(waits, waitsForBudget(job, agent->second->spec(), now));
   if (waits) return okStatus();
   bool resumed = false;
   auto started = episodeFor(*agent->second, job, now, resumed);
@@ -425,6 +442,9 @@ Result<Episode> AgentHost::episodeFor(const Agent& agent, const WakeJob& job, No
   WITAN_TRY(input, inputFor(agent, job, now));
   WITAN_TRY(beginning, episode::beginningOf(agent.spec(), tools_, job.key(), replica_.device(), std::move(input)));
   WITAN_DO(narrowToStanding(beginning.grant.budget, beginning.input));
+  if (const auto known = knownBy(job.agentId); known.ok())
+    narrowToRates(beginning.grant.capabilities,
+                  ratesLeft(agent.spec().capabilities, *known, standingHour(now.wall)));
   if (job.reason == WakeReason::graph) WITAN_DO(narrowToGraph(beginning));
   return Episode::begin(agent, gate_, std::move(beginning));
 }
