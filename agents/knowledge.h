@@ -53,7 +53,7 @@ struct Knowledge {
   Omittable<Uses> used = {};
   WITAN_MEMBERS(Knowledge, facts, goals, scores, costs, spent, used)
   static constexpr std::size_t required = 0;
-  friend bool operator==(const Knowledge&, const Knowledge&) = default;
+  friend bool operator==(const Knowledge& a, const Knowledge& b) { return toJson(a) == toJson(b); }
 };
 
 // Facts: both; goals: the further progress; scores: the lower; costs: the dearer; what a device spent: the most that is

@@ -45,7 +45,7 @@ struct OperationRule {
 
   WITAN_MEMBERS(OperationRule, name, allow, mask, excess, inference, confirm, requireHuman, secrets, answer, ensure)
   static constexpr std::size_t required = 2;
-  friend bool operator==(const OperationRule&, const OperationRule&) = default;
+  friend bool operator==(const OperationRule& a, const OperationRule& b) { return toJson(a) == toJson(b); }
 };
 
 // Where data leaves the hands of an agent: a model's endpoint, a tool server, another cluster.
@@ -79,7 +79,7 @@ struct Grant {
 
   WITAN_MEMBERS(Grant, agent, category, locales, tools, boundaries, scopes, models, wakes)
   static constexpr std::size_t required = 4;
-  friend bool operator==(const Grant&, const Grant&) = default;
+  friend bool operator==(const Grant& a, const Grant& b) { return toJson(a) == toJson(b); }
 };
 
 struct Policy {
