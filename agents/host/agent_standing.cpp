@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "agents/host/agent_host.h"
-#include "base/mutant.h"
 
 namespace witan::agents {
 
@@ -27,7 +26,7 @@ Result<bool> AgentHost::waitsForBudget(const WakeJob& job, const AgentSpec& spec
   if (spent.empty()) {
     const auto left = ratesLeft(spec.capabilities, *known, standingHour(now.wall));
     const auto none = std::ranges::find_if(left, [](const auto& one) { return one.second == 0; });
-    if (none == left.end() || mutated("forgetRates")) return false;
+    if (none == left.end()) return false;
     const std::string cause = concat("the rate of ", none->first, " is used up");
     if (std::exchange(spentOn_[job.agentId], standingHour(now.wall)) != standingHour(now.wall))
       out_.notices.push_back({"needsAttention", concat(job.agentId, ": ", cause, "; its wakes wait")});

@@ -187,7 +187,7 @@ PolicyVerdict Monitor::checkAnswer(std::string_view boundary, std::string_view o
   if (found == at->second.operations.end()) return out;
   const OperationEntry& rule = found->second;
   json::value seen = answer;
-  if (rule.answer && !conforms(*rule.answer, answer) && !mutated("tellEverything")) {
+  if (rule.answer && !conforms(*rule.answer, answer)) {
     Projection projection = project(*rule.answer, answer);
     const std::string beyond = projection.leftOut.words();
     if (rule.rule->excess == Excess::block || answer.kind() != projection.payload.kind())
@@ -195,7 +195,7 @@ PolicyVerdict Monitor::checkAnswer(std::string_view boundary, std::string_view o
     seen = std::move(projection.payload);
     out.kind = VerdictKind::redact, out.witness = "left out: " + beyond;
   }
-  if (rule.ensure && !mutated("forgetPostCondition"))
+  if (rule.ensure)
     if (const Status holds = rule.ensure->check(seen); !holds.ok())
       return refusal(PolicyToken::postcondition_failed,
                      concat("the answer of ", boundary, ", ", operation, " is not as it must be: ",
@@ -207,7 +207,7 @@ PolicyVerdict Monitor::checkAnswer(std::string_view boundary, std::string_view o
 std::string Monitor::barred(std::string_view agent, std::string_view category, std::string_view reason) const {
   const auto at = grants_.find({agent, category});
   const auto* wakes = at == grants_.end() ? nullptr : &at->second.grant->wakes;
-  if (wakes == nullptr || !*wakes || among(**wakes, reason) || mutated("wakeWhomever")) return {};
+  if (wakes == nullptr || !*wakes || among(**wakes, reason)) return {};
   return concat("policy ", inQuotes(policy_->name), " ", policy_->version, " lets no ", reason, " wake it");
 }
 

@@ -253,13 +253,13 @@ TEST(Rates, AreCountedByResourceHourAndDay) {
 }
 
 TEST(Rates, StandInAgentFiles) {
-  const std::string head = "id = \"clerk\"\nmind = \"m.step\"\nentries = [\"note\"]\nauthors = \"people\"\n";
+  const std::string head = "id = \"clerk\"\nwhat = \"works\"\nmind = \"m.step\"\nentries = [\"note\"]\nauthors = \"people\"\n";
   const auto file = readAgentFile(head + "[[tools]]\nname = \"mail.send\"\nperHour = 2\n", "clerk.agent.toml");
   ASSERT_TRUE(file.ok()) << file.error().message;
   EXPECT_EQ(file->tools[0].perHour, 2);
   EXPECT_EQ(file->authors, Authors::people);
   EXPECT_FALSE(readAgentFile(head + "[[tools]]\nname = \"mail.send\"\nperDay = 0\n", "clerk.agent.toml").ok());
-  EXPECT_FALSE(readAgentFile("id = \"c\"\nmind = \"m.step\"\nauthors = \"cats\"\n", "c.agent.toml").ok());
+  EXPECT_FALSE(readAgentFile("id = \"c\"\nwhat = \"w\"\nmind = \"m.step\"\nauthors = \"cats\"\n", "c.agent.toml").ok());
 }
 
 // --- what may wake an agent (seed 003, 3.5)
@@ -275,6 +275,7 @@ locales = ["device"]
 agent = "postman"
 category = "post"
 locales = ["device"]
+tools = []
 wakes = ["user"]
 )";
   const DeviceGate gate = gateOf(policy);
