@@ -41,9 +41,9 @@ struct GateVerdict {
 // What an answer may tell an agent.
 struct AnswerVerdict {
   bool passes = true;
-  std::string token = {};                     // of one that does not pass
-  std::string why = {};                       // in words, without values of the answer
-  std::optional<json::value> instead = {};    // what it may see of it; none: all
+  std::string token = {};                   // of one that does not pass
+  std::string why = {};                     // in words, without values of the answer
+  std::optional<json::value> instead = {};  // what it may see of it; none: all
 };
 
 class Gate {

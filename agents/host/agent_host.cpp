@@ -443,8 +443,7 @@ Result<Episode> AgentHost::episodeFor(const Agent& agent, const WakeJob& job, No
   WITAN_TRY(beginning, episode::beginningOf(agent.spec(), tools_, job.key(), replica_.device(), std::move(input)));
   WITAN_DO(narrowToStanding(beginning.grant.budget, beginning.input));
   if (const auto known = knownBy(job.agentId); known.ok())
-    narrowToRates(beginning.grant.capabilities,
-                  ratesLeft(agent.spec().capabilities, *known, standingHour(now.wall)));
+    narrowToRates(beginning.grant.capabilities, ratesLeft(agent.spec().capabilities, *known, standingHour(now.wall)));
   if (job.reason == WakeReason::graph) WITAN_DO(narrowToGraph(beginning));
   return Episode::begin(agent, gate_, std::move(beginning));
 }

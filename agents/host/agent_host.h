@@ -236,8 +236,8 @@ class AgentHost final : saga::SagaEnvironment {
   std::map<OperationId, bool> graphEffects_;              // under way: whether each had been carried out before
   std::vector<EffectOutcome> effectOutcomes_;
   replication::Arrivals activations_{replication::Kind::activation};
-  bool activationsLeft_ = true;                   // some were not looked at, or found no room
-  std::int64_t nextFoldMs_ = 0;                   // when threads of memory are looked at again
+  bool activationsLeft_ = true;  // some were not looked at, or found no room
+  std::int64_t nextFoldMs_ = 0;  // when threads of memory are looked at again
   HostEffects out_;
   HostCounters counters_;
   std::optional<Failure> lastFailure_;

@@ -52,8 +52,8 @@ std::map<std::string, std::int64_t> ratesLeft(std::span<const Capability> capabi
                                               const std::string& hour);
 // A run uses none of them more often than that. A family counts as a whole, and so does what is narrower than it.
 void narrowToRates(std::vector<Capability>& granted, const std::map<std::string, std::int64_t>& left);
-// What the device has used in the hour, and now `count` uses of `granted`, as far as the declared capabilities give that
-// a rate.
+// What the device has used in the hour, and now `count` uses of `granted`, as far as the declared capabilities give
+// that a rate.
 void countUses(Knowledge& known, const std::string& hour, const std::string& device,
                std::span<const Capability> declared, const std::string& granted, std::int64_t count);
 

@@ -56,8 +56,12 @@ Result<Monitor> Monitor::compile(Policy given) {
   }
   for (const Grant& grant : monitor.policy_->grant) {
     GrantEntry& entry = monitor.grants_[{grant.agent, grant.category}];
-    entry = {sortedViews(grant.tools), sortedViews(grant.boundaries), sortedViews(grant.scopes),
-             sortedViews(grant.locales), grant.models, &grant};
+    entry = {sortedViews(grant.tools),
+             sortedViews(grant.boundaries),
+             sortedViews(grant.scopes),
+             sortedViews(grant.locales),
+             grant.models,
+             &grant};
     std::ranges::sort(entry.models);
   }
   return monitor;
@@ -197,9 +201,8 @@ PolicyVerdict Monitor::checkAnswer(std::string_view boundary, std::string_view o
   }
   if (rule.ensure)
     if (const Status holds = rule.ensure->check(seen); !holds.ok())
-      return refusal(PolicyToken::postcondition_failed,
-                     concat("the answer of ", boundary, ", ", operation, " is not as it must be: ",
-                            holds.error().message));
+      return refusal(PolicyToken::postcondition_failed, concat("the answer of ", boundary, ", ", operation,
+                                                               " is not as it must be: ", holds.error().message));
   if (out.kind == VerdictKind::redact) out.projected = std::move(seen);
   return out;
 }

@@ -67,7 +67,8 @@ void reduceAtEnd(AgentState& state, const WakeJob& job, WakeStatus status) {
     schedule.firedThrough = std::max(schedule.firedThrough, static_cast<std::uint64_t>(job.scheduledAtMs));
     if (schedule.nextWakeAt && *schedule.nextWakeAt <= schedule.firedThrough) schedule.nextWakeAt.reset();
   } else if (auto& timers = state.schedule.timers;
-             job.reason == WakeReason::timer && (timers.size() < replication::kMaxTimers || timers.contains(job.subject))) {
+             job.reason == WakeReason::timer &&
+             (timers.size() < replication::kMaxTimers || timers.contains(job.subject))) {
     // Not the greatest: a clock that was ahead for a while would silence the timer until then.
     timers[job.subject].firedThrough = static_cast<std::uint64_t>(std::max<std::int64_t>(0, job.scheduledAtMs));
   }

@@ -119,7 +119,7 @@ class WakeCenter {
  private:
   struct Registered {
     const AgentSpec* spec = nullptr;
-    std::map<std::string, std::int64_t> seen;  // timers: the multiple that was seen to last
+    std::map<std::string, std::int64_t> seen;                            // timers: the multiple that was seen to last
     std::map<std::string, replication::TimerState, std::less<>> timers;  // of its state
     std::optional<std::int64_t> dueMs;                                   // its next timer, as it stands in due_
     bool asleep = false;                                                 // for good: no timer wakes it
@@ -127,7 +127,7 @@ class WakeCenter {
     std::optional<std::int64_t> lastSelfMs;
     std::set<std::string, std::less<>> ownChanges;        // subscriptions that want the agent's own changes
     std::map<std::string, Authors, std::less<>> authors;  // of subscriptions that do not want everyone's
-    std::vector<std::string> hosts;                 // ranked; empty: whoever can
+    std::vector<std::string> hosts;                       // ranked; empty: whoever can
   };
   struct Intake {  // one space
     std::vector<replication::BatchEvent> waiting;
@@ -201,9 +201,9 @@ class WakeCenter {
   std::map<std::string, Intake> intake_;
   std::map<std::string, Missed, std::less<>> missed_;  // by agent
   replication::Arrivals states_{replication::Kind::agentState}, links_{replication::Kind::link};
-  bool allChanged_ = true;                                // of every agent its hosts and its state
-  std::set<std::pair<std::int64_t, std::string>> due_;    // agents with timers, by wall time
-  std::int64_t tickedMs_ = 0;                             // wall time of the last tick
+  bool allChanged_ = true;                              // of every agent its hosts and its state
+  std::set<std::pair<std::int64_t, std::string>> due_;  // agents with timers, by wall time
+  std::int64_t tickedMs_ = 0;                           // wall time of the last tick
   std::optional<RunKey> sweptTo_;
   std::set<std::pair<std::int64_t, RunKey>> unclaimed_;  // wakes that wait here: when it is to be said that they do
   std::map<RunKey, std::int64_t> orphans_;               // started, without a job here: since when

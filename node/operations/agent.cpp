@@ -72,7 +72,8 @@ Status apply(const AgentSetRequest& request, AgentState& state, const std::strin
     const auto every = static_cast<std::int64_t>(std::min(everyMs, kMaxStateCounter));
     if (every != 0) WITAN_DO(agents::checkTimer(every));
     TimerState& timer = state.schedule.timers[name];
-    if (timer.version == 0 || timer.everyMs != everyMs) timer = {timer.firedThrough, everyMs, timer.version + 1, writer};
+    if (timer.version == 0 || timer.everyMs != everyMs)
+      timer = {timer.firedThrough, everyMs, timer.version + 1, writer};
     if (state.schedule.timers.size() > kMaxTimers) return invalid(concat("more than ", kMaxTimers, " timers"));
   }
   for (const auto& [name, value] : request.slots.value_or(json::object())) {

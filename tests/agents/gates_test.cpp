@@ -13,8 +13,8 @@ namespace {
 
 using namespace test;
 using episode::contentsOf;
-using episode::Episode;
 using episode::EntryKind;
+using episode::Episode;
 using episode::lastOf;
 using episode::looking;
 using episode::planning;
@@ -37,11 +37,13 @@ locales = ["us"]
 [[boundary.operation]]
 name = "ask"
 allow = ["q"]
-)" + rule + R"(
+)" + rule +
+         R"(
 [[boundary.operation]]
 name = "put"
 allow = ["id", "n"]
-)" + rule + R"(
+)" + rule +
+         R"(
 [[grant]]
 agent = "script"
 category = "toys"
@@ -131,8 +133,7 @@ TEST(AnswerGate, AResultThatBreaksItsPostConditionFailsTheActionAndWhatBuildsOnI
   episode::settle(*lab.run);
   const auto effects = lab.run->takeEffects();
   ASSERT_THAT(effects, SizeIs(2));
-  ASSERT_TRUE(
-      lab.run->outcome(*effects[0].operation(), OperationOutcome::applied, json::object{{"value", -1}}).ok());
+  ASSERT_TRUE(lab.run->outcome(*effects[0].operation(), OperationOutcome::applied, json::object{{"value", -1}}).ok());
   const json::array& results = lab.agent.told.back().content.get_array();
   ASSERT_THAT(results, SizeIs(2));
   EXPECT_EQ(results[0].at("outcome").as_string(), "failed");
@@ -253,7 +254,8 @@ TEST(Rates, AreCountedByResourceHourAndDay) {
 }
 
 TEST(Rates, StandInAgentFiles) {
-  const std::string head = "id = \"clerk\"\nwhat = \"works\"\nmind = \"m.step\"\nentries = [\"note\"]\nauthors = \"people\"\n";
+  const std::string head =
+      "id = \"clerk\"\nwhat = \"works\"\nmind = \"m.step\"\nentries = [\"note\"]\nauthors = \"people\"\n";
   const auto file = readAgentFile(head + "[[tools]]\nname = \"mail.send\"\nperHour = 2\n", "clerk.agent.toml");
   ASSERT_TRUE(file.ok()) << file.error().message;
   EXPECT_EQ(file->tools[0].perHour, 2);

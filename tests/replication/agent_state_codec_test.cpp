@@ -187,7 +187,9 @@ TEST(AgentStateCodec, OnlyTheShortestFormIsRead) {
   EXPECT_THAT(errorOf("400f00"), HasSubstr("unknown kind"));
   EXPECT_EQ(errorOf("804001"), "");  // interactive
   EXPECT_THAT(errorOf("804002"), HasSubstr("unknown mode"));
-  EXPECT_EQ(errorOf("8080010100740700" "00"), "");  // timer t, fired through 7
+  EXPECT_EQ(errorOf("8080010100740700"
+                    "00"),
+            "");  // timer t, fired through 7
   EXPECT_THAT(errorOf("808001010074070100"), HasSubstr("set by nobody"));
   EXPECT_THAT(errorOf("8080010200740000000074000000"), HasSubstr("out of order"));
   EXPECT_EQ(errorOf("80100201004207"), "");  // one processed counter, of B
