@@ -517,9 +517,12 @@ Status WakeCenter::giveUpAbandoned(Now now) {
   if (now.ms < nextOrphanScanMs_) return okStatus();
   nextOrphanScanMs_ = now.ms + std::max<std::int64_t>(1, options_.abandonMs / 4);
   WITAN_TRY(runs, space());
-  WITAN_TRY(known, knownRuns(*runs));
   std::map<RunKey, std::int64_t> orphans;
-  for (const KnownRun& run : known) {
+  for (const std::string& name : runs->keys(Kind::wakeRun)) {  // one after the other: there may be very many
+    const auto key = RunKey::parse(name);
+    if (!key.ok()) continue;
+    WITAN_TRY(view, runView(*runs, *key));
+    const KnownRun run{*key, std::move(view)};
     if (!run.view.run || replication::isTerminal(run.view.run->body.status) || queue_.find(run.key)) continue;
     const std::string starter(replication::deviceOf(run.view.run->dot.host));
     if (starter != replica_.device() && live_.contains(starter)) continue;
