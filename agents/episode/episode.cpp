@@ -610,25 +610,6 @@ Status Episode::observed(std::string_view span, Observation given) {
   return okStatus();
 }
 
-// As recorded, of an answer that is read back: it was judged when it came.
-bool Episode::judgeAnswer(const Call& call, bool good, json::value& content, json::object& body) const {
-  if (beginning_.rules < 7) return true;
-  if (entries_.size() < recorded_.size()) {
-    const json::object& was = recorded_[entries_.size()].body;
-    for (const char* name : {"redacted", "why", "withheld"})
-      if (const json::value* said = was.if_contains(name)) body[name] = *said;
-    return true;  // what is fed is what was told
-  }
-  if (!good) return true;
-  AnswerVerdict verdict = gate_->judgeAnswer(requestOf(call), content);
-  if (verdict.passes && !verdict.instead) return true;
-  body["why"] = shortText(verdict.why);
-  if (!verdict.passes) return body["withheld"] = shortText(verdict.token), false;
-  body["redacted"] = true;
-  content = *std::move(verdict.instead);
-  return true;
-}
-
 Status Episode::outcome(const OperationId& operation, OperationOutcome outcome, const json::value& result,
                         std::int64_t seconds) {
   WITAN_TRY(call, openCall(actions_, operation.hex()));
