@@ -39,7 +39,10 @@ struct Capability {
   std::vector<std::string> locales;  // where it may be used; empty: anywhere
   Omittable<std::int64_t> access;    // seed 002: 0 none, 1 to look, 2 to change; none: 2
   Omittable<bool> execute;           // also what executes code (ToolInfo::execute); none: no
-  WITAN_MEMBERS(Capability, resource, uses, targets, locales, access, execute)
+  // Rates, on all devices together, by the clock's hours and days (UTC): a run begins with what is left, and while
+  // nothing is left it waits (agents/host/standing.h).
+  Omittable<std::int64_t> perHour = {}, perDay = {};
+  WITAN_MEMBERS(Capability, resource, uses, targets, locales, access, execute, perHour, perDay)
   friend bool operator==(const Capability& a, const Capability& b) { return toJson(a) == toJson(b); }
 };
 
@@ -48,12 +51,16 @@ struct Budget {
   WITAN_DECLARED(Budget, (std::int64_t, steps, 20), (std::int64_t, tokens, 10'000), (std::int64_t, seconds, 3'600))
 };
 
+// Whose changes wake an agent: what people wrote, what runs of agents did, or both.
+WITAN_ENUM(Authors, anyone, people, agents)
+
 struct SubscriptionSpec {
   std::string id;
   std::string scope;  // of the batches; empty: any
   replication::TokenPredicate tokens;
   replication::EntityPredicate entities;  // none: true
   bool ownChanges = false;                // whether changes by the agent's own runs wake it too
+  Authors authors = Authors::anyone;
 };
 
 // Wakes once for each key of `field` that takes `value` in a ledger of `domain`, on the devices that keep it: the run
@@ -65,7 +72,8 @@ struct LedgerSpec {
   std::string value;  // a text: "VERIFIED"; empty of what has begun
 };
 
-// Wakes at every multiple of `everyMs` since 1970, wall time; of several that were missed only the last one runs.
+// Wakes at every multiple of `everyMs` since 1970, wall time; of several that were missed only the last one runs. The
+// agent's state may set another interval, and knows what has fired (replication/records/agent_state.h).
 struct TimerSpec {
   std::string id;
   std::int64_t everyMs = 0;

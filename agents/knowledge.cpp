@@ -67,6 +67,14 @@ void join(Knowledge& into, const Knowledge& other) {
   for (const auto& [day, devices] : other.spent)
     for (const auto& [device, usages] : devices) joinUsages(into.spent[day][device], usages);
   while (into.spent.size() > kMaxDays) into.spent.erase(into.spent.begin());
+  for (const auto& [hour, devices] : other.used.value_or(Knowledge::Uses()))
+    for (const auto& [device, uses] : devices)
+      for (const auto& [resource, count] : uses) {
+        if (!into.used) into.used.emplace();
+        std::int64_t& mine = (*into.used)[hour][device][resource];
+        mine = std::max(mine, count);
+      }
+  while (into.used && into.used->size() > kMaxHours) into.used->erase(into.used->begin());
 }
 
 Result<Knowledge> knowledgeIn(std::string_view slot) {

@@ -27,6 +27,7 @@ inline constexpr std::size_t kMaxFacts = 500, kMaxFactBytes = 64 * 1024;  // mor
 inline constexpr std::size_t kMaxGoals = 100;
 inline constexpr std::size_t kMaxScores = 300;  // of goal types and tools
 inline constexpr std::size_t kMaxDays = 8;      // of what was spent: the newest
+inline constexpr std::size_t kMaxHours = 25;    // of what capabilities were used: the newest
 inline constexpr std::size_t kMaxKnowledgeBytes = 96 * 1024;
 
 using Fact = decision::Fact<decision::RunTime>;
@@ -47,9 +48,12 @@ struct Knowledge {
   std::vector<ToolScore> scores;  // sorted by goal type and tool
   std::map<std::string, decision::CostEstimate<decision::RunTime>> costs;
   std::map<std::string, std::map<std::string, Usages>> spent;  // by day ("2026-03-23") and device
-  WITAN_MEMBERS(Knowledge, facts, goals, scores, costs, spent)
+  // How often capabilities with a rate were used: by hour ("2026-03-23T14"), device and resource.
+  using Uses = std::map<std::string, std::map<std::string, std::map<std::string, std::int64_t>>>;
+  Omittable<Uses> used = {};
+  WITAN_MEMBERS(Knowledge, facts, goals, scores, costs, spent, used)
   static constexpr std::size_t required = 0;
-  friend bool operator==(const Knowledge&, const Knowledge&) = default;
+  friend bool operator==(const Knowledge& a, const Knowledge& b) { return toJson(a) == toJson(b); }
 };
 
 // Facts: both; goals: the further progress; scores: the lower; costs: the dearer; what a device spent: the most that is

@@ -4,6 +4,8 @@
 //   witan_agents_bench inbox [--items N] [--dir DIR]                 the first page of an inbox
 //
 // `hosted`: each agent is spoken to N times and remembers; then the process opens the stores anew, and wakes one agent.
+// With --turns 0 it only does the latter, on a folder that is there: the memory of a process that was just started. The
+// stores are as a node has them.
 // `inbox`: approvals that wait; what a page needs: the index brought up to date, and the first hundred items read.
 // One line of JSON.
 #include <filesystem>
@@ -14,6 +16,7 @@
 #include "agents/entry_agent.h"
 #include "agents/host/agent_host.h"
 #include "bench/saga_device.h"
+#include "node/data_dir/replica_store.h"
 #include "node/inbox/inbox_index.h"
 #include "replication/records/record_views.h"
 #include "replication/records/record_write.h"
@@ -48,7 +51,7 @@ Now at(std::int64_t ms) { return {Time{(kBeginMs + ms) * 1000}, ms}; }
 
 struct Hosted {
   Hosted(const std::string& dir, const std::vector<std::unique_ptr<Friend>>& friends)
-      : device(bench::openSagaDevice(dir)), host(*device.replica, gate, {}) {
+      : device(bench::openSagaDevice(dir, node::kReplicaStore)), host(*device.replica, gate, {}) {
     std::vector<const agents::Agent*> all;
     for (const auto& one : friends) all.push_back(one.get());
     must(host.load(all, at(0)), "load");
@@ -72,11 +75,11 @@ struct Hosted {
 int hosted(const bench::Arguments& arguments) {
   const std::size_t count = arguments.number("--agents", 10'000), turns = arguments.number("--turns", 3);
   const std::string dir = arguments.text("--dir", "agents-bench");
-  std::filesystem::remove_all(dir);
+  if (turns > 0) std::filesystem::remove_all(dir);
   std::vector<std::unique_ptr<Friend>> friends;
   for (std::size_t i = 0; i < count; ++i) friends.push_back(std::make_unique<Friend>(concat("friend-", i)));
-  double seconds = 0;
-  {
+  double seconds = 1;
+  if (turns > 0) {
     Hosted home(dir, friends);
     const bench::Stopwatch watch;
     const std::string words(200, 'w');

@@ -18,9 +18,8 @@ struct SagaDevice {
   std::unique_ptr<replication::LocalReplica> replica;
 };
 
-inline SagaDevice openSagaDevice(const std::string& dir) {
+inline SagaDevice openSagaDevice(const std::string& dir, store::RocksOptions options = {}) {
   SagaDevice device;
-  store::RocksOptions options;
   options.createIfMissing = true;
   std::filesystem::create_directories(dir);
   device.journal = must(store::openRocksStore(dir + "/journal", options), "journal");

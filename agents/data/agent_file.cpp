@@ -86,6 +86,8 @@ Status check(const AgentFile& file) {
   for (const FileTool& tool : file.tools) {
     if (tool.name == file.mind) return invalid("the mind is one of its own tools");
     if (tool.uses < 1) return invalid(concat("uses of ", tool.name, " is ", tool.uses), "1 or more, or no such tool");
+    if (tool.perHour.value_or(1) < 1 || tool.perDay.value_or(1) < 1)
+      return invalid("the rate of " + tool.name + " is none", "perHour and perDay of 1 or more, or no such line");
     const bool proposes = tool.name == "propose" || tool.name == "begin";
     if (proposes && file.role.empty())
       return invalid("it may " + tool.name + " and has no role", "role = \"DOMAIN.ROLE\"");

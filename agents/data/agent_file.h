@@ -34,8 +34,9 @@ struct FileTool {
   std::int64_t uses = 100;           // in one run
   std::vector<std::string> targets;  // prefixes of the ids that it may touch
   std::vector<std::string> locales;
-  bool execute = false;  // it may be used although it executes code
-  WITAN_MEMBERS(FileTool, name, what, action, parameters, uses, targets, locales, execute)
+  bool execute = false;                               // it may be used although it executes code
+  Omittable<std::int64_t> perHour = {}, perDay = {};  // uses on all devices; more wait for the next hour
+  WITAN_MEMBERS(FileTool, name, what, action, parameters, uses, targets, locales, execute, perHour, perDay)
   static constexpr std::size_t required = 1;
 };
 
@@ -62,7 +63,8 @@ struct AgentFile {
   std::int64_t timeoutMs = 120'000;  // of its own program, for each question
   std::string role;                  // DOMAIN.ROLE: the only one that it proposes under; empty: it proposes nothing
   std::string category = "agents";
-  std::vector<std::string> entries;  // types of journal entries that wake it
+  std::vector<std::string> entries;   // types of journal entries that wake it
+  Authors authors = Authors::anyone;  // of those entries
   std::vector<FileLedger> ledgers;
   std::int64_t everyMs = 0;  // a timer; 0: none
   std::vector<FileTool> tools;
@@ -76,8 +78,8 @@ struct AgentFile {
   bool learns = false;    // it keeps facts and goals, and names goals instead of tools (AgentSpec::learns)
   std::int64_t enough = 100;  // satisfaction from which on it looks no more
   WITAN_MEMBERS(AgentFile, id, what, mind, form, prompt, program, served, environment, network, memoryMb, timeoutMs,
-                role, category, entries, ledgers, everyMs, tools, emits, budget, rounds, maxTokens, locale, remembers,
-                summaries, learns, enough)
+                role, category, entries, authors, ledgers, everyMs, tools, emits, budget, rounds, maxTokens, locale,
+                remembers, summaries, learns, enough)
   static constexpr std::size_t required = 2;
 
   bool ownProgram() const { return served || !program.empty(); }

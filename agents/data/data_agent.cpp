@@ -60,7 +60,8 @@ Result<std::unique_ptr<DataAgent>> DataAgent::make(AgentFile file, std::string v
   AgentSpec& spec = agent->spec_;
   spec.id = file.id, spec.version = std::move(version), spec.what = file.what, spec.category = file.category;
   for (const std::string& type : file.entries) spec.subscriptions.push_back(onEntries(type));
-  for (std::size_t i = 0; i < spec.subscriptions.size(); ++i) spec.subscriptions[i].id = concat("entries-", i);
+  for (std::size_t i = 0; i < spec.subscriptions.size(); ++i)
+    spec.subscriptions[i].id = concat("entries-", i), spec.subscriptions[i].authors = file.authors;
   for (const FileLedger& ledger : file.ledgers)
     spec.ledgers.push_back({concat("ledger-", spec.ledgers.size()), ledger.domain, ledger.field, ledger.value});
   if (file.everyMs > 0) spec.timers.push_back({"timer", file.everyMs});
@@ -73,6 +74,7 @@ Result<std::unique_ptr<DataAgent>> DataAgent::make(AgentFile file, std::string v
   for (const FileTool& tool : file.tools) {
     Capability& held = spec.capabilities.emplace_back(Capability{tool.name, tool.uses, tool.targets, tool.locales});
     if (tool.execute) held.execute = true;
+    held.perHour = tool.perHour, held.perDay = tool.perDay;
     WITAN_TRY(schema, parseJson(tool.parameters, {.bytes = 64 * 1024, .depth = 24}));
     WITAN_TRY(parameters, JsonValidator::compile(std::move(schema)));
     agent->tools_.emplace(tool.name, Known{tool.action ? Use::action : Use::look, std::move(parameters)});

@@ -70,6 +70,7 @@ class Context {
   // Which capability lets the call happen. Errors: unauthorised, what it is beyond.
   Result<std::size_t> admits(const Reach& call) const;
   void use(std::size_t capability) { ++used_[capability]; }
+  std::int64_t used(std::size_t capability) const { return used_[capability]; }
 
   // The part of it that a sub-episode asks for. Errors: unauthorised, naming what it does not hold or has no more of;
   // then nothing has changed. O(capabilities of both).

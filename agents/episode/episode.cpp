@@ -585,7 +585,10 @@ Status Episode::observed(std::string_view span, Observation given) {
   if (given.ok)
     if (const Status form = checkValue(given.content, "the answer", {.bytes = kMaxObservationBytes}); !form.ok())
       given = {false, {}, "tool-error: " + form.error().message, given.tokens, given.seconds};
-  json::object body{{"ok", given.ok}};
+  json::object body;
+  if (!judgeAnswer(*call, given.ok, given.content, body))
+    given.ok = false, given.error = concat(textAt(body, "withheld"), ": ", textAt(body, "why"));
+  body["ok"] = given.ok;
   if (given.ok)
     body["content"] = std::move(given.content);
   else
@@ -615,7 +618,14 @@ Status Episode::outcome(const OperationId& operation, OperationOutcome outcome, 
   if (const Status form = checkValue(result, "the result", {.bytes = kMaxObservationBytes}); !form.ok())
     kept = json::object{{"omitted", shortText(form.error().message)}};
   const bool waits = kept.is_object() && kept.get_object().contains("waiting");
-  json::object body{{"outcome", enumName(outcome)}, {"result", std::move(kept)}};
+  json::object body;
+  // It has happened; what came of it is not what the policy wants to come of it.
+  if (!judgeAnswer(*call, outcome == OperationOutcome::applied, kept, body)) {
+    outcome = OperationOutcome::failed;
+    kept = json::object{{"applied", true}, {"error", concat(textAt(body, "withheld"), ": ", textAt(body, "why"))}};
+  }
+  body["outcome"] = enumName(outcome);
+  body["result"] = std::move(kept);
   if (beginning_.rules >= 6 && seconds > 0) {
     body["seconds"] = seconds;
     const Budget more{0, 0, std::max<std::int64_t>(seconds - call->cost.seconds, 0)};

@@ -51,7 +51,8 @@ inline constexpr std::size_t kMaxTranscriptBytes = 64u << 20;
 //   4   actions that failed count as those that were denied; a question without an answer is denied as approval_expired
 //   5   the end has what the run emits into its graph
 //   6   actions are charged the time that they took
-inline constexpr std::int64_t kRules = 6;
+//   7   what answers tell is judged, and the verdict stands beside them
+inline constexpr std::int64_t kRules = 7;
 
 // The content of the first entry.
 struct Beginning {
@@ -229,6 +230,8 @@ class Episode {
   // --- one call
   Ruling rule(const Call& call);
   GateVerdict judge(const GateRequest& request, std::uint64_t entry) const;
+  // What the agent is told of a good answer, and what the transcript says of that. False: it counts as a failure.
+  bool judgeAnswer(const Call& call, bool good, json::value& content, json::object& body) const;
   void announce(Call& call, json::object body);
   bool lookFor(Call& call);
   void apply(Call& call, const GateVerdict& verdict);

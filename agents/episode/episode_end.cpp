@@ -1,4 +1,4 @@
-// The end of a run: what it comes to, and the entry that says so.
+// What answers tell; and the end of a run: what it comes to, and the entry that says so.
 #include <algorithm>
 
 #include "agents/episode/episode.h"
@@ -8,6 +8,25 @@ namespace witan::agents::episode {
 
 using replication::OperationOutcome;
 using replication::WakeStatus;
+
+// As recorded, of an answer that is read back: it was judged when it came.
+bool Episode::judgeAnswer(const Call& call, bool good, json::value& content, json::object& body) const {
+  if (beginning_.rules < 7) return true;
+  if (entries_.size() < recorded_.size()) {
+    const json::object& was = recorded_[entries_.size()].body;
+    for (const char* name : {"redacted", "why", "withheld"})
+      if (const json::value* said = was.if_contains(name)) body[name] = *said;
+    return true;  // what is fed is what was told
+  }
+  if (!good) return true;
+  AnswerVerdict verdict = gate_->judgeAnswer(requestOf(call), content);
+  if (verdict.passes && !verdict.instead) return true;
+  body["why"] = shortText(verdict.why);
+  if (!verdict.passes) return body["withheld"] = shortText(verdict.token), false;
+  body["redacted"] = true;
+  content = *std::move(verdict.instead);
+  return true;
+}
 
 void Episode::fail(std::string cause) { end(WakeStatus::failedTerminal, std::move(cause), {}); }
 

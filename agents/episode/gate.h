@@ -38,11 +38,27 @@ struct GateVerdict {
   friend bool operator==(const GateVerdict&, const GateVerdict&) = default;
 };
 
+// What an answer may tell an agent.
+struct AnswerVerdict {
+  bool passes = true;
+  std::string token = {};                   // of one that does not pass
+  std::string why = {};                     // in words, without values of the answer
+  std::optional<json::value> instead = {};  // what it may see of it; none: all
+};
+
 class Gate {
  public:
   virtual ~Gate() = default;
   // Total; the same for the same request as long as the epoch, and what people have confirmed, are the same.
   virtual GateVerdict judge(const GateRequest& request) const = 0;
+  // The answer to a call that it has let pass: an observation, or the result of an action, which has happened. Total;
+  // its verdict is recorded with the answer.
+  virtual AnswerVerdict judgeAnswer(const GateRequest&, const json::value&) const { return {}; }
+  // Why an agent may not be woken for this reason ("subscription", "timer", ...), in words; empty: it may.
+  virtual std::string barred(std::string_view /*agent*/, std::string_view /*category*/,
+                             std::string_view /*reason*/) const {
+    return {};
+  }
   // Names the policy in force: its version, digest, or what else tells two policies apart.
   virtual std::string epoch() const = 0;
 };

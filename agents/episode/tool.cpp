@@ -44,6 +44,8 @@ Status checkCapabilities(std::span<const Capability> capabilities) {
     if (c.resource != "*")
       if (const Status id = validateId("resource of a capability", stem); !id.ok()) return id;
     if (c.uses < 0) return invalid("capability " + inQuotes(c.resource) + ": a negative number of uses");
+    if (c.perHour.value_or(0) < 0 || c.perDay.value_or(0) < 0)
+      return invalid("capability " + inQuotes(c.resource) + ": a negative rate");
     if (c.access.value_or(0) < 0 || c.access.value_or(0) > 2)
       return invalid("capability " + inQuotes(c.resource) + ": access is 0, 1 or 2");
     for (const std::string& target : c.targets) WITAN_DO(validateId("target of a capability", target));
@@ -68,6 +70,10 @@ bool within(const Capability& inner, const Capability& outer) {
   if (!coversResource(outer.resource, inner.resource) || inner.uses > outer.uses) return false;
   if (inner.access.value_or(kFullAccess) > outer.access.value_or(kFullAccess)) return false;
   if (inner.execute.value_or(false) && !outer.execute.value_or(false)) return false;
+  const auto faster = [](const Omittable<std::int64_t>& a, const Omittable<std::int64_t>& b) {
+    return b && (!a || *a > *b);
+  };
+  if (faster(inner.perHour, outer.perHour) || faster(inner.perDay, outer.perDay)) return false;
   if (!outer.targets.empty()) {
     if (inner.targets.empty()) return false;
     for (const std::string& prefix : inner.targets)

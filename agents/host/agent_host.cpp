@@ -63,6 +63,10 @@ std::optional<Capability> common(const Capability& a, const Capability& b) {
   };
   Capability made{isNarrower ? a.resource : b.resource, std::min(a.uses, b.uses), both(a.targets, b.targets, true),
                   both(a.locales, b.locales, false)};
+  const auto slower = [](const Omittable<std::int64_t>& x, const Omittable<std::int64_t>& y) {
+    return x && y ? std::min(*x, *y) : x ? x : y;
+  };
+  made.perHour = slower(a.perHour, b.perHour), made.perDay = slower(a.perDay, b.perDay);
   const bool none = (made.targets.empty() && !(a.targets.empty() && b.targets.empty())) ||
                     (made.locales.empty() && !(a.locales.empty() && b.locales.empty())) || made.uses == 0;
   return none ? std::nullopt : std::optional(std::move(made));
@@ -105,10 +109,22 @@ Status narrowToGraph(episode::Beginning& beginning) {
 
 }  // namespace
 
+namespace {
+
+HostOptions withGate(HostOptions options, const episode::Gate& gate) {
+  if (!options.wake.barred)
+    options.wake.barred = [&gate](const AgentSpec& spec, WakeReason reason) {
+      return gate.barred(spec.id, spec.category, enumName(reason));
+    };
+  return options;
+}
+
+}  // namespace
+
 AgentHost::AgentHost(LocalReplica& replica, const episode::Gate& gate, HostOptions options)
     : replica_(replica),
       gate_(gate),
-      options_(std::move(options)),
+      options_(withGate(std::move(options), gate)),
       wakes_(replica, options_.wake),
       sagas_(replica, *this, options_.saga),
       memory_(replica, {.scope = options_.wake.scope}),
@@ -213,38 +229,6 @@ bool AgentHost::comesAgain(const WakeRunBody& run) const {
   return agent == agents_.end() || run.reason == WakeReason::graph ||
          std::ranges::any_of(agent->second->spec().ledgers,
                              [&](const LedgerSpec& one) { return one.id == run.subject; });
-}
-
-// What graphs wait for is looked at again when something has arrived. One that has been taken back waits for nobody.
-Status AgentHost::takeActivations(Now now) {
-  WITAN_TRY(records, space());
-  if (activationsSeen_ == records->changes()) return okStatus();
-  activationsSeen_ = records->changes();
-  std::set<RunKey> wanted;
-  for (const std::string& name : records->keys(Kind::activation)) {
-    WITAN_TRY(versions, records->versions(Kind::activation, name));
-    for (const Version& version : versions) {
-      if (version.tombstone) continue;
-      const auto body = decodeRecord<ActivationBody>(version.body);
-      const auto job = body.ok() ? graphJob(*body) : Result<WakeJob>(body.error());
-      if (!job.ok() || job->key().hex() != name) continue;  // a later build's, or a hostile one's
-      wanted.insert(job->key());
-      if (!agents_.contains(body->agentId)) continue;
-      WITAN_TRY(taken, wakes_.activation(*body, now));
-      if (!taken) activationsSeen_.reset();
-    }
-  }
-  std::vector<RunKey> gone;
-  for (const auto& [key, entry] : wakes_.queue().all())
-    if (entry.job.reason == WakeReason::graph && !wanted.contains(key)) gone.push_back(key);
-  for (const RunKey& key : gone) {
-    const std::string why = "its graph does not wait for it any more";
-    if (const auto at = running_.find(key); at != running_.end())
-      WITAN_DO(at->second.episode.abort(why));
-    else
-      WITAN_DO(wakes_.ended(key, WakeStatus::failedTerminal, why, now));
-  }
-  return okStatus();
 }
 
 std::vector<RunKey> AgentHost::inOrder() const {
@@ -391,7 +375,7 @@ Status AgentHost::startRun(WakeJob job, Now now) {
     return wakes_.ended(key, WakeStatus::failedTerminal, "this device has no such agent", now);
   if (isFold(job) && !foldOf(job))
     return wakes_.ended(key, WakeStatus::completed, "its memory was folded meanwhile", now);
-  WITAN_TRY(waits, waitsForNextDay(job, now));
+  WITAN_TRY(waits, waitsForBudget(job, agent->second->spec(), now));
   if (waits) return okStatus();
   bool resumed = false;
   auto started = episodeFor(*agent->second, job, now, resumed);
@@ -425,6 +409,8 @@ Result<Episode> AgentHost::episodeFor(const Agent& agent, const WakeJob& job, No
   WITAN_TRY(input, inputFor(agent, job, now));
   WITAN_TRY(beginning, episode::beginningOf(agent.spec(), tools_, job.key(), replica_.device(), std::move(input)));
   WITAN_DO(narrowToStanding(beginning.grant.budget, beginning.input));
+  if (const auto known = knownBy(job.agentId); known.ok())
+    narrowToRates(beginning.grant.capabilities, ratesLeft(agent.spec().capabilities, *known, standingHour(now.wall)));
   if (job.reason == WakeReason::graph) WITAN_DO(narrowToGraph(beginning));
   return Episode::begin(agent, gate_, std::move(beginning));
 }

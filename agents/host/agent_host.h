@@ -124,6 +124,7 @@ class AgentHost final : saga::SagaEnvironment {
   std::string policyEpoch() const { return gate_.epoch(); }
 
   saga::SagaEngine& sagas() { return sagas_; }
+  Compactor& memory() { return memory_; }
   std::uint64_t heldChanges() const { return sagas_.rows().heldChanges(); }
   const WakeCenter& wakes() const { return wakes_; }
   const HostCounters& counters() const { return counters_; }
@@ -184,7 +185,7 @@ class AgentHost final : saga::SagaEnvironment {
   Status bindPlan(Running& run);
   void forgive(Running& run);
   Status endRun(Running& run, Now now);
-  Result<bool> waitsForNextDay(const WakeJob& job, Now now);
+  Result<bool> waitsForBudget(const WakeJob& job, const AgentSpec& spec, Now now);
   Result<Knowledge> knownBy(std::string_view agentId);
   Result<std::optional<Knowledge>> knownAfter(const Running& run, Now now);
   void noteFailure(const std::string& agentId, const std::string& cause, Now now);
@@ -231,11 +232,12 @@ class AgentHost final : saga::SagaEnvironment {
   };
   std::map<std::pair<RunKey, std::string>, Call> calls_;  // by run and span
   std::map<OperationId, std::int64_t> tookMs_;            // what its calls took so far
-  std::map<std::string, std::string> spentOn_;            // agents that wait for the next day: since which
+  std::map<std::string, std::string> spentOn_;            // agents that wait for the next day or hour: since which
   std::map<OperationId, bool> graphEffects_;              // under way: whether each had been carried out before
   std::vector<EffectOutcome> effectOutcomes_;
-  std::optional<std::uint64_t> activationsSeen_;  // changes of the records
-  std::int64_t nextFoldMs_ = 0;                   // when threads of memory are looked at again
+  replication::Arrivals activations_{replication::Kind::activation};
+  bool activationsLeft_ = true;  // some were not looked at, or found no room
+  std::int64_t nextFoldMs_ = 0;  // when threads of memory are looked at again
   HostEffects out_;
   HostCounters counters_;
   std::optional<Failure> lastFailure_;

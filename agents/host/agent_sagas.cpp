@@ -123,6 +123,39 @@ Status AgentHost::graphEffect(saga::Intent intent, Now now) {
   return sagas_.begin(std::array{std::move(intent)}, now);
 }
 
+// What graphs wait for is looked at again when something has arrived. One that has been taken back waits for nobody.
+Status AgentHost::takeActivations(Now now) {
+  WITAN_TRY(records, space());
+  bool news = std::exchange(activationsLeft_, false);
+  if (activations_.look(*records, [&](const Record&) { news = true; })) news = true;
+  if (!news) return okStatus();
+  std::set<RunKey> wanted;
+  for (const std::string& name : records->keys(Kind::activation)) {
+    WITAN_TRY(versions, records->versions(Kind::activation, name));
+    for (const Version& version : versions) {
+      if (version.tombstone) continue;
+      const auto body = decodeRecord<ActivationBody>(version.body);
+      const auto job = body.ok() ? graphJob(*body) : Result<WakeJob>(body.error());
+      if (!job.ok() || job->key().hex() != name) continue;  // a later build's, or a hostile one's
+      wanted.insert(job->key());
+      if (!agents_.contains(body->agentId)) continue;
+      WITAN_TRY(taken, wakes_.activation(*body, now));
+      if (!taken) activationsLeft_ = true;
+    }
+  }
+  std::vector<RunKey> gone;
+  for (const auto& [key, entry] : wakes_.queue().all())
+    if (entry.job.reason == WakeReason::graph && !wanted.contains(key)) gone.push_back(key);
+  for (const RunKey& key : gone) {
+    const std::string why = "its graph does not wait for it any more";
+    if (const auto at = running_.find(key); at != running_.end())
+      WITAN_DO(at->second.episode.abort(why));
+    else
+      WITAN_DO(wakes_.ended(key, WakeStatus::failedTerminal, why, now));
+  }
+  return okStatus();
+}
+
 void AgentHost::toldGraph(const SagaRow& row, OperationOutcome outcome, std::string result) {
   const auto at = graphEffects_.find(row.id());
   if (at == graphEffects_.end()) return;

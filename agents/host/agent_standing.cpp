@@ -13,16 +13,27 @@ Result<Knowledge> AgentHost::knownBy(std::string_view agentId) {
   return knowledgeOf(agentId, versions);
 }
 
-// A run that has not begun, of an agent with nothing left for today, waits: its wake is not lost.
-Result<bool> AgentHost::waitsForNextDay(const WakeJob& job, Now now) {
-  if (options_.standing.empty()) return false;
+// A run that has not begun, of an agent with nothing left for today or for this hour, waits: its wake is not lost.
+Result<bool> AgentHost::waitsForBudget(const WakeJob& job, const AgentSpec& spec, Now now) {
+  const bool rates = std::ranges::any_of(spec.capabilities, [](auto& one) { return one.perHour || one.perDay; });
+  if (options_.standing.empty() && !rates) return false;
   WITAN_TRY(records, space());
   WITAN_TRY(rows, episode::readTranscript(*records, job.key(), replica_.device()));
   const auto known = knownBy(job.agentId);
   if (!rows.empty() || !known.ok()) return false;
   const std::string day = standingDay(now.wall);
   const std::string spent = exhaustedIn(standingLeft(options_.standing, job.agentId, *known, day));
-  if (spent.empty()) return false;
+  if (spent.empty()) {
+    const auto left = ratesLeft(spec.capabilities, *known, standingHour(now.wall));
+    const auto none = std::ranges::find_if(left, [](const auto& one) { return one.second == 0; });
+    if (none == left.end()) return false;
+    const std::string cause = concat("the rate of ", none->first, " is used up");
+    if (std::exchange(spentOn_[job.agentId], standingHour(now.wall)) != standingHour(now.wall))
+      out_.notices.push_back({"needsAttention", concat(job.agentId, ": ", cause, "; its wakes wait")});
+    wakes_.forgive(job.key());
+    WITAN_DO(wakes_.postpone(job.key(), msToNextHour(now.wall), cause, now));
+    return true;
+  }
   if (std::exchange(spentOn_[job.agentId], day) != day)
     out_.notices.push_back({"needsAttention", concat(job.agentId, ": its budget of ", day, " is spent (", spent,
                                                      "); its wakes wait for the next day")});
@@ -46,6 +57,10 @@ Result<std::optional<Knowledge>> AgentHost::knownAfter(const Running& run, Now n
     for (const auto& [tool, cost] : here.costs) known->costs.erase(tool);
     join(*known, here);
   }
+  const episode::Context& context = run.episode.context();
+  for (std::size_t i = 0; i < context.capabilities().size(); ++i)
+    countUses(*known, standingHour(now.wall), replica_.device(), run.agent->spec().capabilities,
+              context.capabilities()[i].resource, context.used(i));
   if (!learner.usage().empty()) spend(*known, standingDay(now.wall), replica_.device(), learner.usage());
   return *known == Knowledge() ? std::optional<Knowledge>() : std::optional(*std::move(known));
 }

@@ -101,6 +101,15 @@ GateVerdict DeviceGate::judge(const GateRequest& asked) const {
   return PolicyGate(*monitor_, receipts, secrets_).judge(request);
 }
 
+episode::AnswerVerdict DeviceGate::judgeAnswer(const GateRequest& request, const json::value& answer) const {
+  if (!monitor_) return {};
+  const ToolInfo& tool = *request.tool;
+  const PolicyPlace place = tool.boundary.empty() ? placeOf(tool.name) : PolicyPlace{tool.boundary, tool.operation};
+  PolicyVerdict verdict = monitor_->checkAnswer(place.boundary, place.operation, answer);
+  return {verdict.mayRun(), verdict.mayRun() ? "" : std::string(enumName(verdict.token)), std::move(verdict.witness),
+          std::move(verdict.projected)};
+}
+
 // The one that could count.
 ReceiptBook DeviceGate::receiptsFor(const GateRequest& request, const ToolInfo& tool) const {
   ReceiptBook book;

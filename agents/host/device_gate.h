@@ -70,6 +70,10 @@ class DeviceGate final : public episode::Gate {
   PolicyPlace placeOf(std::string_view tool) const;
 
   episode::GateVerdict judge(const episode::GateRequest& request) const override;
+  episode::AnswerVerdict judgeAnswer(const episode::GateRequest& request, const json::value& answer) const override;
+  std::string barred(std::string_view agent, std::string_view category, std::string_view reason) const override {
+    return monitor_ ? monitor_->barred(agent, category, reason) : std::string();
+  }
   // "local", or name, version and digest of the policy.
   std::string epoch() const override;
   // Null: there is none.

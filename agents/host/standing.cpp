@@ -2,13 +2,25 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <set>
 #include <utility>
+
+#include "agents/episode/tool.h"
 
 namespace witan::agents {
 
 namespace {
 
-constexpr std::int64_t kDayMicros = 86'400'000'000;
+constexpr std::int64_t kDayMicros = 86'400'000'000, kHourMicros = kDayMicros / 24;
+constexpr std::size_t kDayLetters = 10;  // of "2026-03-23T14"
+
+std::int64_t msToNext(std::int64_t period, Time now) {
+  const std::int64_t into = (now.micros % period + period) % period;
+  return (period - into) / 1'000 + 1;
+}
+
+bool hasRate(const Capability& one) { return one.perHour || one.perDay; }
 
 constexpr std::array kParts{std::pair("calls", &Usage::calls), std::pair("tokens", &Usage::tokens),
                             std::pair("seconds", &Usage::seconds)};
@@ -28,9 +40,54 @@ Usage spentOn(const Knowledge& known, const std::string& day, std::string_view p
 
 std::string standingDay(Time now) { return formatDate(dateOf(now)); }
 
-std::int64_t msToNextDay(Time now) {
-  const std::int64_t into = (now.micros % kDayMicros + kDayMicros) % kDayMicros;
-  return (kDayMicros - into) / 1'000 + 1;
+std::int64_t msToNextDay(Time now) { return msToNext(kDayMicros, now); }
+
+std::string standingHour(Time now) {
+  const std::int64_t hour = ((now.micros % kDayMicros + kDayMicros) % kDayMicros) / kHourMicros;
+  return concat(standingDay(now), hour < 10 ? "T0" : "T", hour);
+}
+
+std::int64_t msToNextHour(Time now) { return msToNext(kHourMicros, now); }
+
+std::map<std::string, std::int64_t> ratesLeft(std::span<const Capability> capabilities, const Knowledge& known,
+                                              const std::string& hour) {
+  std::map<std::string, std::int64_t> left;
+  const std::string_view day = std::string_view(hour).substr(0, kDayLetters);
+  for (const Capability& one : capabilities) {
+    if (!hasRate(one)) continue;
+    std::int64_t thisHour = 0, thisDay = 0;
+    for (const auto& [when, devices] : known.used.value_or(Knowledge::Uses()))
+      for (const auto& [device, uses] : devices)
+        if (const auto at = uses.find(one.resource); at != uses.end()) {
+          if (when == hour) thisHour += at->second;
+          if (when.starts_with(day)) thisDay += at->second;
+        }
+    std::int64_t rest = std::numeric_limits<std::int64_t>::max();
+    if (one.perHour) rest = std::min(rest, *one.perHour - thisHour);
+    if (one.perDay) rest = std::min(rest, *one.perDay - thisDay);
+    const auto at = left.try_emplace(one.resource, rest).first;
+    at->second = std::max<std::int64_t>(0, std::min(at->second, rest));
+  }
+  return left;
+}
+
+void narrowToRates(std::vector<Capability>& granted, const std::map<std::string, std::int64_t>& left) {
+  for (const auto& [resource, rest] : left) {
+    std::int64_t some = rest;  // of several that it covers, the first get it
+    for (Capability& one : granted)
+      if (episode::coversResource(resource, one.resource)) some -= one.uses = std::min(one.uses, some);
+  }
+}
+
+void countUses(Knowledge& known, const std::string& hour, const std::string& device,
+               std::span<const Capability> declared, const std::string& granted, std::int64_t count) {
+  std::set<std::string_view> counted;
+  for (const Capability& one : declared) {
+    if (count <= 0 || !hasRate(one) || !episode::coversResource(one.resource, granted)) continue;
+    if (!counted.insert(one.resource).second) continue;
+    if (!known.used) known.used.emplace();
+    (*known.used)[hour][device][one.resource] += count;
+  }
 }
 
 Usages standingLeft(const std::vector<StandingLimit>& limits, std::string_view agent, const Knowledge& known,

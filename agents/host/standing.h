@@ -3,10 +3,14 @@
 // and every device hears of it; a run begins with what is left, and its transcript holds that. Devices that are cut
 // off, or that begin a run at the same time, do not see each other's: each run may then take what is left once more.
 //
+// The rates of capabilities (Capability::perHour, perDay) are counted and shared in the same way, by the hour.
+//
 // Values and pure functions.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,5 +40,21 @@ std::string exhaustedIn(const Usages& left);
 Status narrowToStanding(Budget& budget, const json::object& input);
 // What the device has spent on the day, and now this.
 void spend(Knowledge& known, const std::string& day, const std::string& device, const Usages& more);
+
+// --- rates of capabilities
+
+// "2026-03-23T14": of what capabilities are used.
+std::string standingHour(Time now);
+std::int64_t msToNextHour(Time now);
+
+// How often each resource that the capabilities give a rate may still be used in this hour, of this day.
+std::map<std::string, std::int64_t> ratesLeft(std::span<const Capability> capabilities, const Knowledge& known,
+                                              const std::string& hour);
+// A run uses none of them more often than that. A family counts as a whole, and so does what is narrower than it.
+void narrowToRates(std::vector<Capability>& granted, const std::map<std::string, std::int64_t>& left);
+// What the device has used in the hour, and now `count` uses of `granted`, as far as the declared capabilities give
+// that a rate.
+void countUses(Knowledge& known, const std::string& hour, const std::string& device,
+               std::span<const Capability> declared, const std::string& granted, std::int64_t count);
 
 }  // namespace witan::agents

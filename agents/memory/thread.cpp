@@ -1,6 +1,7 @@
 #include "agents/memory/thread.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "base/sha256.h"
 #include "replication/records/agent_view.h"
@@ -155,7 +156,7 @@ Result<const MessageGraph*> MessageCache::graph(Space& space, std::string_view a
   auto at = agents_.find(agentId);
   if (at == agents_.end()) {
     std::vector<replication::RefusedMessage> refused;
-    WITAN_TRY(graph, agentGraph(space, agentId, &refused));
+    WITAN_TRY(graph, read(space, agentId, refused));
     ++fullReads_;
     Agent agent{std::move(graph), 0, 0, !refused.empty()};
     for (const Message* message : agent.graph.order()) {
@@ -172,32 +173,77 @@ Result<const MessageGraph*> MessageCache::graph(Space& space, std::string_view a
 // Every version that is new stands at the end of its writer's; what says otherwise makes all be read again.
 Status MessageCache::follow(Space& space) {
   if (space.outOfOrder() != outOfOrder_ || space.losses() != losses_) clear();
+  if (space.outOfOrder() != outOfOrder_) commits_.clear(), seen_.clear();
   outOfOrder_ = space.outOfOrder(), losses_ = space.losses();
   seen_.resize(space.writers().size());
   for (replication::WriterIndex writer = 0; writer < seen_.size(); ++writer) {
     const replication::RecordTable::Origin& held = space.table().origin(writer);
-    if (!agents_.empty())
-      for (auto at = held.upper_bound(seen_[writer], replication::SeqOrder{}); at != held.end(); ++at)
-        WITAN_DO(take(space, *at));
+    for (auto at = held.upper_bound(seen_[writer], replication::SeqOrder{}); at != held.end(); ++at)
+      WITAN_DO(take(space, *at));
     if (!held.empty()) seen_[writer] = std::max(seen_[writer], held.rbegin()->seq);
   }
   space.walked();
   return okStatus();
 }
 
+namespace {
+
+// The message, or the link between messages, that this is. False: neither.
+template <class Took>
+Result<bool> readItem(Space& space, const Held& held, const Took& took) {
+  WITAN_TRY(body, space.bodyOf(held));
+  const Version version{{space.writers().name(held.writer), held.seq}, {}, std::move(body), false};
+  if (held.record->kind == Kind::message) {
+    auto message = replication::messageOf(version);
+    if (message.ok()) took(*std::move(message));
+    return message.ok();
+  }
+  auto link = replication::linkOf(version);
+  if (!link.ok() || link->body.relation != replication::kParentRelation) return false;
+  took(*std::move(link));
+  return true;
+}
+
+}  // namespace
+
 Status MessageCache::take(Space& space, const Held& held) {
   const Kind kind = held.record->kind;
   if (kind != Kind::message && kind != Kind::link) return okStatus();
   // Something was taken away, or an id was given twice: which stands, the order of all of them says.
-  if (held.tombstone || held.record->versions.size() > 1) return clear(), okStatus();
-  WITAN_TRY(body, space.bodyOf(held));
-  const Version version{{space.writers().name(held.writer), held.seq}, {}, std::move(body), false};
-  if (kind == Kind::message) {
-    if (auto message = replication::messageOf(version); message.ok()) insert(*std::move(message));
-  } else if (auto link = replication::linkOf(version); link.ok()) {
-    if (link->body.relation == replication::kParentRelation) insert(*std::move(link));
-  }
+  if (held.tombstone || held.record->versions.size() > 1) clear();
+  if (held.tombstone) return okStatus();
+  const bool several = held.record->versions.size() > 1;
+  WITAN_TRY(took, readItem(space, held, [&](auto item) {
+              std::vector<Commit>& commits = commits_[item.body.agentId];
+              if (const Commit one{held.writer, held.seq}; commits.empty() || commits.back() != one)
+                commits.push_back(one);
+              if (!several) insert(std::move(item));
+            }));
+  (void)took;
   return okStatus();
+}
+
+Result<MessageGraph> MessageCache::read(Space& space, std::string_view agentId,
+                                        std::vector<replication::RefusedMessage>& refused) const {
+  std::vector<Message> messages;
+  std::vector<Link> links;
+  const auto add = [&](auto item) {
+    if (item.body.agentId != agentId) return;
+    if constexpr (std::is_same_v<decltype(item), Message>)
+      messages.push_back(std::move(item));
+    else
+      links.push_back(std::move(item));
+  };
+  const auto at = commits_.find(agentId);
+  for (const auto& [writer, seq] : at == commits_.end() ? std::vector<Commit>() : at->second) {
+    const replication::RecordTable::Origin& held = space.table().origin(writer);
+    for (auto one = held.lower_bound(seq, replication::SeqOrder{}); one != held.end() && one->seq == seq; ++one)
+      if (!one->tombstone && (one->record->kind == Kind::message || one->record->kind == Kind::link)) {
+        WITAN_TRY(took, readItem(space, *one, add));
+        (void)took;
+      }
+  }
+  return replication::messageGraphOf(std::move(messages), std::move(links), &refused);
 }
 
 template <class Item>

@@ -60,21 +60,22 @@ std::optional<replication::MessageBody> joinOf(const replication::MessageGraph& 
 
 // --- MessageCache: the graphs of recently requested agents. They follow the changes of a space.
 //
-// agentGraph() reads every message of the space from the store. An agent that remembers needs
-// its own at each wake and at each end of a run, so the cache reads them once, and then only the changes. The
-// graph is always the one that agentGraph() would give. Bounded in bytes: the least recently requested graph goes, and
-// is read again on demand. Of one space; not thread-safe. Space and database outlive it.
+// agentGraph() reads every message of the space from the store. An agent that remembers needs its own at each wake and
+// at each end of a run, so the cache notes once whose which commits are, and then reads an agent's own, and the
+// changes. The graph is always the one that agentGraph() would give. Bounded in bytes but for the notes (16 bytes a
+// commit): the least recently requested graph goes, and is read again on demand. Of one space; not thread-safe. Space
+// and database outlive it.
 
 class MessageCache {
  public:
   // `maxBytes`: of the messages that stay between two calls, with what they cost beside their texts.
   explicit MessageCache(std::size_t maxBytes = std::size_t{32} << 20) : maxBytes_(maxBytes) {}
 
-  // Until the next call. Errors: the store's. O(what came since the last call), or O(messages of the space) for an
-  // agent that is not here.
+  // Until the next call. Errors: the store's. O(what came since the last call), and O(messages of the agent) if it is
+  // not here.
   Result<const replication::MessageGraph*> graph(replication::Space& space, std::string_view agentId);
 
-  // How often all messages were read: for tests and statistics.
+  // How often all messages of an agent were read: for tests and statistics.
   std::uint64_t fullReads() const { return fullReads_; }
   std::size_t bytes() const { return bytes_; }
 
@@ -90,12 +91,16 @@ class MessageCache {
   Status take(replication::Space& space, const replication::Held& held);
   template <class Item>
   void insert(Item item);
+  Result<replication::MessageGraph> read(replication::Space& space, std::string_view agentId,
+                                         std::vector<replication::RefusedMessage>& refused) const;
   void clear();
   void forget(std::map<std::string, Agent, std::less<>>::iterator agent);
   void shrink();
 
   const std::size_t maxBytes_;
   std::map<std::string, Agent, std::less<>> agents_;
+  using Commit = std::pair<replication::WriterIndex, replication::Seq>;
+  std::map<std::string, std::vector<Commit>, std::less<>> commits_;  // with messages or links of the agent
   std::size_t bytes_ = 0;
   std::uint64_t asked_ = 0, fullReads_ = 0;
   // How far the space was followed: by writer, and what says that this is not all that changed.

@@ -10,6 +10,8 @@ namespace witan::agents {
 
 namespace {
 
+constexpr std::size_t kMaxSchemaBytes = 64 * 1024;
+
 std::vector<std::string_view> sortedViews(const std::vector<std::string>& words) {
   std::vector<std::string_view> views(words.begin(), words.end());
   std::ranges::sort(views);
@@ -31,6 +33,11 @@ PolicyVerdict refusal(PolicyToken token, std::string witness) {
 
 }  // namespace
 
+Result<JsonValidator> postCondition(std::string_view text) {
+  WITAN_TRY(schema, parseJson(text, {.bytes = kMaxSchemaBytes, .depth = 24}));
+  return JsonValidator::compile(std::move(schema));
+}
+
 Result<Monitor> Monitor::compile(Policy given) {
   WITAN_DO(checkPolicy(given));
   Monitor monitor;
@@ -41,13 +48,20 @@ Result<Monitor> Monitor::compile(Policy given) {
     entry.boundary = &boundary;
     for (const OperationRule& rule : boundary.operation) {
       WITAN_TRY(allowed, Allowlist::compile(rule.allow, rule.mask));
-      entry.operations[rule.name] = {&rule, std::move(allowed)};
+      OperationEntry& operation = entry.operations[rule.name];
+      operation.rule = &rule, operation.allowed = std::move(allowed);
+      if (rule.answer) WITAN_SET(operation.answer, Allowlist::compile(*rule.answer, {}));
+      if (rule.ensure) WITAN_SET(operation.ensure, postCondition(*rule.ensure));
     }
   }
   for (const Grant& grant : monitor.policy_->grant) {
     GrantEntry& entry = monitor.grants_[{grant.agent, grant.category}];
-    entry = {sortedViews(grant.tools), sortedViews(grant.boundaries), sortedViews(grant.scopes),
-             sortedViews(grant.locales), grant.models};
+    entry = {sortedViews(grant.tools),
+             sortedViews(grant.boundaries),
+             sortedViews(grant.scopes),
+             sortedViews(grant.locales),
+             grant.models,
+             &grant};
     std::ranges::sort(entry.models);
   }
   return monitor;
@@ -166,6 +180,38 @@ PolicyVerdict Monitor::projected(const PolicyRequest& request, const Found& foun
   if (projection.leftOut.count > 0) words = "left out: " + projection.leftOut.words();
   if (projection.masked.count > 0) words += (words.empty() ? "" : "; ") + ("masked: " + projection.masked.words());
   return {VerdictKind::redact, PolicyToken::none, std::move(words), std::move(projection.payload), std::nullopt};
+}
+
+PolicyVerdict Monitor::checkAnswer(std::string_view boundary, std::string_view operation,
+                                   const json::value& answer) const {
+  PolicyVerdict out{VerdictKind::allow, PolicyToken::none, {}, std::nullopt, std::nullopt};
+  const auto at = boundaries_.find(boundary);
+  if (at == boundaries_.end()) return out;
+  const auto found = at->second.operations.find(operation);
+  if (found == at->second.operations.end()) return out;
+  const OperationEntry& rule = found->second;
+  json::value seen = answer;
+  if (rule.answer && !conforms(*rule.answer, answer)) {
+    Projection projection = project(*rule.answer, answer);
+    const std::string beyond = projection.leftOut.words();
+    if (rule.rule->excess == Excess::block || answer.kind() != projection.payload.kind())
+      return refusal(PolicyToken::answer_blocked, "not for agents to see: " + beyond);
+    seen = std::move(projection.payload);
+    out.kind = VerdictKind::redact, out.witness = "left out: " + beyond;
+  }
+  if (rule.ensure)
+    if (const Status holds = rule.ensure->check(seen); !holds.ok())
+      return refusal(PolicyToken::postcondition_failed, concat("the answer of ", boundary, ", ", operation,
+                                                               " is not as it must be: ", holds.error().message));
+  if (out.kind == VerdictKind::redact) out.projected = std::move(seen);
+  return out;
+}
+
+std::string Monitor::barred(std::string_view agent, std::string_view category, std::string_view reason) const {
+  const auto at = grants_.find({agent, category});
+  const auto* wakes = at == grants_.end() ? nullptr : &at->second.grant->wakes;
+  if (wakes == nullptr || !*wakes || among(**wakes, reason)) return {};
+  return concat("policy ", inQuotes(policy_->name), " ", policy_->version, " lets no ", reason, " wake it");
 }
 
 // Last of all: nobody is asked about what is forbidden anyway, and everybody sees what would really cross.

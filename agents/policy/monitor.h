@@ -23,14 +23,15 @@
 #include "agents/policy/policy_scope.h"
 #include "agents/policy/projection.h"
 #include "agents/policy/receipts.h"
+#include "base/json_validator.h"
 
 namespace witan::agents {
 
 WITAN_ENUM(VerdictKind, deny, allow, redact, requireHuman)
 
-// The error tokens of 003, in the order of Flow D.
+// The error tokens of 003, in the order of Flow D, and those of answers.
 WITAN_ENUM(PolicyToken, none, out_of_scope, disallowed_provider_model, privacy_confirmation_required,
-           secret_unavailable, overshared_payload_blocked)
+           secret_unavailable, overshared_payload_blocked, answer_blocked, postcondition_failed)
 
 // One operation that is about to happen.
 struct PolicyRequest {
@@ -65,6 +66,9 @@ struct PolicyVerdict {
   bool mayRun() const { return kind == VerdictKind::allow || kind == VerdictKind::redact; }
 };
 
+// The compiled form of OperationRule::ensure. Errors: not a JSON Schema that this build can check.
+Result<JsonValidator> postCondition(std::string_view text);
+
 class Monitor {
  public:
   Monitor() = default;  // no policy: denies everything
@@ -75,6 +79,12 @@ class Monitor {
   // With a typical payload about 1 us (bench/policy_bench.cpp). O(payload + lists of the request * log of the
   // policy's).
   PolicyVerdict check(const PolicyRequest& request, const ReceiptBook& receipts, const SecretNames& secrets) const;
+
+  // Of what came back from an operation that was let pass: what of it may be seen, and whether that is as the policy
+  // wants it. Never requireHuman. O(answer).
+  PolicyVerdict checkAnswer(std::string_view boundary, std::string_view operation, const json::value& answer) const;
+  // Why this reason may not wake the agent, in words; empty: it may.
+  std::string barred(std::string_view agent, std::string_view category, std::string_view reason) const;
 
   const Policy* policy() const { return policy_.get(); }
   const Hash& digest() const { return digest_; }
@@ -91,10 +101,13 @@ class Monitor {
   struct GrantEntry {
     Names tools, boundaries, scopes, locales;
     std::vector<ModelName> models;  // sorted
+    const Grant* grant = nullptr;
   };
   struct OperationEntry {
     const OperationRule* rule = nullptr;
     Allowlist allowed;
+    std::optional<Allowlist> answer;
+    std::optional<JsonValidator> ensure;
   };
   struct BoundaryEntry {
     const Boundary* boundary = nullptr;

@@ -4,10 +4,12 @@
 #include <map>
 #include <set>
 
+#include "agents/policy/monitor.h"
 #include "agents/policy/projection.h"
 #include "base/identity.h"
 #include "base/quote.h"
 #include "base/string_util.h"
+#include "replication/records/records.h"
 
 namespace witan::agents {
 
@@ -78,6 +80,17 @@ class Checker {
     if (const auto list = Allowlist::compile(o.allow, o.mask); !list.ok())
       report(place + (list.error().message.find("masked") == std::string::npos ? ".allow" : ".mask"),
              list.error().message, list.error().hint);
+    if (o.answer) answer(place, *o.answer);
+    if (!ok() || !o.ensure) return;
+    if (const auto schema = postCondition(*o.ensure); !schema.ok())
+      report(place + ".ensure", schema.error().message, schema.error().hint);
+  }
+
+  void answer(const std::string& place, const std::vector<std::string>& fields) {
+    paths(place + ".answer", fields);
+    if (!ok()) return;
+    if (const auto list = Allowlist::compile(fields, {}); !list.ok())
+      report(place + ".answer", list.error().message, list.error().hint);
   }
 
   void paths(const std::string& place, const std::vector<std::string>& texts) {
@@ -100,6 +113,10 @@ class Checker {
       if (!boundaries_.contains(g.boundaries[i]))
         report(at(place + ".boundaries", i), "no boundary " + inQuotes(g.boundaries[i]),
                didYouMean(g.boundaries[i], {boundaries_.begin(), boundaries_.end()}));
+    for (const std::string& reason : g.wakes.value_or(std::vector<std::string>()))
+      if (!parseEnum<replication::WakeReason>(reason))
+        report(place + ".wakes", inQuotes(reason) + " wakes no agent",
+               "of " + JsonCodec<replication::WakeReason>::words());
     count(place + ".models", g.models.size(), kMaxPolicyList);
     std::set<ModelName> models;
     for (std::size_t i = 0; i < g.models.size() && ok(); ++i) {

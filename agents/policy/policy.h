@@ -38,10 +38,14 @@ struct OperationRule {
   bool confirm = false;              // a person's confirmation is needed although no model is asked
   bool requireHuman = false;         // each single use waits for a counselor
   std::vector<std::string> secrets;  // it needs one of these (secretRefId); none: it needs no secret and gets none
+  // What comes back: the fields that agents may see, with `excess` for others; none: all. And what must hold of what
+  // they see, a JSON Schema as text: an answer of which it does not hold is a failure of the call.
+  Omittable<std::vector<std::string>> answer = {};
+  Omittable<std::string> ensure = {};
 
-  WITAN_MEMBERS(OperationRule, name, allow, mask, excess, inference, confirm, requireHuman, secrets)
+  WITAN_MEMBERS(OperationRule, name, allow, mask, excess, inference, confirm, requireHuman, secrets, answer, ensure)
   static constexpr std::size_t required = 2;
-  friend bool operator==(const OperationRule&, const OperationRule&) = default;
+  friend bool operator==(const OperationRule& a, const OperationRule& b) { return toJson(a) == toJson(b); }
 };
 
 // Where data leaves the hands of an agent: a model's endpoint, a tool server, another cluster.
@@ -70,10 +74,12 @@ struct Grant {
   std::vector<std::string> boundaries;  // that it may cross
   std::vector<std::string> scopes;      // that it may touch
   std::vector<ModelName> models;        // that it may ask
+  // What may wake it: user, subscription, timer, graph; none: everything.
+  Omittable<std::vector<std::string>> wakes = {};
 
-  WITAN_MEMBERS(Grant, agent, category, locales, tools, boundaries, scopes, models)
+  WITAN_MEMBERS(Grant, agent, category, locales, tools, boundaries, scopes, models, wakes)
   static constexpr std::size_t required = 4;
-  friend bool operator==(const Grant&, const Grant&) = default;
+  friend bool operator==(const Grant& a, const Grant& b) { return toJson(a) == toJson(b); }
 };
 
 struct Policy {

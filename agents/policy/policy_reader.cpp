@@ -109,6 +109,10 @@ class Reader {
     return table(*node.as_table(), into, place);
   }
   template <class T>
+  Status value(const toml::node& node, Omittable<T>& into, const std::string& place) {
+    return value(node, into.emplace(), place);
+  }
+  template <class T>
   Status value(const toml::node& node, std::vector<T>& into, const std::string& place) {
     if (!node.is_array())
       return expected(node, place, Reflected<T> ? "tables, as in [[" + tomlName(place) + "]]" : "a list");

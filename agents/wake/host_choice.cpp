@@ -12,12 +12,11 @@ using replication::Kind;
 
 namespace {
 
-constexpr std::string_view kLinks = "hosts/";
 constexpr std::size_t kNamedAtOnce = 512;  // links of the longest ids that a commit has room for
 
 // The ids together may be longer than a key.
 std::string linkKeys(std::string_view agentId, std::string_view device) {
-  return concat(kLinks, toHex(sha256(concat("v1|hosts|", agentId, "|", device))), "/");
+  return concat(kHostingLinks, toHex(sha256(concat("v1|hosts|", agentId, "|", device))), "/");
 }
 
 enum class Slot { unused, live, takenBack };
@@ -84,7 +83,7 @@ std::vector<replication::Write> unhostingWrites(replication::Space& space, std::
 Result<std::vector<replication::Write>> unhostingAllBut(replication::Space& space, std::string_view device,
                                                         const std::set<std::string, std::less<>>& kept) {
   std::set<std::string> gone;
-  for (const std::string& key : space.keys(Kind::link, kLinks)) {
+  for (const std::string& key : space.keys(Kind::link, kHostingLinks)) {
     WITAN_TRY(versions, space.versions(Kind::link, key));
     for (const replication::Version& version : versions) {
       if (version.tombstone) continue;

@@ -16,6 +16,7 @@
 namespace witan::agents {
 
 inline constexpr std::string_view kHostsRelation = "hosts";
+inline constexpr std::string_view kHostingLinks = "hosts/";  // the beginning of their keys
 
 // First choice first; each once. O(n log n).
 std::vector<std::string> rankedHosts(std::string_view agentId, std::span<const std::string> devices);

@@ -28,6 +28,7 @@ namespace {
 
 constexpr std::size_t kSweepAtOnce = 64, kClaimsAtOnce = 64;
 constexpr std::int64_t kUnattendedMs = 1'000;  // between two looks at whether an agent can think
+constexpr std::int64_t kNoRoomMs = 1'000;      // likewise at whether there is room for a timer's wake
 // The agents of the last start; and the marks, by space and writer, up to which one that left had seen the batches.
 constexpr std::string_view kHereRow = "intake/here";
 std::string leftRow(const std::string& agentId) { return "intake/left/" + agentId; }
@@ -65,6 +66,11 @@ void reduceAtEnd(AgentState& state, const WakeJob& job, WakeStatus status) {
     auto& schedule = state.schedule;
     schedule.firedThrough = std::max(schedule.firedThrough, static_cast<std::uint64_t>(job.scheduledAtMs));
     if (schedule.nextWakeAt && *schedule.nextWakeAt <= schedule.firedThrough) schedule.nextWakeAt.reset();
+  } else if (auto& timers = state.schedule.timers;
+             job.reason == WakeReason::timer &&
+             (timers.size() < replication::kMaxTimers || timers.contains(job.subject))) {
+    // Not the greatest: a clock that was ahead for a while would silence the timer until then.
+    timers[job.subject].firedThrough = static_cast<std::uint64_t>(std::max<std::int64_t>(0, job.scheduledAtMs));
   }
   if (!job.batchHost.empty()) state.processedCounterByHost.raise(job.batchHost, job.batchCounter);
   if (status == WakeStatus::completed) state.consecutiveFailureCount = 0;
@@ -101,7 +107,7 @@ Status WakeCenter::add(const AgentSpec& spec) {
     WITAN_DO(validateId("timerId", timer.id));
     WITAN_DO(checkTimer(timer.everyMs));
     if (timer.id == kSelfTimer) return invalid("a timer may not be called " + inQuotes(kSelfTimer));
-    if (!agent.owed.emplace(timer.id, -1).second) return invalid("two timers are called " + inQuotes(timer.id));
+    if (!agent.seen.emplace(timer.id, -1).second) return invalid("two timers are called " + inQuotes(timer.id));
   }
   std::vector<std::string> added;
   for (const SubscriptionSpec& one : spec.subscriptions) {
@@ -112,9 +118,10 @@ Status WakeCenter::add(const AgentSpec& spec) {
     }
     added.push_back(one.id);
     if (one.ownChanges) agent.ownChanges.insert(one.id);
+    if (one.authors != Authors::anyone) agent.authors.emplace(one.id, one.authors);
   }
   agents_.emplace(spec.id, std::move(agent));
-  seenChanges_.reset();
+  allChanged_ = true;
   return okStatus();
 }
 
@@ -124,12 +131,13 @@ void WakeCenter::setDevices(std::vector<std::string> members, std::set<std::stri
   live_ = std::move(live);
   live_.erase(replica_.device());
   devicesKnown_ = true;
+  const std::vector<std::string> before = std::move(members_);
   members_ = std::move(members);
   members_.push_back(replica_.device());
   members_.insert(members_.end(), live_.begin(), live_.end());
   std::ranges::sort(members_);
   members_.erase(std::unique(members_.begin(), members_.end()), members_.end());
-  seenChanges_.reset();
+  allChanged_ = allChanged_ || members_ != before;
   // Another device may be the first now.
   unclaimed_.clear();
   for (const auto& [key, entry] : queue_.all()) mayClaim(key, entry.sinceMs);
@@ -283,7 +291,10 @@ Result<WakeCenter::Taken> WakeCenter::wakeBy(std::string_view space, const repli
   const auto from = provenanceOf(news->batch);
   const auto eligible = [&](const replication::Subscription& s) {
     if (!only.empty() && s.agentId != only) return false;
-    return !from || from->agentId != s.agentId || agents_.find(s.agentId)->second.ownChanges.contains(s.id);
+    const Registered& agent = agents_.find(s.agentId)->second;
+    if (const auto at = agent.authors.find(s.id); at != agent.authors.end())
+      if ((at->second == Authors::agents) != from.has_value()) return false;
+    return !from || from->agentId != s.agentId || agent.ownChanges.contains(s.id);
   };
   WITAN_TRY(wakes, index_.match(news->batch, scopeOf(space), entitiesOf(replica_, space), eligible));
   for (const replication::Wake& wake : wakes) {
@@ -334,16 +345,32 @@ Result<RunKey> WakeCenter::userTurn(std::string_view agentId, std::string_view s
 
 // --- time
 
-Status WakeCenter::noticeChanges() {
+// Only of what has come; a link that goes does not say whose it was.
+Status WakeCenter::noticeChanges(Now now) {
   WITAN_TRY(records, space());
-  if (seenChanges_ == records->changes()) return okStatus();
-  for (auto& [id, agent] : agents_) {
-    const auto hosts = hostsAmong(*records, id, members_);
-    agent.hosts = rankedHosts(id, hosts.empty() ? members_ : hosts);
+  bool all = std::exchange(allChanged_, false);
+  std::set<std::string, std::less<>> changed;
+  if (states_.look(*records, [&](const replication::Record& one) { changed.insert(one.key); })) all = true;
+  if (links_.look(*records, [&](const replication::Record& one) { all = all || one.key.starts_with(kHostingLinks); }))
+    all = true;
+  const auto notice = [&](const std::string& id, Registered& agent) -> Status {
+    if (all) {
+      const auto hosts = hostsAmong(*records, id, members_);
+      agent.hosts = rankedHosts(id, hosts.empty() ? members_ : hosts);
+    }
     WITAN_TRY(state, stateOf(id));
-    agent.nextWakeAt = state.lifecycle == Lifecycle::destroyed ? std::nullopt : state.schedule.nextWakeAt;
+    agent.asleep = state.lifecycle == Lifecycle::destroyed;
+    agent.nextWakeAt = agent.asleep ? std::nullopt : state.schedule.nextWakeAt;
+    agent.timers = std::move(state.schedule.timers);
+    file(id, agent, now);
+    return okStatus();
+  };
+  if (all) {
+    for (auto& [id, agent] : agents_) WITAN_DO(notice(id, agent));
+    return okStatus();
   }
-  seenChanges_ = records->changes();
+  for (const std::string& id : changed)
+    if (const auto at = agents_.find(id); at != agents_.end()) WITAN_DO(notice(id, at->second));
   return okStatus();
 }
 
@@ -355,36 +382,17 @@ Result<AgentState> WakeCenter::stateOf(std::string_view agentId) {
 }
 
 Status WakeCenter::tick(Now now) {
-  WITAN_DO(noticeChanges());
-  for (auto& [id, agent] : agents_) WITAN_DO(tickTimers(id, agent, now));
+  WITAN_DO(noticeChanges(now));
+  const std::int64_t wallMs = now.wallMs();
+  if (wallMs < tickedMs_)  // the clock was set back
+    for (auto& [id, agent] : agents_) file(id, agent, now);
+  tickedMs_ = wallMs;
+  std::vector<std::string> due;
+  for (auto at = due_.begin(); at != due_.end() && at->first <= wallMs; ++at) due.push_back(at->second);
+  for (const std::string& id : due) WITAN_DO(tickTimers(id, agents_.find(id)->second, now));
   WITAN_DO(sweepEnded());
   WITAN_DO(claimDue(now));
   return giveUpAbandoned(now);
-}
-
-Status WakeCenter::tickTimers(const std::string& agentId, Registered& agent, Now now) {
-  const std::int64_t wallMs = now.wallMs();
-  for (const TimerSpec& timer : agent.spec->timers) {
-    std::int64_t& seen = agent.owed[timer.id];
-    const std::int64_t owed = owedAt(timer.everyMs, wallMs);
-    if (owed == seen || wallMs < 0) continue;
-    WITAN_TRY(fired, fireTimer(agentId, timer.id, owed, now));
-    if (fired) seen = owed;
-  }
-  if (!agent.nextWakeAt || wallMs < 0 || *agent.nextWakeAt > static_cast<std::uint64_t>(wallMs)) return okStatus();
-  // An agent that always asks for the next moment does not keep the device busy.
-  if (agent.lastSelfMs && now.ms < *agent.lastSelfMs + options_.selfTimerMs) return okStatus();
-  WITAN_TRY(fired, fireTimer(agentId, kSelfTimer, static_cast<std::int64_t>(*agent.nextWakeAt), now));
-  if (fired) agent.lastSelfMs = now.ms, agent.nextWakeAt.reset();
-  return okStatus();
-}
-
-Result<bool> WakeCenter::fireTimer(std::string_view agentId, std::string_view timerId, std::int64_t scheduledAtMs,
-                                   Now now) {
-  // Of several missed wakes only the last one runs.
-  for (const RunKey& older : queue_.olderTimers(agentId, timerId, scheduledAtMs)) queue_.remove(older);
-  WITAN_TRY(job, timerJob(agentId, timerId, scheduledAtMs));
-  return offer(std::move(job), now);
 }
 
 Status WakeCenter::sweepEnded() {
@@ -446,9 +454,12 @@ Status WakeCenter::giveUpAbandoned(Now now) {
   if (now.ms < nextOrphanScanMs_) return okStatus();
   nextOrphanScanMs_ = now.ms + std::max<std::int64_t>(1, options_.abandonMs / 4);
   WITAN_TRY(runs, space());
-  WITAN_TRY(known, knownRuns(*runs));
   std::map<RunKey, std::int64_t> orphans;
-  for (const KnownRun& run : known) {
+  for (const std::string& name : runs->keys(Kind::wakeRun)) {  // one after the other: there may be very many
+    const auto key = RunKey::parse(name);
+    if (!key.ok()) continue;
+    WITAN_TRY(view, runView(*runs, *key));
+    const KnownRun run{*key, std::move(view)};
     if (!run.view.run || replication::isTerminal(run.view.run->body.status) || queue_.find(run.key)) continue;
     const std::string starter(replication::deviceOf(run.view.run->dot.host));
     if (starter != replica_.device() && live_.contains(starter)) continue;
@@ -478,14 +489,10 @@ std::optional<std::int64_t> WakeCenter::nextMs(Now now) const {
   std::optional<std::int64_t> next = queue_.nextDueMs(now.ms);
   if (nextTurnMs_) keepEarliest(next, *nextTurnMs_);
   if (!unclaimed_.empty()) keepEarliest(next, unclaimed_.begin()->first);
-  const std::int64_t wallMs = now.wallMs();
-  for (const auto& [id, agent] : agents_) {
-    for (const TimerSpec& timer : agent.spec->timers)
-      keepEarliest(next, now.ms + owedAt(timer.everyMs, wallMs) + timer.everyMs - wallMs);
-    if (!agent.nextWakeAt) continue;
-    const auto due = static_cast<std::int64_t>(std::min(*agent.nextWakeAt, replication::kMaxStateCounter / 2));
-    const std::int64_t ms = now.ms + std::max<std::int64_t>(0, due - wallMs);
-    keepEarliest(next, agent.lastSelfMs ? std::max(ms, *agent.lastSelfMs + options_.selfTimerMs) : ms);
+  if (!due_.empty()) {
+    // What is due since the last tick found no room.
+    const std::int64_t due = due_.begin()->first, wallMs = now.wallMs();
+    keepEarliest(next, now.ms + (due <= tickedMs_ ? kNoRoomMs : std::max<std::int64_t>(0, due - wallMs)));
   }
   if (!orphans_.empty()) keepEarliest(next, nextOrphanScanMs_);
   return next;
@@ -542,7 +549,7 @@ Result<bool> WakeCenter::leavesWork(const WakeJob& job) {
 Result<std::vector<WakeJob>> WakeCenter::takeRunnable(Now now) {
   std::vector<WakeJob> started;
   if (!devicesKnown_) return started;
-  WITAN_DO(noticeChanges());
+  WITAN_DO(noticeChanges(now));
   nextTurnMs_.reset();
   for (const RunKey& first : queue_.heads(now.ms)) {
     if (queue_.running() >= options_.running) break;
@@ -559,6 +566,16 @@ Result<std::vector<WakeJob>> WakeCenter::takeRunnable(Now now) {
     }
   }
   return started;
+}
+
+// Seed 003, 3.5: mode and policy. What an agent itself has left behind, it may always put in order.
+std::string WakeCenter::barredBy(const AgentState& state, const WakeJob& job) const {
+  if (job.subject == kConflictSubject || job.subject == kFoldSubject) return {};
+  const bool itself = job.reason == WakeReason::subscription || job.reason == WakeReason::timer;
+  if (state.mode == replication::AgentMode::interactive && itself)
+    return "the agent is interactive: only people wake it";
+  const auto agent = agents_.find(job.agentId);
+  return options_.barred ? options_.barred(*agent->second.spec, job.reason) : std::string();
 }
 
 Result<std::optional<WakeJob>> WakeCenter::tryStart(const RunKey& key, Now now) {
@@ -598,6 +615,7 @@ Result<std::optional<WakeJob>> WakeCenter::tryStart(const RunKey& key, Now now) 
     return end(WakeStatus::skippedSleeping, "the agent is dormant");
   if (state.schedule.sleepUntil > static_cast<std::uint64_t>(wallMs))
     return end(WakeStatus::skippedSleeping, concat("the agent sleeps until ", state.schedule.sleepUntil));
+  if (const std::string why = barredBy(state, job); !why.empty()) return end(WakeStatus::skippedSleeping, why);
   if (job.hops >= options_.hops)
     return end(WakeStatus::failedTerminal,
                concat("a loop: ", job.hops, " runs woke each other (at most ", options_.hops, ")"));

@@ -31,6 +31,7 @@
 #include "agents/agent.h"
 #include "agents/wake/wake_queue.h"
 #include "base/time.h"
+#include "replication/arrivals.h"
 #include "replication/local_replica.h"
 #include "replication/records/record_views.h"
 #include "replication/records/subscription_index.h"
@@ -48,6 +49,8 @@ struct WakeOptions {
   std::int64_t selfTimerMs = 1'000;         // an agent's own timer wakes are at least so far apart
   // Whether the agent can think now; its wakes wait until then. Empty: always.
   std::function<bool(std::string_view agentId)> attended = {};
+  // Why the agent may not be woken for this reason, in words; empty: it may. Without it nothing bars.
+  std::function<std::string(const AgentSpec& spec, replication::WakeReason reason)> barred = {};
 };
 
 // The changes of an agent's state at the end of a run, beside those of WakeCenter itself (counters, schedule).
@@ -116,11 +119,15 @@ class WakeCenter {
  private:
   struct Registered {
     const AgentSpec* spec = nullptr;
-    std::map<std::string, std::int64_t> owed;  // timers: what was seen to last
+    std::map<std::string, std::int64_t> seen;                            // timers: the multiple that was seen to last
+    std::map<std::string, replication::TimerState, std::less<>> timers;  // of its state
+    std::optional<std::int64_t> dueMs;                                   // its next timer, as it stands in due_
+    bool asleep = false;                                                 // for good: no timer wakes it
     std::optional<std::uint64_t> nextWakeAt;
     std::optional<std::int64_t> lastSelfMs;
-    std::set<std::string, std::less<>> ownChanges;  // subscriptions that want the agent's own changes
-    std::vector<std::string> hosts;                 // ranked; empty: whoever can
+    std::set<std::string, std::less<>> ownChanges;        // subscriptions that want the agent's own changes
+    std::map<std::string, Authors, std::less<>> authors;  // of subscriptions that do not want everyone's
+    std::vector<std::string> hosts;                       // ranked; empty: whoever can
   };
   struct Intake {  // one space
     std::vector<replication::BatchEvent> waiting;
@@ -149,7 +156,11 @@ class WakeCenter {
   Status takeMissed(Now now);
   Result<Enqueued> enqueue(WakeJob job, Now now);
   Result<replication::AgentState> stateOf(std::string_view agentId);
-  Status noticeChanges();
+  Status noticeChanges(Now now);
+  // The timers that it has now, with their intervals: its state's before its specification's.
+  static std::map<std::string, std::int64_t> timersOf(const Registered& agent);
+  // Puts it into due_, by the first of its timers that was not seen to.
+  void file(const std::string& agentId, Registered& agent, Now now);
   Status tickTimers(const std::string& agentId, Registered& agent, Now now);
   // Whether it is dealt with: no room otherwise.
   Result<bool> fireTimer(std::string_view agentId, std::string_view timerId, std::int64_t scheduledAtMs, Now now);
@@ -165,6 +176,7 @@ class WakeCenter {
   // Whether a run that has ended elsewhere leaves work here: it was begun here, and this device's plan, which stands,
   // has operations of which nothing is known (docs/FINDINGS.md, F3: another device has ended it by a plan that lost).
   Result<bool> leavesWork(const WakeJob& job);
+  std::string barredBy(const replication::AgentState& state, const WakeJob& job) const;
   // None: it is held back, or has got its end and left the queue.
   Result<std::optional<WakeJob>> tryStart(const RunKey& key, Now now);
   Status finish(const WakeJob& job, replication::WakeStatus status, std::string_view cause, Now now,
@@ -188,7 +200,10 @@ class WakeCenter {
   std::int64_t bootMs_ = 0;
   std::map<std::string, Intake> intake_;
   std::map<std::string, Missed, std::less<>> missed_;  // by agent
-  std::optional<std::uint64_t> seenChanges_;
+  replication::Arrivals states_{replication::Kind::agentState}, links_{replication::Kind::link};
+  bool allChanged_ = true;                              // of every agent its hosts and its state
+  std::set<std::pair<std::int64_t, std::string>> due_;  // agents with timers, by wall time
+  std::int64_t tickedMs_ = 0;                           // wall time of the last tick
   std::optional<RunKey> sweptTo_;
   std::set<std::pair<std::int64_t, RunKey>> unclaimed_;  // wakes that wait here: when it is to be said that they do
   std::map<RunKey, std::int64_t> orphans_;               // started, without a job here: since when

@@ -1,6 +1,7 @@
 #include "agents/wake/wake_checks.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "agents/wake/wake_job.h"
@@ -62,11 +63,13 @@ Result<Findings> wakesWithoutEnd(replication::LocalReplica& replica, std::string
   Findings out;
   replication::SubscriptionIndex index;
   std::set<std::pair<std::string, std::string>> ownChanges;
+  std::map<std::pair<std::string, std::string>, Authors> authors;
   for (const AgentSpec* spec : specs)
     for (const SubscriptionSpec& one : spec->subscriptions) {
       if (one.entities) continue;
       WITAN_DO(index.add({one.id, spec->id, one.scope, one.tokens, {}}));
       if (one.ownChanges) ownChanges.emplace(spec->id, one.id);
+      authors.emplace(std::pair(spec->id, one.id), one.authors);
     }
   WITAN_TRY(runs, replica.database(replication::DatabaseName::agents).space(runsScope));
   const auto noFetch = [](const std::string&) -> Result<std::optional<replication::Entity>> {
@@ -78,6 +81,8 @@ Result<Findings> wakesWithoutEnd(replication::LocalReplica& replica, std::string
     for (const NotificationBatch& batch : batches) {
       const auto from = provenanceOf(batch);
       const auto eligible = [&](const replication::Subscription& s) {
+        const Authors whose = authors.at({s.agentId, s.id});
+        if (whose != Authors::anyone && (whose == Authors::agents) != from.has_value()) return false;
         return !from || from->agentId != s.agentId || ownChanges.contains({s.agentId, s.id});
       };
       WITAN_TRY(wakes, index.match(batch, scope, noFetch, eligible));

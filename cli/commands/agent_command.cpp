@@ -20,8 +20,8 @@ namespace {
 struct AgentArguments : ReplicaArguments {
   std::string id;
   std::optional<std::string> goal;
-  std::string lifecycle, sleepUntil, nextWake, failures;
-  std::vector<std::string> slots;
+  std::string lifecycle, sleepUntil, nextWake, failures, mode;
+  std::vector<std::string> slots, timers;
   bool history = false;
   std::uint64_t days = 0;
 };
@@ -54,12 +54,27 @@ Status readSlot(const std::string& text, json::object& slots) {
   return okStatus();
 }
 
+// NAME=MILLISECONDS, or NAME=off.
+Status readTimer(const std::string& text, ByName<std::uint64_t>& timers) {
+  const std::size_t equals = text.find('=');
+  const std::string every = equals == std::string::npos ? "" : text.substr(equals + 1);
+  const auto number = every == "off" ? std::optional<std::uint64_t>(0) : readCounter(every);
+  if (!number || (*number == 0 && every != "off"))
+    return invalid(inQuotes(text) + " sets no timer", "give NAME=MILLISECONDS, or NAME=off");
+  timers[text.substr(0, equals)] = *number;
+  return okStatus();
+}
+
 Result<AgentSetRequest> setRequest(const AgentArguments& a) {
   AgentSetRequest request{.id = a.id, .lifecycle = given(a.lifecycle), .scope = given(a.scope)};
   json::object slots;
   if (a.goal) slots["primaryGoal"] = *a.goal;
   for (const std::string& slot : a.slots) WITAN_DO(readSlot(slot, slots));
   if (!slots.empty()) request.slots = std::move(slots);
+  request.mode = given(a.mode);
+  ByName<std::uint64_t> timers;
+  for (const std::string& timer : a.timers) WITAN_DO(readTimer(timer, timers));
+  if (!timers.empty()) request.timers = std::move(timers);
   if (!a.sleepUntil.empty()) {
     WITAN_SET(request.sleepUntil, readMoment(a.sleepUntil));
   }
@@ -110,6 +125,15 @@ void addValueOptions(Command* command, AgentArguments& a) {
   command->option("--next-wake", a.nextWake, "The same, or none")->check([](const std::string& text) {
     return text == "none" ? std::string() : readBy(readMoment)(text);
   });
+  command->option("--mode", a.mode, "autonomous, or interactive: only people wake it")
+      ->check(readBy(replication::parseAgentMode));
+  command->option("--timer", a.timers, "NAME=MILLISECONDS or NAME=off, on all devices; may be repeated")
+      ->typeName("NAME=MS")
+      ->oneWordEach()
+      ->check(readBy([](const std::string& timer) {
+        ByName<std::uint64_t> scratch;
+        return readTimer(timer, scratch);
+      }));
   command->option("--failures", a.failures, "Failures in a row")
       ->typeName("COUNT")
       ->check(wholeNumber(0, kMaxStateCounter));

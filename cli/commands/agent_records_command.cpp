@@ -1,10 +1,11 @@
-// `witan saga|wake|episode|approval|receipt`: what agents' work leaves on a device. Each verb is an operation
+// `witan saga|wake|memory|episode|approval|receipt`: what agents' work leaves on a device. Each verb is an operation
 // (node/operations/); this file declares the verbs and words their answers.
 #include "agents/episode/transcript.h"
 #include "base/time.h"
 #include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "node/operations/agent_records.h"
+#include "node/operations/memory.h"
 #include "program/option_checks.h"
 
 namespace witan::node {
@@ -72,6 +73,22 @@ Printed wakeList(const Wakes& list, const RecordArguments& a) {
   for (const WakeRow& row : list.wakes)
     answer.text += at(row.atMs) + "  " + row.status + "  " + row.agentId + "  " + row.reason + " " + row.subject +
                    "  " + row.run + (row.cause.empty() ? "" : "\n  " + row.cause) + "\n";
+  return answer;
+}
+
+// --- memory
+
+std::string foldLine(const FoldRow& fold) {
+  return concat(fold.id, "  ", fold.status, "  ", fold.agentId, "  ", fold.contract,
+                fold.texts > 1 ? concat("  ", fold.texts, " texts") : "",
+                fold.attempts > 0 ? concat("  attempts ", fold.attempts) : "",
+                fold.error.empty() ? "" : "\n  " + fold.error, "\n");
+}
+
+Printed foldList(const Folds& list, const RecordArguments&) {
+  if (list.folds.empty()) return {"no fold waits for a person\n"};
+  Printed answer;
+  for (const FoldRow& fold : list.folds) answer.text += foldLine(fold);
   return answer;
 }
 
@@ -172,6 +189,28 @@ void addWakeCommand(Command& app) {
   command->option("--agent", a->agent, "Only this agent's");
   command->flag("--failed", a->failed, "Only runs that failed, with their causes");
   command->flag("--all", a->all, "Also every run that is known, with its end");
+}
+
+void addMemoryCommand(Command& app) {
+  Command* memory = app.noun("memory", "What agents' memories are folded to", "witan memory list");
+  const auto [listing, listed] = addRecordVerb(
+      memory, "list", "List the folds that failed, and those of which devices wrote different texts",
+      "witan memory list --all", kFoldList,
+      [](const RecordArguments& a) {
+        return Result(FoldListRequest{a.all, given(a.scope)});
+      },
+      foldList);
+  addScopeOption(listing, *listed);
+  listing->flag("--all", listed->all, "Also those that wait for their next attempt");
+  const auto [command, a] = addOneRecordVerb(
+      memory, "retry", "Try a failed fold again when agents run next, or let the text that counts stand alone",
+      "witan memory retry SUMMARY", kFoldRetry,
+      [](const RecordArguments& args) {
+        return Result(FoldRequest{args.id, given(args.scope)});
+      },
+      [](const FoldRow& fold, const RecordArguments&) { return Printed{foldLine(fold)}; }, "SUMMARY", "summary id",
+      "witan memory list --all");
+  addScopeOption(command, *a);
 }
 
 void addEpisodeCommand(Command& app) {

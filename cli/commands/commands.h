@@ -37,6 +37,7 @@ void addApprovalCommand(Command& app);
 void addReceiptCommand(Command& app);
 void addSagaCommand(Command& app);
 void addWakeCommand(Command& app);
+void addMemoryCommand(Command& app);
 void addEpisodeCommand(Command& app);
 void addJournalCommand(Command& app);
 void addSyncCommand(Command& app);

@@ -34,6 +34,13 @@ std::string pictureWords(const operations::AgentShown& agent) {
   out += row("next wake at", toWords(view.schedule.nextWakeAt));
   out += row("sleep until", std::to_string(view.schedule.sleepUntil));
   out += row("fired through", std::to_string(view.schedule.firedThrough));
+  if (view.mode) out += row("mode", *view.mode);
+  for (const auto& [name, timer] : view.schedule.timers.value_or(ByName<replication::AgentTimer>())) {
+    const std::string every = timer.version == 0   ? std::string("its own interval")
+                              : timer.everyMs == 0 ? std::string("off")
+                                                   : concat("every ", timer.everyMs, " ms");
+    out += row("timer " + name, concat(every, ", fired through ", timer.firedThrough));
+  }
   out += row("head message", view.pointers.recentHeadMessageId.value_or("none"));
   out += row("latest summary", view.pointers.latestSummaryMessageId.value_or("none"));
   for (std::size_t i = 0; i < replication::kSlots; ++i) {

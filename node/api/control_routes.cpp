@@ -8,6 +8,7 @@
 #include "node/operations/agent_records.h"
 #include "node/operations/agent_retention.h"
 #include "node/operations/journal.h"
+#include "node/operations/memory.h"
 #include "node/operations/policy_simulate.h"
 #include "node/operations/sync.h"
 #include "node/operations/why.h"
@@ -79,6 +80,10 @@ std::vector<ControlRoute> operationRoutes() {
       route<kSagaRetry>("retrySaga", "agents", operator_, "Tries a dead-lettered operation again", {404, 409, 500}),
       route<kSagaCompensate>("compensateSaga", "agents", operator_,
                              "Compensates an operation, or gives up a dead-lettered one", {404, 409, 500}),
+      route<kFoldList>("listFolds", "agents", observer,
+                       "Folds of agents' memories that failed, or of which devices wrote different texts", {500}),
+      route<kFoldRetry>("retryFold", "agents", operator_, "Tries a failed fold again, or settles a divergent one",
+                        {404, 409, 500}),
       route<kWakeList>("listWakes", "agents", observer, "Wakes that wait or run on this device"),
       route<kAgentList>("listAgents", "agents", observer, "All agents with a state"),
       route<kAgentShow>("showAgent", "agents", observer, "An agent as every replica sees it", {404}),

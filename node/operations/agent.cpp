@@ -64,6 +64,18 @@ Status apply(const AgentSetRequest& request, AgentState& state, const std::strin
   if (request.lifecycle) {
     WITAN_SET(state.lifecycle, parseLifecycle(*request.lifecycle));
   }
+  if (request.mode) {
+    WITAN_SET(state.mode, parseAgentMode(*request.mode));
+  }
+  for (const auto& [name, everyMs] : request.timers.value_or(ByName<std::uint64_t>())) {
+    WITAN_DO(validateId("timer", name));
+    const auto every = static_cast<std::int64_t>(std::min(everyMs, kMaxStateCounter));
+    if (every != 0) WITAN_DO(agents::checkTimer(every));
+    TimerState& timer = state.schedule.timers[name];
+    if (timer.version == 0 || timer.everyMs != everyMs)
+      timer = {timer.firedThrough, everyMs, timer.version + 1, writer};
+    if (state.schedule.timers.size() > kMaxTimers) return invalid(concat("more than ", kMaxTimers, " timers"));
+  }
   for (const auto& [name, value] : request.slots.value_or(json::object())) {
     WITAN_TRY(slot, slotNamed(name));
     WITAN_TRY(text, slotValue(slot, canonicalJson(value)));

@@ -33,6 +33,9 @@ WITAN_STRUCT(AgentSetRequest, (std::string, id, "Id of the agent", 1),
              (Omittable<std::uint64_t>, sleepUntil, "In milliseconds since 1970"),
              (Omittable<std::optional<std::uint64_t>>, nextWakeAt, "In milliseconds since 1970; null: none"),
              (Omittable<std::uint64_t>, consecutiveFailureCount, "Failures in a row"),
+             (Omittable<std::string>, mode, "autonomous; interactive: only people wake it"),
+             (Omittable<ByName<std::uint64_t>>, timers,
+              "Intervals in milliseconds of timers, by name, on all devices; 0: off"),
              (Omittable<std::string>, scope, kScopeNote))
 
 WITAN_STRUCT(AgentLifecycleRequest, (std::string, id, "Id of the agent", 1),

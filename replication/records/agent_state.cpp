@@ -15,6 +15,11 @@ Result<Lifecycle> parseLifecycle(std::string_view word) {
   return invalid(inQuotes(word) + " is no lifecycle", "created, active, dormant or destroyed");
 }
 
+Result<AgentMode> parseAgentMode(std::string_view word) {
+  if (const auto mode = parseEnum<AgentMode>(word)) return *mode;
+  return invalid(inQuotes(word) + " is no mode", "autonomous or interactive");
+}
+
 std::string_view defaultValue(SlotName name) {
   constexpr std::array<std::string_view, kSlots> kValues{"null", "null", "[]", "{}", "{}"};
   return kValues[static_cast<std::size_t>(name)];
@@ -89,6 +94,17 @@ void writeProcessed(DenseWriter& out, const VectorClock& clock, std::string_view
   }
 }
 
+void writeTimers(DenseWriter& out, const AgentState& s) {
+  out.varint(s.schedule.timers.size());
+  for (const auto& [name, timer] : s.schedule.timers) {
+    out.idText(name);
+    out.varint(timer.firedThrough);
+    out.varint(timer.everyMs);
+    out.varint(timer.version);
+    if (timer.version > 0) out.idText(timer.host);
+  }
+}
+
 void writeField(DenseWriter& out, const AgentState& s, StateField field, std::string_view self) {
   switch (field) {
     case StateField::lifecycle: return out.byte(static_cast<std::uint8_t>(s.lifecycle));
@@ -99,6 +115,8 @@ void writeField(DenseWriter& out, const AgentState& s, StateField field, std::st
     case StateField::latestSummaryMessageId: return out.idText(s.pointers.latestSummaryMessageId.value_or(""));
     case StateField::processedCounters: return writeProcessed(out, s.processedCounterByHost, self);
     case StateField::consecutiveFailures: return out.varint(s.consecutiveFailureCount);
+    case StateField::mode: return out.byte(static_cast<std::uint8_t>(s.mode));
+    case StateField::timers: return writeTimers(out, s);
     default: return writeSlot(out, s.slot(slotOf(field)), slotOf(field), self);
   }
 }
@@ -176,6 +194,20 @@ void readProcessed(DenseReader& in, VectorClock& clock, std::string_view self) {
   }
 }
 
+void readTimers(DenseReader& in, AgentState& s) {
+  const std::uint64_t count = in.count(kMaxTimers);
+  std::string before;
+  for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+    std::string name = readId(in);
+    if (i > 0 && name <= before) in.fail("timers out of order");
+    TimerState timer{readCounter(in), readCounter(in), readCounter(in), {}};
+    if (timer.version > 0) timer.host = readId(in);
+    if (timer.version == 0 && timer.everyMs > 0) in.fail("a timer was set by nobody");
+    before = name;
+    s.schedule.timers.emplace(std::move(name), std::move(timer));
+  }
+}
+
 void readField(DenseReader& in, AgentState& s, StateField field, std::string_view self) {
   switch (field) {
     case StateField::lifecycle: {
@@ -189,6 +221,13 @@ void readField(DenseReader& in, AgentState& s, StateField field, std::string_vie
       if (next > 0) s.schedule.nextWakeAt = next - 1;
       return;
     }
+    case StateField::mode: {
+      const std::uint8_t value = in.byte();
+      if (value > static_cast<std::uint8_t>(AgentMode::interactive)) return in.fail("an unknown mode");
+      s.mode = static_cast<AgentMode>(value);
+      return;
+    }
+    case StateField::timers: return readTimers(in, s);
     case StateField::sleepUntil: s.schedule.sleepUntil = readCounter(in); return;
     case StateField::firedThrough: s.schedule.firedThrough = readCounter(in); return;
     case StateField::recentHeadMessageId: s.pointers.recentHeadMessageId = readPointer(in); return;
@@ -218,8 +257,20 @@ void skipProcessed(DenseReader& in) {
   }
 }
 
+void skipTimers(DenseReader& in) {
+  const std::uint64_t count = in.count(kMaxTimers);
+  for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+    in.skipIdText(kMaxIdBytes);
+    in.varint();
+    in.varint();
+    if (in.varint() > 0) in.skipIdText(kMaxIdBytes);
+  }
+}
+
 void skipField(DenseReader& in, StateField field) {
   switch (field) {
+    case StateField::timers: return skipTimers(in);
+    case StateField::mode:
     case StateField::lifecycle: in.byte(); return;
     case StateField::sleepUntil:
     case StateField::nextWakeAt:

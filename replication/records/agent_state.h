@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,12 +25,28 @@ inline constexpr std::uint64_t kMaxStateCounter = ~std::uint64_t{0} >> 1;
 inline constexpr std::size_t kMaxSlotBytes = 256 * 1024;  // of one slot's value
 inline constexpr std::size_t kMaxSlotDepth = 32;          // of one slot's value
 inline constexpr std::size_t kMaxClockEntries = 4'096;    // as many as there may be writers
+inline constexpr std::size_t kMaxTimers = 256;            // of one agent
 
 // In the order of precedence (003, section 4.2, rule 2): the later wins.
 WITAN_ENUM(Lifecycle, created, active, dormant, destroyed)
 
 constexpr const char* toString(Lifecycle lifecycle) { return enumName(lifecycle).data(); }
 Result<Lifecycle> parseLifecycle(std::string_view word);
+
+// What wakes it: everything that it is made for, or people only.
+WITAN_ENUM(AgentMode, autonomous, interactive)
+Result<AgentMode> parseAgentMode(std::string_view word);
+
+// One timer of the schedule, which all devices share: a wake that fired on one of them has fired, also when the record
+// of its run is gone, and whoever sets another interval sets it everywhere. In milliseconds.
+struct TimerState {
+  std::uint64_t firedThrough = 0;  // the latest multiple whose wake has reached an end
+  std::uint64_t everyMs = 0;       // if it was set: 0 for off; else its specification's counts
+  std::uint64_t version = 0;       // grows each time that it is set; 0: never
+  std::string host;                // who set it last; empty only with version 0
+
+  friend bool operator==(const TimerState&, const TimerState&) = default;
+};
 
 // Milliseconds since 1970.
 struct Schedule {
@@ -38,6 +55,7 @@ struct Schedule {
   // The latest time whose wake has reached an end. It stands in for the clock that "earliest future wake" would need
   // (docs/FINDINGS.md, F2).
   std::uint64_t firedThrough = 0;
+  std::map<std::string, TimerState, std::less<>> timers = {};  // of those that fired or were set
 
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
@@ -72,6 +90,7 @@ struct AgentState {
   // How far each writer's notification batches have been processed; as a clock, a missing entry is 0.
   VectorClock processedCounterByHost;
   std::uint64_t consecutiveFailureCount = 0;
+  AgentMode mode = AgentMode::autonomous;
 
   AgentState();  // of a new agent: `created`, and the default of every slot
 
@@ -101,6 +120,9 @@ struct AgentSnapshot {
 //   slot              one byte: bits 0-1 value (0 the slot's default, 1 id text of a string without escapes, 2 any
 //                     other canonical JSON as text), bit 2 set if its host is the body's writer, bits 3-7 version, or
 //                     31; then a varint version - 31 if so; then the host as id text unless it is the writer; the value
+//   mode              one byte
+//   timers            varint count; then by name, each: id text, varint fired through, interval and version, and the
+//                     host as id text if the version is not 0
 //   processed counters  varint 2 * (counters of other hosts than the body's writer), + 1 if it has one of its own; its
 //                     own; then the others by host: id text, varint
 // A mask bit that this build does not know is an error: a field would be lost otherwise.
@@ -120,8 +142,10 @@ enum class StateField : std::uint8_t {
   extension,
   processedCounters,
   consecutiveFailures,
+  mode,
+  timers,
 };
-inline constexpr unsigned kStateFields = 13;
+inline constexpr unsigned kStateFields = 15;
 
 constexpr std::uint32_t bitOf(StateField field) { return std::uint32_t{1} << static_cast<unsigned>(field); }
 

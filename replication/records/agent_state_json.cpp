@@ -14,14 +14,14 @@ std::string under(std::string_view where, std::string_view name) {
 
 // The object at `where`, if it has these members and no others.
 Result<const json::object*> objectWith(const json::value& value, std::string_view where,
-                                       std::initializer_list<std::string_view> names) {
+                                       std::initializer_list<std::string_view> names, std::string_view mayBe = {}) {
   if (!value.is_object()) return wrongJsonType(where.empty() ? "snapshot" : where, "an object", value);
   const json::object& object = value.get_object();
   for (const std::string_view name : names)
     if (!object.contains(name)) return invalid(under(where, name) + " is missing");
   for (const auto& member : object) {
     const std::string_view key(member.key().data(), member.key().size());
-    if (std::ranges::find(names, key) == names.end())
+    if (std::ranges::find(names, key) == names.end() && (mayBe.empty() || key != mayBe))
       return invalid((where.empty() ? "" : concat(where, ": ")) + "unknown member " + inQuotes(key));
   }
   return &object;
@@ -63,8 +63,25 @@ Status readDot(const json::value& value, Dot& into) {
   return into.counter > 0 ? okStatus() : Status(invalid("dot.counter: the first is 1"));
 }
 
+Status readTimers(const json::value& value, Schedule& into) {
+  ByName<AgentTimer> rows;
+  WITAN_DO(readJson(value, rows, "schedule.timers"));
+  if (rows.size() > kMaxTimers) return invalid(concat("schedule.timers: more than ", kMaxTimers));
+  for (auto& [name, row] : rows) {
+    const std::string place = under("schedule.timers", name);
+    WITAN_DO(validateId(place, name));
+    if (row.version == 0 ? row.everyMs > 0 || !row.host.empty() : !validateId(place, row.host).ok())
+      return invalid(place + ": a timer that was set names who set it, and no other does");
+    if (std::max({row.firedThrough, row.everyMs, row.version}) > kMaxStateCounter)
+      return invalid(place + ": a number beyond 2^63 - 1");
+    into.timers.emplace(name, TimerState{row.firedThrough, row.everyMs, row.version, std::move(row.host)});
+  }
+  return okStatus();
+}
+
 Status readSchedule(const json::value& value, Schedule& into) {
-  WITAN_TRY(object, objectWith(value, "schedule", {"sleepUntil", "nextWakeAt", "firedThrough"}));
+  WITAN_TRY(object, objectWith(value, "schedule", {"sleepUntil", "nextWakeAt", "firedThrough"}, "timers"));
+  if (const json::value* timers = object->if_contains("timers")) WITAN_DO(readTimers(*timers, into));
   WITAN_DO(readCounter(*object, "sleepUntil", "schedule", into.sleepUntil));
   WITAN_DO(readCounter(*object, "firedThrough", "schedule", into.firedThrough));
   if (object->at("nextWakeAt").is_null()) return okStatus();
@@ -106,18 +123,26 @@ Status readState(const json::object& object, AgentState& into) {
   WITAN_DO(readPointer(*pointers, "latestSummaryMessageId", into.pointers.latestSummaryMessageId));
   WITAN_DO(readSlots(object.at("slots"), into));
   WITAN_DO(readClock(object.at("processedCounterByHost"), "processedCounterByHost", into.processedCounterByHost));
+  if (const json::value* mode = object.if_contains("mode")) {
+    WITAN_DO(readText(*mode, word, "mode"));
+    WITAN_SET(into.mode, parseAgentMode(word));
+  }
   return readCounter(object, "consecutiveFailureCount", "", into.consecutiveFailureCount);
 }
 
 AgentSnapshotRow rowOf(const std::string& agentId, const VectorClock& vc, const AgentState& state) {
-  const auto& [sleepUntil, nextWakeAt, firedThrough] = state.schedule;
+  const auto& [sleepUntil, nextWakeAt, firedThrough, timers] = state.schedule;
   AgentSnapshotRow row{.agentId = agentId,
                        .vc = clockRow(vc),
                        .lifecycle = toString(state.lifecycle),
-                       .schedule = {sleepUntil, nextWakeAt, firedThrough},
+                       .schedule = {sleepUntil, nextWakeAt, firedThrough, {}},
                        .pointers = {state.pointers.recentHeadMessageId, state.pointers.latestSummaryMessageId},
                        .processedCounterByHost = clockRow(state.processedCounterByHost),
                        .consecutiveFailureCount = state.consecutiveFailureCount};
+  if (state.mode != AgentMode::autonomous) row.mode = std::string(enumName(state.mode));
+  if (!timers.empty()) row.schedule.timers.emplace();
+  for (const auto& [name, timer] : timers)
+    (*row.schedule.timers)[name] = {timer.firedThrough, timer.everyMs, timer.version, timer.host};
   for (std::size_t i = 0; i < kSlots; ++i) {
     const Slot& slot = state.slots[i];
     row.slots[toString(static_cast<SlotName>(i))] = {parseJson(slot.value, kOwnJson).value(), slot.version, slot.host};
@@ -133,7 +158,8 @@ Result<AgentSnapshot> readSnapshot(std::string_view text) {
   if (!parsed.ok()) return invalid("not JSON: " + parsed.error().message);
   WITAN_TRY(object, objectWith(*parsed, "",
                                {"agentId", "dot", "vc", "lifecycle", "schedule", "pointers", "slots",
-                                "processedCounterByHost", "consecutiveFailureCount"}));
+                                "processedCounterByHost", "consecutiveFailureCount"},
+                               "mode"));
   AgentSnapshot snapshot;
   WITAN_DO(readId(*object, "agentId", "", snapshot.agentId));
   WITAN_DO(readDot(object->at("dot"), snapshot.dot));

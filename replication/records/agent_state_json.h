@@ -33,9 +33,15 @@ ClockRow clockRow(const VectorClock& clock);
 WITAN_STRUCT(AgentPointers, (std::optional<std::string>, recentHeadMessageId, "Newest message; null: none"),
              (std::optional<std::string>, latestSummaryMessageId, "Newest summary; null: none"))
 
+WITAN_STRUCT(AgentTimer, (std::uint64_t, firedThrough, "Latest multiple that has fired, in milliseconds since 1970"),
+             (std::uint64_t, everyMs, "Interval, if it was set: 0 for off"),
+             (std::uint64_t, version, "How often it was set; 0: its specification counts"),
+             (std::string, host, "Writer that set it last; empty: none"))
+
 WITAN_STRUCT(AgentSchedule, (std::uint64_t, sleepUntil, "In milliseconds since 1970"),
              (std::optional<std::uint64_t>, nextWakeAt, "In milliseconds since 1970; null: none"),
-             (std::uint64_t, firedThrough, "Moment through which wakes have fired, in milliseconds since 1970"))
+             (std::uint64_t, firedThrough, "Moment through which wakes have fired, in milliseconds since 1970"),
+             (Omittable<ByName<AgentTimer>>, timers, "Timers that have fired or were set, by name"))
 
 WITAN_STRUCT(AgentSlot, (json::value, value, "Any JSON"), (std::uint64_t, version, "Number of writes; 0: none"),
              (std::string, host, "Writer of the last one; empty: none"))
@@ -48,7 +54,8 @@ WITAN_STRUCT(AgentSnapshotRow, (std::string, agentId, "Id of the agent"),
              (AgentSchedule, schedule, "When it wakes"), (AgentPointers, pointers, "Messages that it points to"),
              (ByName<AgentSlot>, slots, "Slots, by name"),
              (ClockRow, processedCounterByHost, "What the agent has processed: counters by writer"),
-             (std::uint64_t, consecutiveFailureCount, "Failures in a row"))
+             (std::uint64_t, consecutiveFailureCount, "Failures in a row"),
+             (Omittable<std::string>, mode, "interactive: only people wake it; absent: autonomous"))
 
 AgentSnapshotRow snapshotRow(const AgentSnapshot& snapshot);
 // `vc` is the join.

@@ -60,6 +60,13 @@ bool below(const Slot& a, const Slot& b) {
   return std::tie(a.version, a.host, a.value) < std::tie(b.version, b.host, b.value);
 }
 
+void joinTimer(TimerState& into, const TimerState& other) {
+  const auto setting = [](const TimerState& t) { return std::tie(t.version, t.host, t.everyMs); };
+  const std::uint64_t fired = std::max(into.firedThrough, other.firedThrough);
+  if (setting(into) < setting(other)) into = other;
+  into.firedThrough = fired;
+}
+
 using PointerField = std::optional<std::string> Pointers::*;
 constexpr PointerField kPointers[] = {&Pointers::recentHeadMessageId, &Pointers::latestSummaryMessageId};
 
@@ -98,6 +105,8 @@ class Fold {
 
   void add(const AgentState& s) {
     state_.lifecycle = std::max(state_.lifecycle, s.lifecycle);
+    state_.mode = std::max(state_.mode, s.mode);
+    for (const auto& [name, timer] : s.schedule.timers) joinTimer(state_.schedule.timers[name], timer);
     state_.consecutiveFailureCount = std::max(state_.consecutiveFailureCount, s.consecutiveFailureCount);
     state_.schedule.sleepUntil = std::max(state_.schedule.sleepUntil, s.schedule.sleepUntil);
     state_.schedule.firedThrough = std::max(state_.schedule.firedThrough, s.schedule.firedThrough);
@@ -118,6 +127,8 @@ class Fold {
     for (std::size_t i = 0; i < std::size(kPointers); ++i)
       state_.pointers.*kPointers[i] = choose(pointers_[i], ancestry);
     state_.processedCounterByHost = clockOf(processed_);
+    auto& timers = state_.schedule.timers;
+    while (timers.size() > kMaxTimers) timers.erase(std::prev(timers.end()));
     return {clockOf(vc_), std::move(state_)};
   }
 

@@ -52,6 +52,7 @@ Result<std::vector<Version>> maximal(std::vector<Version> versions);
 //   vc, processed counters, failures, sleepUntil, firedThrough: the maximum (003, section 4.2, rules 1, 4 and 6);
 //   lifecycle: the highest precedence (rule 2);
 //   slot: the highest version, then the larger host, then the larger value (rule 5; no two honest writers get there);
+//   mode: interactive before autonomous; of each timer the highest firedThrough, and of its settings as of a slot's;
 //   nextWakeAt: the smallest above the joined firedThrough, else none (rule 6, with F2 for "future");
 //   pointer: among the messages that arrived and are no ancestor of another candidate, the only one, else the largest
 //   (counter, host, id); if none has arrived, the largest id (rule 3).

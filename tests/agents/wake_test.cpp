@@ -391,12 +391,6 @@ TEST(Loops, AMalformedTokenIsTheEndOfAChain) {
 
 // --- timers
 
-AgentSpec timed(std::int64_t everyMs) {
-  AgentSpec spec = agentFor("timed", "never");
-  spec.timers.push_back({"tick", everyMs});
-  return spec;
-}
-
 std::vector<std::int64_t> scheduled(Host& host) {
   std::vector<std::int64_t> out;
   for (const WakeJob& job : host.running()) out.push_back(job.scheduledAtMs);

@@ -42,6 +42,13 @@ inline AgentSpec agentFor(std::string id, std::string type) {
   return spec;
 }
 
+// With one timer, and woken by nothing else.
+inline AgentSpec timed(std::int64_t everyMs) {
+  AgentSpec spec = agentFor("timed", "never");
+  spec.timers.push_back({"tick", everyMs});
+  return spec;
+}
+
 class Host {
  public:
   Host(std::string name, std::vector<const AgentSpec*> specs, WakeOptions options = {})

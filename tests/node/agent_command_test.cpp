@@ -39,6 +39,28 @@ TEST(AgentCommand, CreateSetShowList) {
               HasSubstr(R"({"agentId":"agent-1","lifecycle":"active","primaryGoal":"","versions":1})"));
 }
 
+TEST(AgentCommand, ModeAndTimersAreSetAndShown) {
+  Garden garden;
+  const Replica laptop = garden.join("laptop");
+  laptop.ok({"agent", "create", "agent-1"});
+  EXPECT_FALSE(laptop.asJson({"agent", "show", "agent-1"}).at("view").as_object().contains("mode"));
+  laptop.ok({"agent", "set", "agent-1", "--mode", "interactive", "--timer", "daily=86400000", "--timer", "old=off"});
+  const json::value shown = laptop.asJson({"agent", "show", "agent-1"});
+  const json::value& view = shown.at("view");
+  EXPECT_EQ(view.at("mode").as_string(), "interactive");
+  const json::value& timers = view.at("schedule").at("timers");
+  EXPECT_EQ(timers.at("daily").at("everyMs").to_number<int>(), 86'400'000);
+  EXPECT_EQ(timers.at("old").at("everyMs").to_number<int>(), 0);
+  const std::string words = laptop.ok({"agent", "show", "agent-1"});
+  EXPECT_THAT(words, HasSubstr("timer daily"));
+  EXPECT_THAT(words, HasSubstr("off, fired through 0"));
+  laptop.ok({"agent", "set", "agent-1", "--mode", "autonomous"});
+  EXPECT_FALSE(laptop.asJson({"agent", "show", "agent-1"}).at("view").as_object().contains("mode"));
+  for (const char* timer : {"daily", "daily=", "daily=0", "daily=soon"})
+    EXPECT_EQ(laptop.run({"agent", "set", "agent-1", "--timer", timer}).exitCode, kExitUsage) << timer;
+  EXPECT_EQ(laptop.run({"agent", "set", "agent-1", "--timer", "daily=5"}).exitCode, kExitFailed) << "too short";
+}
+
 TEST(AgentCommand, BadInputIsNamed) {
   Garden garden;
   const Replica laptop = garden.join("laptop");

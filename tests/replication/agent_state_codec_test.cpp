@@ -72,6 +72,13 @@ AgentState someState(Choices& choose, AgentState s = {}) {
   for (std::size_t n = choose.below(4); n > 0; --n)
     s.processedCounterByHost.set(someHosts()[choose.below(5)], someCounter(choose));
   if (choose.below(2) == 1) s.consecutiveFailureCount = someCounter(choose);
+  if (choose.below(4) == 1) s.mode = static_cast<AgentMode>(choose.below(2));
+  if (choose.below(4) == 1) s.schedule.timers.clear();
+  for (std::size_t n = choose.below(3); n > 0; --n) {
+    TimerState& timer = s.schedule.timers[someHosts()[choose.below(5)]];
+    timer = {someCounter(choose), 0, someCounter(choose), {}};
+    if (timer.version > 0) timer.everyMs = someCounter(choose), timer.host = someHosts()[choose.below(5)];
+  }
   return s;
 }
 
@@ -153,8 +160,8 @@ std::string errorOf(std::string_view hex, std::string_view self = "A") {
 }
 
 TEST(AgentStateCodec, AFieldOfANewerVersionIsNamedAsSuch) {
-  EXPECT_THAT(errorOf("8040"), HasSubstr("newer version of Witan"));
-  const auto merged = applyFieldDelta(std::string("\0", 1), bytesOf("804001"));
+  EXPECT_THAT(errorOf("808002"), HasSubstr("newer version of Witan"));
+  const auto merged = applyFieldDelta(std::string("\0", 1), bytesOf("80800201"));
   ASSERT_FALSE(merged.ok());
   EXPECT_THAT(merged.error().message, HasSubstr("newer version of Witan"));
 }
@@ -178,6 +185,13 @@ TEST(AgentStateCodec, OnlyTheShortestFormIsRead) {
   EXPECT_THAT(errorOf("400e035b205d"), HasSubstr("not in canonical JSON"));
   EXPECT_THAT(errorOf("400e025b31"), HasSubstr("not JSON"));
   EXPECT_THAT(errorOf("400f00"), HasSubstr("unknown kind"));
+  EXPECT_EQ(errorOf("804001"), "");  // interactive
+  EXPECT_THAT(errorOf("804002"), HasSubstr("unknown mode"));
+  EXPECT_EQ(errorOf("8080010100740700"
+                    "00"),
+            "");  // timer t, fired through 7
+  EXPECT_THAT(errorOf("808001010074070100"), HasSubstr("set by nobody"));
+  EXPECT_THAT(errorOf("8080010200740000000074000000"), HasSubstr("out of order"));
   EXPECT_EQ(errorOf("80100201004207"), "");  // one processed counter, of B
   EXPECT_EQ(errorOf("80100107"), "");        // one, its own
   EXPECT_THAT(errorOf("80100100"), HasSubstr("counter of 0"));
@@ -202,6 +216,8 @@ std::uint32_t differing(const AgentState& a, const AgentState& b) {
   for (unsigned i = 0; i < kSlots; ++i)
     note(a.slots[i] != b.slots[i], static_cast<StateField>(static_cast<unsigned>(StateField::primaryGoal) + i));
   note(a.processedCounterByHost != b.processedCounterByHost, StateField::processedCounters);
+  note(a.mode != b.mode, StateField::mode);
+  note(a.schedule.timers != b.schedule.timers, StateField::timers);
   note(a.consecutiveFailureCount != b.consecutiveFailureCount, StateField::consecutiveFailures);
   return fields;
 }

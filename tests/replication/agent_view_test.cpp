@@ -210,6 +210,25 @@ TEST(F1, CounterexampleOfADormantAgentThatWokeUp) {
   EXPECT_EQ(viewOfAll({c.s1, c.s2, c.s3}).state.schedule, (Schedule{0, 10, 0}));
 }
 
+// Of each timer what fired last anywhere, and the setting of the highest version; of modes the more careful one.
+TEST(AgentView, TimersAndModesOfConcurrentVersions) {
+  AgentSnapshot a = snapshotAt("a", 1), b = snapshotAt("b", 1), c = snapshotAt("c", 1);
+  a.state.schedule.timers = {{"daily", {500, 10, 2, "a"}}, {"own", {7, 0, 0, ""}}};
+  b.state.schedule.timers = {{"daily", {300, 0, 3, "b"}}};
+  b.state.mode = AgentMode::interactive;
+  c.state.schedule.timers = {{"daily", {400, 30, 3, "c"}}};
+  for (const auto& order : {std::vector{a, b, c}, std::vector{c, b, a}, std::vector{b, a, c}}) {
+    const AgentView view = viewOfAll(order);
+    EXPECT_EQ(view.state.mode, AgentMode::interactive);
+    EXPECT_EQ(view.state.schedule.timers.at("daily"), (TimerState{500, 30, 3, "c"}));
+    EXPECT_EQ(view.state.schedule.timers.at("own"), (TimerState{7, 0, 0, ""}));
+    AgentSnapshot shown = a;
+    shown.state = view.state;
+    EXPECT_EQ(readSnapshot(toJson(snapshotRow(shown))).value(), shown);
+    EXPECT_EQ(toSnapshot("agent-1", toVersion(shown)).value(), shown);
+  }
+}
+
 // F1, the smallest: three events of two writers and one counter that was reset.
 TEST(F1, CounterexampleOfAFailureCounterThatWasReset) {
   Counterexample c;

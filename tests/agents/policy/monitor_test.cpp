@@ -27,7 +27,7 @@ void expectDenied(const PolicyVerdict& verdict, PolicyToken token, const std::st
 TEST(Obligation7, TheTokensAreThoseOfTheSeed) {
   EXPECT_EQ(JsonCodec<PolicyToken>::words(),
             "none, out_of_scope, disallowed_provider_model, privacy_confirmation_required, secret_unavailable, "
-            "overshared_payload_blocked");
+            "overshared_payload_blocked, answer_blocked, postcondition_failed");
 }
 
 TEST(Obligation7, WhatHoldsEverythingIsAllowed) {
