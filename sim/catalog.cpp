@@ -278,7 +278,7 @@ std::vector<std::string> allNames() {
   for (const std::string_view says : enumNames<ToolSays>()) names.push_back(concat("tool: ", says));
   for (const std::string_view lie : enumNames<Lie>()) names.push_back(concat("lie: ", lie));
   for (const std::string_view lie : enumNames<market::MarketLie>()) names.push_back(concat("market lie: ", lie));
-  for (const char* kind : {"equivocation", "evidence", "flood", "silent", "wider"})
+  for (const char* kind : {"clock", "equivocation", "evidence", "flood", "silent", "wider"})
     names.push_back(concat("market incident: ", kind));
   for (const std::string_view name : enumNames<EventKind>())
     if (isFault(*parseEnum<EventKind>(name))) names.push_back(concat("fault: ", name));
