@@ -120,7 +120,7 @@ void GraphRuntime::tell(const std::string& partition, Hosted& hosted, Effects& o
     out.notices.push_back({kind, partition, hosted.id + ": " + what});
   };
   if (!hosted.misfit.empty() && !std::exchange(hosted.misfitTold, true)) say(hosted.misfit);
-  if (!std::exchange(hosted.lackingTold, true)) {
+  if (!std::exchange(hosted.lackingTold, true) && !lackingIn(hosted.id).empty()) {
     say(waitsFor(hosted.id), "graphBody");
     std::size_t told = 0;
     for (const auto& [message, one] : hosted.lacking)

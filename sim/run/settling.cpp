@@ -99,7 +99,9 @@ std::string Settling::unsettled() {
       if (!c_.seats()[j]->retired && c_.network().linked(i, j) && !c_.network().connected(i, j))
         return at.name() + " and " + c_.seats()[j]->name() + " are not connected";
     if (!replica.quiet()) return at.name() + " still has something to send";
-    if (const graph::Runtime* runtime = replica.graphs() ? replica.graphs()->runtime(kSimGraph) : nullptr)
+    const node::GraphRuntime* graphs = replica.graphs();
+    const graph::Runtime* runtime = graphs != nullptr ? graphs->runtime(kSimGraph) : nullptr;
+    if (runtime != nullptr && graphs->lackingIn(kSimGraph).empty())  // what lacks its body waits for good
       for (const graph::NodeLoad& load : runtime->loads())
         if (load.queued + load.running + load.backoff > 0) return "runs of the graph go on at " + at.name();
     for (const auto& [id, host] : replica.hosts())
