@@ -113,14 +113,32 @@ Status LocalReplica::start() {
   return okStatus();
 }
 
-Status LocalReplica::reincarnate(std::string_view why) {
+Status LocalReplica::reincarnate(std::string_view why, Recommit recommit) {
   WITAN_CHECK(options_.freshTag != nullptr, "whoever opens a replica can draw a tag");
+  struct Before {
+    Space& space;
+    WriterIndex writer;
+    Seq sent;
+  };
+  std::vector<Before> before;
+  for (const std::string& id : spaceIds()) {
+    Space& space = *findSpace(id);
+    const bool unsent = space.sentUpTo() == space.sentBefore();
+    if (recommit == Recommit::all || (recommit == Recommit::unsent && unsent))
+      before.push_back({space, space.self(), space.sentBefore()});
+  }
   writer_ = writerName(options_.device, options_.freshTag());
   bornHere_ = true;
   agents_->putMeta(kWriterRow, writer_);
   WITAN_DO(journal_->become(writer_));
   WITAN_DO(agents_->become(writer_));
-  if (!why.empty()) note({"newIncarnation", "", concat(why, "; goes on as ", writer_)});
+  std::size_t anew = 0;
+  for (const Before& had : before) {
+    WITAN_TRY(n, had.space.recommit(had.writer, had.sent));
+    anew += n;
+  }
+  const std::string rest = anew > 0 ? concat("; ", anew, " records of the old name are committed anew") : "";
+  if (!why.empty()) note({"newIncarnation", "", concat(why, "; goes on as ", writer_, rest)});
   return okStatus();
 }
 
@@ -300,7 +318,7 @@ void LocalReplica::setRestored(std::string_view space, bool restored) {
     agents_->putMeta(row, "1");
   } else {
     restored_.erase(std::string(space));
-    agents_->eraseMeta(row);
+    if (!mutated("keepRestoredRow")) agents_->eraseMeta(row);
   }
 }
 
@@ -362,7 +380,7 @@ Result<std::map<std::string, std::string>> LocalReplica::quarantines() const {
 }
 
 Status LocalReplica::judgeClaim(Space& space, std::string_view id, std::string_view peer, const VectorClock& claimed) {
-  const std::uint64_t issued = space.vector().at(space.self());
+  const std::uint64_t issued = bornHere_ ? space.vector().at(space.self()) : space.sentUpTo();
   const OwnClaim claim{std::string(peer),
                        std::string(id),
                        writer_,
@@ -380,12 +398,13 @@ Status LocalReplica::judgeClaim(Space& space, std::string_view id, std::string_v
   }
   ++rollbacks_[std::string(peer)];
   note({"rolledBack", std::string(peer), judgement.why});
-  for (const std::string& other : spaceIds()) setRestored(other, true);
-  return reincarnate(judgement.why);
+  for (const std::string& other : spaceIds())
+    if (other == id || !mutated("restoreOneSpace")) setRestored(other, true);
+  return reincarnate(judgement.why, mutated("loseUnsent") ? Recommit::none : Recommit::all);
 }
 
 Status LocalReplica::dotWasTaken(std::string_view peer, std::string_view why) {
-  if (rollbacks_[std::string(peer)]++ < kMaxRollbacksByPeer) return reincarnate(why);
+  if (rollbacks_[std::string(peer)]++ < kMaxRollbacksByPeer) return reincarnate(why, Recommit::all);
   const std::string lie = concat(peer, " shows other contents of this device's own commits again and again: ", why);
   quarantine(peer, lie);
   return Error{ErrorCode::unauthorised, lie, concat("witan device recover ", peer, " lifts it")};
@@ -423,7 +442,8 @@ Status LocalReplica::judgeAck(Space& space, std::string_view id, std::string_vie
                ": this device had acknowledged more than it has: its store "
                "went back in time")});
   setRestored(id, true);
-  return okStatus();
+  // Others may know commits of this writer that this store does not.
+  return bornHere_ ? okStatus() : reincarnate("", Recommit::unsent);
 }
 
 std::vector<std::string> LocalReplica::spaceIds() const {

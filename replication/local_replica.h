@@ -70,8 +70,11 @@ class LocalReplica {
 
   // One atomic commit in one space. The dot may be told to anyone after flush().
   Result<Dot> commit(DatabaseName database, std::string_view scope, std::span<const Write> writes);
-  // Goes on as a new writer. Requires nothing; what was committed stays.
-  Status reincarnate(std::string_view why);
+  // Goes on as a new writer. Requires nothing; what was committed stays, or is committed anew since this store was
+  // opened, because another life of the writer has told others other commits under the same counters: all of it, or
+  // what has not left yet.
+  enum class Recommit { none, unsent, all };
+  Status reincarnate(std::string_view why, Recommit recommit = Recommit::none);
   // Both databases. Journal first: nothing in it refers to the agents' database.
   Status flush();
   // Grows with every flush that had something to do: the mark that durable() must reach.

@@ -20,6 +20,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -107,6 +108,16 @@ class Space {
   const std::string& selfName() const { return writers_.name(self_); }
   WriterIndex self() const { return self_; }
 
+  // The last own counter that others can know. What was committed since the store was opened, and before it when no
+  // session had begun since, counts as known once sending() was called, which is durable before the first frame.
+  Seq sentUpTo() const { return sending_ ? vector_.at(self_) : sentBefore_; }
+  void sending();
+  // The same at the time when this store was opened: of the commits above, no earlier life of the writer knows.
+  Seq sentBefore() const { return sentBefore_; }
+  // Others know other commits under the counters of `writer` above `from`: commits what is held under them anew, each
+  // beside whatever they hold of it. Returns how many versions that were. O(versions).
+  Result<std::size_t> recommit(WriterIndex writer, Seq from);
+
   // A writer of a retired device, of which no counter above `final` will ever come. Its entry leaves the clocks on the
   // wire once everything up to there has arrived.
   void retire(std::string_view writer, Seq final);
@@ -188,6 +199,7 @@ class Space {
   // Adds a version that belongs here and takes out what its author had seen.
   Held& hold(Record& record, std::unique_ptr<Held> held);
   void noteReached(WriterIndex writer, Seq seq);
+  void noteUnsent();
   void noteFields(const Record& record, Held& held) const;
   Uint128 fingerprintOf(const Record& record, const Held& held, std::string_view body) const;
   std::string rowKey(const Held& held) const;
@@ -205,7 +217,10 @@ class Space {
   WriterTable writers_;
   std::vector<std::uint64_t> writerHashes_;
   WriterIndex self_ = 0;
-  bool named_ = false;  // become() was called
+  bool named_ = false;                                 // become() was called
+  std::optional<std::pair<WriterIndex, Seq>> unsent_;  // as the row says
+  Seq sentBefore_ = 0;
+  bool sending_ = false;
   std::set<WriterIndex> retired_;
   VersionVector vector_, delivered_;
   VersionVector atLastBatch_;

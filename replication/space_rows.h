@@ -4,6 +4,7 @@
 //   v                                            -> the version vector
 //   d                                            -> how far notification batches were delivered and consumed
 //   o                                            -> how often versions arrived out of order (varint)
+//   u                                            -> a writer and the last of its counters that may have left (varints)
 //   r <kind> <key> 00 <writer u32> <seq u64>     -> a version: flags, context, base, changed fields, body
 //
 // Integers in keys are big-endian. Writers are this store's own numbers. Used by replication/space.cpp only.
@@ -22,6 +23,7 @@ inline constexpr char kWriter = 'w';
 inline constexpr char kVector = 'v';
 inline constexpr char kDelivered = 'd';
 inline constexpr char kOutOfOrder = 'o';
+inline constexpr char kUnsent = 'u';
 inline constexpr char kRecord = 'r';
 
 void putBigEndian(std::string& out, std::uint64_t value, unsigned bytes);

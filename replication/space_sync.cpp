@@ -87,7 +87,7 @@ Status SpaceSync::acceptWriters(std::string_view rows) {
 
 // Counters that a peer's vector cannot honestly show.
 Status SpaceSync::checkClaim(const VersionVector& claim) {
-  if (claim.at(space_.self()) > space_.vector().at(space_.self())) WITAN_DO(ownClaim_(claim));
+  if (claim.at(space_.self()) > space_.sentUpTo()) WITAN_DO(ownClaim_(claim));
   for (WriterIndex w = 0; w < claim.end(); ++w) {
     const Seq here = space_.vector().at(w);
     if (claim.at(w) <= here || claim.at(w) - here <= kMaxCounterJump) continue;
@@ -141,6 +141,7 @@ Result<bool> SpaceSync::nextRows(std::string& rows, std::string& resume, std::si
   }
   resume.clear();
   space_.walked();
+  space_.sending();
   WITAN_TRY(finished, walk(rows, budget));
   if (!finished && !mutated("commitEarly")) {
     resume = token();
@@ -162,7 +163,7 @@ Result<bool> SpaceSync::walk(std::string& rows, std::size_t budget) {
     while (at != held.end()) {
       if (rows.size() >= budget && at->seq > sent_.at(writer)) return false;
       WITAN_TRY(body, space_.bodyOf(*at));
-      appendVersion(rows, *at, body, true);
+      if (!at->tombstone || !mutated("skipTombstones")) appendVersion(rows, *at, body, true);
       sent_.raise(writer, at->seq);
       ++at;
     }
@@ -224,6 +225,7 @@ std::string SpaceSync::ackRows(const std::map<std::string, VectorClock, std::les
 }
 
 Status SpaceSync::versionRows(std::string& rows, const Held& held) {
+  space_.sending();
   WITAN_TRY(body, space_.bodyOf(held));
   appendVersion(rows, held, body, false);
   return okStatus();
@@ -350,7 +352,11 @@ Status SpaceSync::settle(const Incoming& incoming, Applied& applied) {
   const std::string what = concat("EQUIVOCATION: two contents of ", dotText(space_, incoming.writer, incoming.seq),
                                   " for ", space_.schemas().traits(incoming.kind).name, " ", incoming.key);
   applied.incidents.push_back(what);
-  if (incoming.writer == space_.self()) WITAN_DO(newWriter_(what));
+  if (incoming.writer == space_.self()) {
+    WITAN_DO(newWriter_(what));
+    // What this device had under the dot may stand under another one by now.
+    if (space_.receive(incoming, Gate::open) != Arrival::equivocation) return okStatus();
+  }
   return space_.settle(incoming);
 }
 

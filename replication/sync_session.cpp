@@ -277,8 +277,9 @@ void SyncSession::close(std::string_view code, std::string_view reason) {
 
 bool SyncSession::quiet() const {
   return state_ != SessionState::opening && outbox_.empty() && !ackDue_ && segmentBytesOut_ == segmentBytesAcked_ &&
-         std::ranges::all_of(
-             spaces_, [](const Shared& s) { return (!s.theirs || s.sync->allSent()) && !s.repair && s.items.empty(); });
+         std::ranges::all_of(spaces_, [&](const Shared& s) {
+           return (!s.theirs || s.sync->allSent() || waitsForAdoption(s)) && !s.repair && s.items.empty();
+         });
 }
 
 // --- segments and acknowledgements
@@ -536,8 +537,19 @@ void SyncSession::sendItems(Shared& shared) {
   afterRepair(shared);
 }
 
+// Whether a newcomer has to wait for what this device has, because that is an older copy: it would take it for the
+// present one, and bring back what all others have removed and forgotten. Not where nobody else is known to have a
+// copy.
+bool SyncSession::waitsForAdoption(const Shared& shared) const {
+  if (&shared == &spaces_.front() || !local_.restored(shared.id) || mutated("fillFromOlder")) return false;
+  const auto at = local_.acks().entries().find(shared.id);
+  if (at == local_.acks().entries().end() || at->second.contains(peer_)) return false;
+  return shared.sync->peerClock() == VersionVector() &&
+         std::ranges::any_of(at->second, [&](const auto& ack) { return ack.first != local_.device(); });
+}
+
 bool SyncSession::sendSegment(Shared& shared, std::string& out) {
-  if (!shared.theirs || !shared.sync->agreed() || shared.repair) return false;
+  if (!shared.theirs || !shared.sync->agreed() || shared.repair || waitsForAdoption(shared)) return false;
   // Statements first, in both directions: the peer's may say that it is no member.
   if (&shared != &spaces_.front() && !(statementsSent() && statementsHere())) return false;
   if (segmentBytesOut_ - segmentBytesAcked_ >= peerWindow_) return false;

@@ -123,6 +123,7 @@ class SyncSession {
   void sendAck();
   void sendAcks(Shared& shared);
   void sendItems(Shared& shared);
+  bool waitsForAdoption(const Shared& shared) const;
   bool sendSegment(Shared& shared, std::string& out);
   bool statementsHere() const;
   bool statementsSent() const;

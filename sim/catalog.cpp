@@ -139,6 +139,7 @@ constexpr CheckerInfo kCheckers[] = {
 // Counted by the cluster, its workloads, faults and checkers, the network and etcd.
 constexpr const char* kCounted[] = {"absurd frame",
                                     "admitted again",
+                                    "agent was away",
                                     "another digest with the right number",
                                     "answer about something else",
                                     "answer of another act",
@@ -171,6 +172,7 @@ constexpr const char* kCounted[] = {"absurd frame",
                                     "mail goes out",
                                     "mails not confirmed",
                                     "member of etcd gone",
+                                    "new incarnation",
                                     "nobody works any more",
                                     "not admitted again",
                                     "one operation of two plans",
@@ -196,7 +198,8 @@ constexpr const char* kCounted[] = {"absurd frame",
                                     "store failed",
                                     "surplus tail",
                                     "turn repeated",
-                                    "violated after an unsafe commit"};
+                                    "violated after an unsafe commit",
+                                    "written again"};
 
 // Kinds of replication::Incident and node::Notice. Both are open: texts of whoever reports.
 constexpr const char* kIncidents[] = {"badBatch",       "badEntries", "digestAlarm", "equivocation", "falseAnswer",

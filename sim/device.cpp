@@ -91,7 +91,9 @@ Status SimDevice::start(Micros at) {
   node::ReplicaConfig config = this->config();
   config.replication.freshTag = [this] { return static_cast<std::uint32_t>(random_.next()); };
   SimAgents agents;
-  if (static_cast<std::int64_t>(index_) < setup_.options.cluster.hosts) agents = simAgents(policy_);
+  const std::uint64_t life = (setup_.options.seed ^ index_) + life_;
+  away_ = life_ > 1 && !setup_.settling && life % 4 == 0 ? kSimAgents[life / 4 % kSimAgents.size()] : "";
+  if (static_cast<std::int64_t>(index_) < setup_.options.cluster.hosts) agents = simAgents(policy_, away_);
   config.agents = agents.setup;
   till_ = agents.till;
   WITAN_SET(replica_, node::Replica::open({*stores_[0], *stores_[1], *stores_[2]}, std::move(config), now(at)));

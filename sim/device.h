@@ -31,6 +31,7 @@ inline constexpr std::array<std::string_view, kStores> kStoreNames{"journal", "a
 struct ClusterSetup {
   Options options;
   std::vector<const kernel::DomainModule*> domains;
+  bool settling = false;  // the faults are over
   // Whether a device may have a scope of the cluster.
   bool mayHave(std::string_view device, std::string_view scope) const;
   // Disks that must hold a batch before etcd forgets it.
@@ -69,6 +70,8 @@ class SimDevice {
   const node::Replica& replica() const { return *replica_; }
   // Grows with every start: what was meant for an earlier life is stale.
   std::uint64_t life() const { return life_; }
+  // It was started without one of its agents.
+  bool lacksAgent() const { return running() && till_ && !away_.empty(); }
 
   store::CrashableStore& disk(std::size_t n) { return *stores_[n]; }
   const store::CrashableStore& disk(std::size_t n) const { return *stores_[n]; }
@@ -123,6 +126,7 @@ class SimDevice {
   std::uint64_t policy_ = 1;
   std::unique_ptr<node::Replica> replica_;
   std::uint64_t life_ = 0;
+  std::string_view away_;  // an agent without which it was started
   std::uint64_t flushed_ = 0;
   node::ReplicaCounters before_;  // of earlier lives
   Micros wallOffset_ = 0;

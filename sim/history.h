@@ -16,6 +16,7 @@
 
 #include "base/identity.h"
 #include "replica/core/messages.h"
+#include "replication/records/record_schemas.h"
 #include "replication/vector_clock.h"
 #include "sim/check/operation.h"
 #include "sim/plan.h"
@@ -31,6 +32,8 @@ struct WriteRecord {
   bool mayBeLost = false;  // its device's disk was lost or went back since
   bool tombstone = false;
   std::vector<replication::Dot> seen;  // the versions that its author held
+  // The write that this one is, once more: its device had to go on under another name.
+  std::optional<replication::Dot> again = std::nullopt;
 };
 
 // One attempt of a client, as the checkers of sim/check/ want it.
@@ -68,9 +71,11 @@ class History {
 
   void wrote(const Key& key, WriteRecord write) {
     const std::uint32_t device = write.device;
-    // A second use of a dot, after its disk and its record of counters went back: others take it for what they know.
+    // A second use of a dot, after its disk and its record of counters went back. It is written again under another
+    // one, but for a notification, of which the one under the first use may have been taken already.
     const auto used = used_.find({key.first, write.dot.host});
-    write.mayBeLost = used != used_.end() && write.dot.counter <= used->second;
+    write.mayBeLost = key.second.first == static_cast<int>(replication::Kind::batch) && used != used_.end() &&
+                      write.dot.counter <= used->second;
     auto [at, fresh] = writes_.try_emplace(key);
     at->second.push_back(std::move(write));
     of(device).fresh.push_back({&at->second, at->second.size() - 1});

@@ -5,6 +5,7 @@
 # twice. Whoever adds a hook to another file adds that file here (tests/tidy looks).
 set(WITAN_HOOKED_replication
   replication/local_replica.cpp
+  replication/records/journal_entity.cpp
   replication/space.cpp
   replication/space_sync.cpp
   replication/sync_session.cpp)

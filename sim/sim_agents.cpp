@@ -209,7 +209,7 @@ std::string deskName(std::uint64_t n) { return concat(kDeskFolder, n); }
 
 void usePolicy(agents::DeviceGate& till, std::uint64_t policy) { till.use(tillPolicy(policy)); }
 
-SimAgents simAgents(std::uint64_t policy) {
+SimAgents simAgents(std::uint64_t policy, std::string_view away) {
   static const SimClerk clerk;
   static const SimScribe sealer(sealerSpec(), "seal/", "seal", "sealed");
   static const SimScribe herald(heraldSpec(), "told/", "told", "told");
@@ -220,7 +220,9 @@ SimAgents simAgents(std::uint64_t policy) {
   };
   const auto made = std::make_shared<OfDevice>(policy);
   node::AgentSetup* const setup = &made->setup;
-  setup->agents = {&clerk, &sealer, &herald};
+  for (const Agent* agent :
+       {static_cast<const Agent*>(&clerk), static_cast<const Agent*>(&sealer), static_cast<const Agent*>(&herald)})
+    if (agent->spec().id != away) setup->agents.push_back(agent);
   setup->gate = &made->gate;
   setup->options.wake.graceMs = 5'000;
   setup->options.wake.abandonMs = 10 * 60'000;

@@ -44,8 +44,8 @@ struct SimAgents {
   std::shared_ptr<agents::DeviceGate> outside;  // of that setup: is to be told where receipts are
   std::shared_ptr<agents::DeviceGate> till;     // judges payments
 };
-// `policy`: the version of the policy over payments.
-SimAgents simAgents(std::uint64_t policy = 1);
+// `policy`: the version of the policy over payments. `away`: an agent that the device is started without.
+SimAgents simAgents(std::uint64_t policy = 1, std::string_view away = {});
 void usePolicy(agents::DeviceGate& till, std::uint64_t policy);
 
 // What a person confirms: that the clerk may mail.

@@ -28,6 +28,7 @@ std::string spacesDiffer(LocalReplica& now, LocalReplica& read) {
   for (const std::string& id : now.spaceIds()) {
     Space &one = *now.findSpace(id), &other = *read.findSpace(id);
     if (one.clock() != other.clock()) return id + ": its vector";
+    if (now.restored(id) != read.restored(id)) return id + ": whether its copy is an older one";
     if (one.digest() != other.digest()) return id + ": its records";
     if (recordsOf(one) != recordsOf(other))
       return id + ": versions by kind" + recordsOf(one) + ", on its disk" + recordsOf(other);

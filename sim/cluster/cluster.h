@@ -62,7 +62,7 @@ class Cluster final : NetworkHooks, EtcdHooks {
   EtcdService* etcd() { return etcd_.get(); }  // null: the embedded mode
   // Nothing new is asked, and faults have ended.
   bool settling() const { return settling_; }
-  void beginSettling() { settling_ = true; }
+  void beginSettling() { settling_ = setup_.settling = true; }
 
   // ---- the record of the run
   History& history() { return history_; }

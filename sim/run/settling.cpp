@@ -22,6 +22,9 @@ void Settling::begin() {
   faults_.endAll();
   for (std::uint32_t i = 0; i < c_.seats().size(); ++i)
     if (c_.seats()[i]->returned) c_.switchOff(i, true, -1), c_.seats()[i]->returned = false;
+  // Everybody's agents are there at last.
+  for (std::uint32_t i = 0; i < c_.seats().size(); ++i)
+    if (c_.seats()[i]->device->lacksAgent()) c_.probe("agent was away"), c_.switchOff(i, false, -1);
 }
 
 void Settling::look() {
