@@ -408,6 +408,7 @@ VectorClock Space::dependencies() const {
 
 void Space::stabilise(const VersionVector& stable) {
   auto& list = table_.unstripped();
+  const VersionVector before = forgotten_;
   const VersionVector& everywhere = mutated("stripUnstable") ? vector_ : stable;
   for (auto at = list.begin(); at != list.end();) {
     Held& held = *at++;
@@ -419,6 +420,7 @@ void Space::stabilise(const VersionVector& stable) {
     if (!known) continue;
     if (held.tombstone) {
       // Whatever stands beside it: what it removed is below every vector now, and comes back nowhere.
+      forgotten_.raise(held.writer, held.seq);
       eraseVersion(held);
       ++losses_;
       continue;
@@ -426,9 +428,11 @@ void Space::stabilise(const VersionVector& stable) {
     if (held.record->versions.size() != 1) continue;
     auto body = bodyOf(held);
     if (!body.ok()) continue;
+    forgotten_.raise(held.writer, held.seq);
     table_.stripped(held);
     putRow(held, *body);
   }
+  if (!(forgotten_ == before)) putVector(rows::kForgotten, forgotten_);
 }
 
 bool Space::forget(Kind kind, std::string_view key, const VersionVector& stable) {
@@ -497,6 +501,10 @@ Status Space::load() {
   WITAN_TRY(delivered, store_.get(prefix_ + rows::kDelivered));
   if (delivered) {
     WITAN_SET(delivered_, rows::decodeVector(*delivered));
+  }
+  WITAN_TRY(forgotten, store_.get(prefix_ + rows::kForgotten));
+  if (forgotten) {
+    WITAN_SET(forgotten_, rows::decodeVector(*forgotten));
   }
   WITAN_TRY(outOfOrder, store_.get(prefix_ + rows::kOutOfOrder));
   if (outOfOrder) outOfOrder_ = DenseReader(*outOfOrder).varint();

@@ -168,6 +168,8 @@ class Space {
   // --- housekeeping
   // Shortens contexts, and drops tombstones, that every active device is known to have. O(unstripped versions).
   void stabilise(const VersionVector& stable);
+  // The versions of which it did. A copy that does not cover them would bring back what they replaced.
+  const VersionVector& forgotten() const { return forgotten_; }
   // Forgets a version of a kind outside of the digest (a batch whose wakes are done) once it is stable.
   bool forget(Kind kind, std::string_view key, const VersionVector& stable);
   // Before the pending batch is written: what commit after commit would have put there again and again.
@@ -217,10 +219,7 @@ class Space {
   WriterTable writers_;
   std::vector<std::uint64_t> writerHashes_;
   WriterIndex self_ = 0;
-  bool named_ = false;                                 // become() was called
-  std::optional<std::pair<WriterIndex, Seq>> unsent_;  // as the row says
-  Seq sentBefore_ = 0;
-  bool sending_ = false;
+  bool named_ = false;  // become() was called
   std::set<WriterIndex> retired_;
   VersionVector vector_, delivered_;
   VersionVector atLastBatch_;
@@ -233,6 +232,10 @@ class Space {
   std::vector<std::uint64_t> reachedIn_;  // after how many walks
   std::uint64_t walks_ = 1;
   mutable std::string scratch_;
+  std::optional<std::pair<WriterIndex, Seq>> unsent_;  // as the row says
+  Seq sentBefore_ = 0;
+  bool sending_ = false;
+  VersionVector forgotten_;
 };
 
 }  // namespace witan::replication

@@ -4,6 +4,7 @@
 //   v                                            -> the version vector
 //   d                                            -> how far notification batches were delivered and consumed
 //   o                                            -> how often versions arrived out of order (varint)
+//   f                                            -> the versions of which stabilise() dropped tombstone or context
 //   u                                            -> a writer and the last of its counters that may have left (varints)
 //   r <kind> <key> 00 <writer u32> <seq u64>     -> a version: flags, context, base, changed fields, body
 //
@@ -23,6 +24,7 @@ inline constexpr char kWriter = 'w';
 inline constexpr char kVector = 'v';
 inline constexpr char kDelivered = 'd';
 inline constexpr char kOutOfOrder = 'o';
+inline constexpr char kForgotten = 'f';
 inline constexpr char kUnsent = 'u';
 inline constexpr char kRecord = 'r';
 

@@ -320,12 +320,15 @@ bool SyncSession::statementsHere() const {
 
 bool SyncSession::statementsSent() const { return spaces_.front().sync->allSent(); }
 
-// A peer that claims less than it had acknowledged, as far as is known here, has an older copy on its disk. It cannot
-// know, so it hears of it before any segment (LocalReplica::judgeAck).
+// A peer that claims less than it had acknowledged, as far as is known here, has an older copy on its disk; so has one
+// that was filled from such a copy, and does not cover what every member had before tombstones and contexts were
+// dropped here. It cannot know, so it hears of it before any segment (LocalReplica::judgeAck).
 void SyncSession::recall(Shared& shared) {
   if (limited_ || std::exchange(shared.recalled, true)) return;
   const VectorClock told = withNames(shared.sync->peerClock(), shared.sync->space().writers());
-  const VectorClock known = local_.acks().acked(shared.id, peer_);
+  VectorClock known = local_.acks().acked(shared.id, peer_);
+  const Space& space = shared.sync->space();
+  if (!told.entries().empty() && !mutated("trustNewcomers")) known.join(withNames(space.forgotten(), space.writers()));
   if (!le(known, told)) say(Acks{indexOf(shared), asData(shared.sync->ackRows({{peer_, known}}))});
 }
 

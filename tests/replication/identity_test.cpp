@@ -207,7 +207,9 @@ TEST(Restore, ANewcomerIsNotFilledFromAnOlderCopy) {
       const auto known = b.replica().statements();
       ASSERT_TRUE(b.replica().addStatement(proposeRetire(*known, b.replica().writer(), "a", 1)).ok());
       ASSERT_TRUE(b.replica().acknowledgeRetirements().ok());
-      sync(b, c), ASSERT_TRUE(c.replica().acknowledgeRetirements().ok()), sync(b, c);
+      sync(b, c);
+      ASSERT_TRUE(c.replica().acknowledgeRetirements().ok());
+      sync(b, c);
       ASSERT_TRUE(b.replica().stabilise().ok());
     }
     Link filling(b, c);
