@@ -212,6 +212,7 @@ Status LocalReplica::loadAcks() {
 void LocalReplica::noteAck(std::string_view space, std::string_view device, const VectorClock& committed,
                            std::int64_t atMs) {
   if (!acks_.record(space, device, committed, atMs)) return;
+  ++acksVersion_;
   agents_->putMeta(concat(kAckRow, space, "|", device),
                    encodeAck({acks_.acked(space, device), std::max<std::int64_t>(0, atMs)}));
 }
@@ -277,7 +278,16 @@ Status LocalReplica::noticeOwnRetirement(const Membership& members) {
   return reincarnate("this device was retired (admission " + now + ")");
 }
 
+// Each part only grows, so it changes with any of them.
+std::uint64_t LocalReplica::stabilityState() const {
+  std::uint64_t sum = acksVersion_;
+  for (const Database* database : {journal_.get(), agents_.get()})
+    for (const auto& [scope, space] : database->spaces()) sum += space->changes();
+  return sum;
+}
+
 Status LocalReplica::stabilise() {
+  if (stabilised()) return okStatus();
   WITAN_TRY(members, membership());
   const std::vector<std::string> present = members.presentDevices();
   if (!present.empty()) forgetAcksOfOthers(present);
@@ -296,6 +306,7 @@ Status LocalReplica::stabilise() {
       if (const auto index = space.writers().find(writer)) vector.raise(*index, counter);
     space.stabilise(vector);
   }
+  stabilisedAt_ = stabilityState();
   return okStatus();
 }
 
@@ -307,12 +318,14 @@ void LocalReplica::forgetAcksOfOthers(std::span<const std::string> present) {
   if (gone.empty()) return;
   for (const std::string& row : gone) agents_->eraseMeta(row);
   acks_.keepOnly(present);
+  ++acksVersion_;
 }
 
 bool LocalReplica::restored(std::string_view space) const { return restored_.contains(space); }
 
 void LocalReplica::setRestored(std::string_view space, bool restored) {
   const std::string row = concat(kRestoredRow, space);
+  ++acksVersion_;
   if (restored) {
     restored_.emplace(space);
     agents_->putMeta(row, "1");
@@ -444,6 +457,20 @@ Status LocalReplica::judgeAck(Space& space, std::string_view id, std::string_vie
   setRestored(id, true);
   // Others may know commits of this writer that this store does not.
   return bornHere_ ? okStatus() : reincarnate("", Recommit::unsent);
+}
+
+void LocalReplica::learnForgotten(Space& space, std::string_view id, std::string_view peer,
+                                  const VersionVector& versions) {
+  const bool covered = versions.le(space.vector()) || mutated("trustNewcomers");
+  space.noteForgotten(versions);
+  if (covered || space.digest().count == 0 || restored(id)) return;
+  // A newcomer that has half of a first round is no incident.
+  if (!(space.vector() == VersionVector()))
+    note({"olderCopy", std::string(peer),
+          concat(
+              id,
+              ": the members have removed and forgotten what this copy does not know of: it came from an older one")});
+  setRestored(id, true);
 }
 
 std::vector<std::string> LocalReplica::spaceIds() const {

@@ -408,7 +408,7 @@ VectorClock Space::dependencies() const {
 
 void Space::stabilise(const VersionVector& stable) {
   auto& list = table_.unstripped();
-  const VersionVector before = forgotten_;
+  VersionVector forgotten;
   const VersionVector& everywhere = mutated("stripUnstable") ? vector_ : stable;
   for (auto at = list.begin(); at != list.end();) {
     Held& held = *at++;
@@ -420,7 +420,7 @@ void Space::stabilise(const VersionVector& stable) {
     if (!known) continue;
     if (held.tombstone) {
       // Whatever stands beside it: what it removed is below every vector now, and comes back nowhere.
-      forgotten_.raise(held.writer, held.seq);
+      forgotten.raise(held.writer, held.seq);
       eraseVersion(held);
       ++losses_;
       continue;
@@ -428,11 +428,17 @@ void Space::stabilise(const VersionVector& stable) {
     if (held.record->versions.size() != 1) continue;
     auto body = bodyOf(held);
     if (!body.ok()) continue;
-    forgotten_.raise(held.writer, held.seq);
+    forgotten.raise(held.writer, held.seq);
     table_.stripped(held);
     putRow(held, *body);
   }
-  if (!(forgotten_ == before)) putVector(rows::kForgotten, forgotten_);
+  noteForgotten(forgotten);
+}
+
+void Space::noteForgotten(const VersionVector& more) {
+  if (more.le(forgotten_)) return;
+  forgotten_.join(more);
+  putVector(rows::kForgotten, forgotten_);
 }
 
 bool Space::forget(Kind kind, std::string_view key, const VersionVector& stable) {

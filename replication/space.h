@@ -168,8 +168,10 @@ class Space {
   // --- housekeeping
   // Shortens contexts, and drops tombstones, that every active device is known to have. O(unstripped versions).
   void stabilise(const VersionVector& stable);
-  // The versions of which it did. A copy that does not cover them would bring back what they replaced.
+  // The versions of which it did, here or, as somebody said, elsewhere. A copy that does not cover them may hold what
+  // they replaced, and nothing would take that away from it any more.
   const VersionVector& forgotten() const { return forgotten_; }
+  void noteForgotten(const VersionVector& more);
   // Forgets a version of a kind outside of the digest (a batch whose wakes are done) once it is stable.
   bool forget(Kind kind, std::string_view key, const VersionVector& stable);
   // Before the pending batch is written: what commit after commit would have put there again and again.

@@ -4,7 +4,7 @@
 //   v                                            -> the version vector
 //   d                                            -> how far notification batches were delivered and consumed
 //   o                                            -> how often versions arrived out of order (varint)
-//   f                                            -> the versions of which stabilise() dropped tombstone or context
+//   f                                            -> the versions of which a tombstone or a context was dropped
 //   u                                            -> a writer and the last of its counters that may have left (varints)
 //   r <kind> <key> 00 <writer u32> <seq u64>     -> a version: flags, context, base, changed fields, body
 //

@@ -142,6 +142,9 @@ Result<bool> SpaceSync::nextRows(std::string& rows, std::string& resume, std::si
   resume.clear();
   space_.walked();
   space_.sending();
+  const VersionVector forgotten = unknownForgotten();
+  rows += clockRows(told_, forgotten, RowTag::forgotten);
+  told_.join(forgotten);
   WITAN_TRY(finished, walk(rows, budget));
   if (!finished && !mutated("commitEarly")) {
     resume = token();
@@ -200,12 +203,22 @@ std::string SpaceSync::wholeClock() {
   return none;
 }
 
-std::string SpaceSync::clockRows(const VersionVector& since, const VersionVector& now) {
+VersionVector SpaceSync::unknownForgotten() const {
+  VersionVector out;
+  if (statementsOnly_) return out;  // they are never replaced
+  for (WriterIndex w = 0; w < space_.forgotten().end(); ++w) {
+    const Seq forgotten = std::min(space_.forgotten().at(w), space_.vector().at(w));
+    if (forgotten > known_.at(w)) out.raise(w, forgotten);
+  }
+  return out;
+}
+
+std::string SpaceSync::clockRows(const VersionVector& since, const VersionVector& now, RowTag tag) {
   std::string rows;
   std::vector<std::pair<std::uint64_t, Seq>> entries;
   for (WriterIndex w = 0; w < now.end(); ++w)
     if (now.at(w) > since.at(w)) entries.emplace_back(announce(rows, w), now.at(w));
-  if (!entries.empty()) appendClockRow(rows, RowTag::commit, entries);
+  if (!entries.empty()) appendClockRow(rows, tag, entries);
   return rows;
 }
 
@@ -289,6 +302,12 @@ Result<Applied> SpaceSync::apply(std::string_view rows, std::uint16_t attempt, G
         if (attempt != expected_ || broken_ || gate == Gate::open) break;
         space_.advance(clock);
         applied.committed = true;
+        break;
+      }
+      case RowTag::forgotten: {
+        WITAN_TRY(versions, readVector(from));
+        WITAN_DO(checkClaim(versions));
+        if (!statementsOnly_) forgotten_(versions);
         break;
       }
       default: return invalid(concat("a row of unknown tag at byte ", from.position()));

@@ -44,6 +44,9 @@
 #              varint length, bytes                                   body, or the changed fields of an agent's state
 #   3 commit   varint n, n x (varint writer, varint counter)          what the receiver's vector may be raised to
 #   4 ack      idText device, varint n, n x (varint writer, varint counter)   in ACKS only
+#   5 forgotten  varint n, n x (varint writer, varint counter)        versions under the sender's vector that the
+#              receiver's does not cover, and of which tombstones or contexts were dropped once all members had them:
+#              before the commit that covers them. Whoever holds something has an older copy, and adopts (RANGES)
 # A context names a writer once, never with 0, never the version's own; it covers what its author had seen of this key.
 # Flag 1 goes with length 0 and no other version has length 0. A delta's base is the version of the same key and writer
 # with that many less; its bytes, and those of the body, are in agent_state.h, other bodies in records.capnp.

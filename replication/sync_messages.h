@@ -145,7 +145,7 @@ Status readFrame(std::string_view alignedMessage, T& into) {
 
 // --- the rows of sync.capnp
 
-enum class RowTag : std::uint8_t { writer = 1, version = 2, commit = 3, deviceAck = 4 };
+enum class RowTag : std::uint8_t { writer = 1, version = 2, commit = 3, deviceAck = 4, forgotten = 5 };
 
 // A version as it travels; writers are the sender's numbers. Borrows.
 struct VersionRow {

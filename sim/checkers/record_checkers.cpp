@@ -96,9 +96,10 @@ class WriteChecker final : public Checker {
 
   // A device that goes on under another name may write anew, under that name, what it wrote under the old one.
   void beforeDrain(Seat& at) override {
-    const std::string now = at.replica().data().writer();
+    const std::string& now = at.replica().data().writer();
+    if (writers_[at] == now) return;
     const std::string before = std::exchange(writers_[at], now);
-    if (before.empty() || before == now) return;
+    if (before.empty()) return;
     c_.probe("new incarnation");
     for (const auto& [key, writes] : c_.history().writes()) {
       Space* space = at.replica().data().findSpace(key.first);

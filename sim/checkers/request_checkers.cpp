@@ -14,11 +14,10 @@ class PutOffChecker final : public Checker {
 
   void onDurable(Seat& at) override {
     node::Replica& replica = at.replica();
-    // Most devices own nothing, and may put off hundreds for days.
-    const auto owned = [&](const auto& one) { return replica.owns(*one.second); };
-    if (replica.outbox().size() == 0 || c_.agenda().now() < next_[at] || std::ranges::none_of(replica.hosts(), owned))
-      return;
+    if (replica.outbox().size() == 0 || c_.agenda().now() < next_[at]) return;
     next_[at] = c_.agenda().now() + kEvery;
+    // Most devices own nothing, and may put off hundreds for days.
+    if (std::ranges::none_of(replica.hosts(), [&](const auto& one) { return replica.owns(*one.second); })) return;
     const std::int64_t latest = at.device->now(c_.agenda().now()).ms + node::kLastRetryMs;
     for (const auto& [id, waiting] : replica.outbox().all()) {
       if (waiting.dueMs <= latest) continue;

@@ -23,13 +23,21 @@ std::string recordsOf(Space& space) {
   return text;
 }
 
+std::string textOf(const replication::VectorClock& clock) {
+  std::string text;
+  for (const auto& [writer, counter] : clock.entries()) text += concat(" ", writer, ":", counter);
+  return text;
+}
+
 std::string spacesDiffer(LocalReplica& now, LocalReplica& read) {
   if (now.spaceIds() != read.spaceIds()) return "its spaces";
   for (const std::string& id : now.spaceIds()) {
     Space &one = *now.findSpace(id), &other = *read.findSpace(id);
-    if (one.clock() != other.clock()) return id + ": its vector";
+    if (one.clock() != other.clock())
+      return concat(id, ": its vector", textOf(one.clock()), ", on its disk", textOf(other.clock()));
     if (now.restored(id) != read.restored(id)) return id + ": whether its copy is an older one";
     if (one.digest() != other.digest()) return id + ": its records";
+    if (!(one.forgotten() == other.forgotten())) return id + ": what was forgotten";
     if (recordsOf(one) != recordsOf(other))
       return id + ": versions by kind" + recordsOf(one) + ", on its disk" + recordsOf(other);
     if (withNames(one.delivered(), one.writers()) != withNames(other.delivered(), other.writers()))

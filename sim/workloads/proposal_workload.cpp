@@ -106,7 +106,6 @@ class ProposalWorkload final : public Workload {
   void misuse(Seat& at, const Event& event) {
     const std::vector<node::Request>& recent = clients_.recent(at);
     if (recent.empty()) return;
-    if (event.n % 6 == 5) return decidePending(at, event, "nobody-in-particular");
     if (event.n % 12 == 4 && anotherAct(at, recent)) return;
     node::Request request = recent[event.seed % recent.size()];
     switch (event.n % 6) {
@@ -143,8 +142,7 @@ class ProposalWorkload final : public Workload {
     return false;
   }
 
-  // With `impostor`: somebody decides in whose hands it is not.
-  void decidePending(Seat& at, const Event& event, std::string_view impostor = {}) {
+  void decidePending(Seat& at, const Event& event) {
     std::vector<std::pair<const kernel::DomainModule*, kernel::PendingView>> pending;
     std::vector<const kernel::Partition*> partitions;
     SimDevice* looksAt = at.device->isLedgerReplica() ? at.device.get() : nullptr;
@@ -167,8 +165,7 @@ class ProposalWorkload final : public Workload {
                           .operationId = "counsel-" + hexDigest(event.seed),
                           .agent = concat("taint-ledger-", at.index(), "-", hexDigest(event.seed)),
                           .counselor = module.signature().counselors.front()};
-    if (!impostor.empty()) request.counselor = impostor;
-    const bool sameNumber = impostor.empty() && event.seed % 5 == 0;
+    const bool sameNumber = event.seed % 5 == 0;
     request.reason = "as the simulator decides";
     request.escalation = view.seq;
     request.pendingDigest = view.digest;
@@ -184,7 +181,14 @@ class ProposalWorkload final : public Workload {
           module.sampleEdit(*partitions[which]->state(view.entity), **action, module.signature().counselors.front(),
                             random, at.device->now(c_.agenda().now()).wall);
     }
-    if (event.seed % 5 == 1 && impostor.empty() && decideAtLimit(module, view, request)) return;
+    if (event.seed % 5 == 1 && decideAtLimit(module, view, request)) return;
+    if (event.seed % 5 == 2) {  // somebody decides first in whose hands it is not
+      node::Request foreign = request;
+      foreign.operationId += "-foreign";
+      foreign.counselor = "nobody-in-particular";
+      c_.probe("decision by no counselor");
+      clients_.submit(at, std::move(foreign), false);
+    }
     clients_.submit(at, std::move(request), false);
   }
 

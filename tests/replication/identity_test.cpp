@@ -181,27 +181,33 @@ TEST(Restore, ADeviceKnowsWhatHasNotLeftIt) {
   expectEqual(a, b);
 }
 
-// A restored device that admits another one fills it only once it has adopted a member's copy, with which the newcomer
-// is connected or not: nothing that the others removed comes back by it. Where no other member is left, it does at
-// once.
-TEST(Restore, ANewcomerIsNotFilledFromAnOlderCopy) {
-  for (const bool othersAreLeft : {true, false}) {
+// A restored device admits another one. If it knows that its copy is old, it fills the newcomer once it has adopted a
+// member's copy, or at once where no other member is left. If it does not know, the newcomer hears from the first one
+// that does. Nothing that the others removed comes back, whomever the newcomer meets first.
+TEST(Restore, ANewcomerBringsNothingBackThatAnOlderCopyHad) {
+  for (const auto& [knows, othersAreLeft, memberFirst] :
+       {std::tuple(true, true, true), std::tuple(true, true, false), std::tuple(true, false, false),
+        std::tuple(false, true, true), std::tuple(false, true, false)}) {
+    SCOPED_TRACE(concat(knows, othersAreLeft, memberFirst));
     Device a("a", 7), b("b"), c("c");
     admitOthers(a, {"a", "b"});
     sync(a, b), sync(a, b);
+    const auto tidy = [&] {
+      for (int round = 0; round < 3; ++round) {
+        sync(a, b);
+        for (Device* device : {&a, &b}) ASSERT_TRUE(device->replica().stabilise().ok());
+      }
+    };
     b.write("removed", failures(1)), b.write("changed", failures(1));
-    sync(a, b);
+    tidy();
     Backup backup;
     backUp(b, backup);
     removeAgent(a, "removed");
     a.write("changed", failures(2));
-    for (int round = 0; round < 3; ++round) {
-      sync(a, b);
-      for (Device* device : {&a, &b}) ASSERT_TRUE(device->replica().stabilise().ok());
-    }
+    tidy();
     copyDisk(backup.agents, b.agentStore());
     copyDisk(backup.journal, b.journalStore());
-    b.open(false);
+    b.open(!knows);
     admitOthers(b, {"c"});
     if (!othersAreLeft) {
       const auto known = b.replica().statements();
@@ -215,14 +221,17 @@ TEST(Restore, ANewcomerIsNotFilledFromAnOlderCopy) {
     Link filling(b, c);
     filling.run();
     EXPECT_TRUE(filling.ofA().quiet());
-    EXPECT_EQ(c.antichain("removed").size(), othersAreLeft ? 0u : 1u);
+    EXPECT_EQ(c.antichain("removed").size(), knows && othersAreLeft ? 0u : 1u);
     if (!othersAreLeft) continue;
-    {
+    if (memberFirst) {
+      sync(c, a);
+      EXPECT_EQ(count(c.incidents(), "olderCopy"), knows ? 0u : 1u);
+    } else {
       Link adopting(a, b);
       while (adopting.step()) filling.run();
     }
     filling.run();
-    sync(c, a), sync(c, a), sync(a, b);
+    sync(c, a), sync(c, b), sync(c, a), sync(a, b);
     for (Device* device : {&a, &b, &c}) {
       EXPECT_TRUE(device->antichain("removed").empty()) << device->name();
       ASSERT_EQ(device->antichain("changed").size(), 1u) << device->name();
@@ -231,6 +240,40 @@ TEST(Restore, ANewcomerIsNotFilledFromAnOlderCopy) {
     }
     expectEqual(a, b), expectEqual(a, c);
   }
+}
+
+// A newcomer that has half of what an older copy has covers nothing, so it is told like any other.
+TEST(Restore, HalfOfAnOlderCopyBringsNothingBack) {
+  Device a("a", 7), b("b"), c("c");
+  admitOthers(a, {"a", "b"});
+  sync(a, b);
+  for (const char* agent : {"one", "two", "three", "four"}) b.write(agent, failures(1));
+  sync(a, b);
+  Backup backup;
+  backUp(b, backup);
+  for (const char* agent : {"one", "two", "three"}) removeAgent(a, agent);
+  for (int round = 0; round < 3; ++round) {
+    sync(a, b);
+    for (Device* device : {&a, &b}) ASSERT_TRUE(device->replica().stabilise().ok());
+  }
+  copyDisk(backup.agents, b.agentStore());
+  copyDisk(backup.journal, b.journalStore());
+  b.open();
+  admitOthers(b, {"c"});
+  SessionOptions small;
+  small.segmentBytes = 1;
+  for (std::size_t frames = 8; c.antichain("one").empty() && c.antichain("two").empty(); ++frames) {
+    ASSERT_LT(frames, 100u);
+    Link(b, c, small).runUntilCut(frames);
+  }
+  ASSERT_TRUE(c.agents().vector() == VersionVector()) << "the round is not over";
+  sync(c, a), sync(c, b), sync(a, b), sync(a, c);
+  for (Device* device : {&a, &b, &c}) {
+    for (const char* agent : {"one", "two", "three"}) EXPECT_TRUE(device->antichain(agent).empty()) << device->name();
+    EXPECT_EQ(count(device->incidents(), "digestAlarm"), 0u);
+  }
+  EXPECT_EQ(count(c.incidents(), "olderCopy"), 0u);
+  expectEqual(a, b), expectEqual(a, c);
 }
 
 // The same with nothing behind it: as many commits again as were lost.
