@@ -1,7 +1,5 @@
 #include "replica/peer_sessions.h"
 
-#include <algorithm>
-
 #include "base/mutant.h"
 #include "replica/advertisement_exchange.h"
 #include "replica/entry_replicator.h"
@@ -84,19 +82,11 @@ void PeerSessions::tick(Now now) {
   for (auto& [name, peer] : state_.peers) peer.session->tick(now.ms);
 }
 
-const replication::Space* PeerSessions::cluster() const {
-  return state_.local->database(replication::DatabaseName::agents).find(replication::kClusterScope);
-}
-
-bool PeerSessions::wantTick() const {
-  return cluster()->changes() != statementsSeen_ || std::ranges::any_of(state_.peers, [](const auto& at) {
-           return at.second.newsDue || at.second.session->wantsTick();
-         });
-}
-
 void PeerSessions::runMembershipMaintenance() {
-  if (cluster()->changes() == statementsSeen_) return;
-  statementsSeen_ = cluster()->changes();
+  const replication::Space* cluster =
+      state_.local->database(replication::DatabaseName::agents).find(replication::kClusterScope);
+  if (cluster == nullptr || cluster->changes() == statementsSeen_) return;
+  statementsSeen_ = cluster->changes();
   auto members = state_.local->membership();
   if (!members.ok()) return;  // sessions say so
   // This device takes nothing more from a device whose retirement it has acknowledged.

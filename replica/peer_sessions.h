@@ -30,8 +30,6 @@ class PeerSessions {
   // One whole frame, header included. A bad one ends the connection.
   void received(const std::string& peer, std::string_view frame, Now now);
   void tick(Now now);
-  // Whether a tick would find something to do.
-  bool wantTick() const;
   // Ends the sessions that a change of membership ends, and acknowledges retirements.
   void runMembershipMaintenance();
   // Greets members that are new.
@@ -41,7 +39,6 @@ class PeerSessions {
   bool quiet() const;
 
  private:
-  const replication::Space* cluster() const;
   void dispatch(const std::string& from, Peer& peer, std::uint8_t type, std::string_view bytes, Now now);
 
   ReplicaState& state_;

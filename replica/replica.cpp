@@ -23,7 +23,6 @@ namespace {
 
 constexpr std::string_view kOwnerRow = "i";  // of the ledgers' store: this device's name as an owner of epochs
 constexpr std::int64_t kTickMs = 10'000;
-constexpr std::int64_t kIdleTickMs = 600'000;  // more, where nothing waits
 constexpr std::int64_t kAdvertiseMs = 60'000;
 constexpr std::int64_t kStabiliseMs = 60'000;
 
@@ -191,18 +190,10 @@ void Replica::tick(Now now) {
   }
 }
 
-// Whether something waits that no event and no time of its own would wake.
-bool Replica::wantsTick() const {
-  return state_.config.pendingTtlMicros > 0 || parts_->sessions.wantTick() || !parts_->ownership->quiet() ||
-         !parts_->entries.quiet();
-}
-
 std::int64_t Replica::nextTickMs() const {
   const OwnershipEngine& ownership = *parts_->ownership;
-  std::int64_t next = std::min({nextTickMs_ + kIdleTickMs, ownership.nextTickMs(), parts_->heads.nextMs()});
-  if (wantsTick()) next = std::min(next, nextTickMs_);
-  if (!state_.peers.empty()) next = std::min(next, nextAdvertiseMs_);
-  if (!state_.local->stabilised()) next = std::min(next, nextStabiliseMs_);
+  std::int64_t next =
+      std::min({nextTickMs_, nextAdvertiseMs_, nextStabiliseMs_, ownership.nextTickMs(), parts_->heads.nextMs()});
   if (!state_.writes.synced()) next = std::min(next, state_.writes.syncDueMs(ownership.syncWaitMs()));
   if (const auto due = state_.outbox.dueMs()) next = std::min(next, *due);
   if (agents_)

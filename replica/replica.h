@@ -182,7 +182,6 @@ class Replica {
   Status loadOwnerName();
   // The steps of drain() that follow each other (replica.cpp).
   Status takeReleases(bool durable, Now now);
-  bool wantsTick() const;
   Status reopenCopies(Now now);
   void giveReleases(Effects& out);
   void finishOwnership(Now now, Effects& out);

@@ -275,13 +275,6 @@ void SyncSession::close(std::string_view code, std::string_view reason) {
   say(Bye{closeCode_, closeReason_});
 }
 
-bool SyncSession::wantsTick() const {
-  if (state_ == SessionState::closed) return false;
-  return !quiet() || std::ranges::any_of(spaces_, [&](const Shared& s) {
-    return s.theirs && s.sync->agreed() && s.acksSeen != acksState(s);
-  });
-}
-
 bool SyncSession::quiet() const {
   return state_ != SessionState::opening && outbox_.empty() && !ackDue_ && segmentBytesOut_ == segmentBytesAcked_ &&
          std::ranges::all_of(spaces_, [&](const Shared& s) {

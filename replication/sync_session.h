@@ -73,8 +73,6 @@ class SyncSession {
 
   // The peer has said who it is and may take part in more than membership.
   bool full() const { return state_ == SessionState::running && !limited_; }
-  // Something waits for time to go by: a silent peer, acknowledgements of which the peer has not heard.
-  bool wantsTick() const;
   // Nothing to say and nothing under way, as far as this side knows.
   bool quiet() const;
   // The digests of a space that could be compared last were different, and no repair has made them equal.
@@ -100,7 +98,7 @@ class SyncSession {
     bool recalled = false;  // the peer's first claim was held against what it had acknowledged before
     std::uint64_t peerAcksHash = 0;
     std::optional<std::uint64_t> acksSeen;  // what the hash here was compared at
-    std::string resume;  // the peer's token, stored
+    std::string resume;                     // the peer's token, stored
   };
 
   Status dispatch(const FrameHeader& header, std::string_view message, std::int64_t nowMs);

@@ -71,11 +71,10 @@ class History {
 
   void wrote(const Key& key, WriteRecord write) {
     const std::uint32_t device = write.device;
-    // A second use of a dot, after its disk and its record of counters went back. It is written again under another
-    // one, but for a notification, of which the one under the first use may have been taken already.
+    // A second use of a dot, after its disk and its record of counters went back: others take it for what they know,
+    // where its device has met some of them before it could hear of the first.
     const auto used = used_.find({key.first, write.dot.host});
-    write.mayBeLost = key.second.first == static_cast<int>(replication::Kind::batch) && used != used_.end() &&
-                      write.dot.counter <= used->second;
+    write.mayBeLost = used != used_.end() && write.dot.counter <= used->second;
     auto [at, fresh] = writes_.try_emplace(key);
     at->second.push_back(std::move(write));
     of(device).fresh.push_back({&at->second, at->second.size() - 1});

@@ -105,8 +105,7 @@ void Outbox::sentTo(Waiting& waiting, const std::string& device) {
   waiting.asked.push_back(device);
 }
 
-// All that wait for a way wake the device together.
-void Outbox::park(Waiting& waiting, std::int64_t nowMs) { tryAt(waiting, (nowMs / kParkMs + 1) * kParkMs); }
+void Outbox::park(Waiting& waiting, std::int64_t nowMs) { tryAt(waiting, nowMs + kParkMs); }
 
 void Outbox::expedite(std::int64_t nowMs) {
   due_.clear();
