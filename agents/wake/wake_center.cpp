@@ -324,6 +324,7 @@ Result<Enqueued> WakeCenter::enqueue(WakeJob job, Now now) {
 Result<RunKey> WakeCenter::userTurn(std::string_view agentId, std::string_view sessionId, std::string_view turnId,
                                     std::string_view text, Now now) {
   if (!agents_.contains(agentId)) return notFound("no agent " + inQuotes(agentId) + " runs on this device");
+  if (mutated("keyWithoutSession")) sessionId = "session";
   WITAN_TRY(job, userJob(agentId, sessionId, mutated("keyFromWords") ? text : turnId, text));
   const RunKey key = job.key();
   WITAN_TRY(enqueued, enqueue(std::move(job), now));
@@ -338,7 +339,15 @@ Status WakeCenter::noticeChanges() {
   WITAN_TRY(records, space());
   if (seenChanges_ == records->changes()) return okStatus();
   for (auto& [id, agent] : agents_) {
-    const auto hosts = hostsAmong(*records, id, members_);
+    auto hosts = hostsAmong(*records, id, members_);
+    if (!hosts.empty() && std::ranges::find(hosts, replica_.device()) == hosts.end()) {
+      // A life of this device that others knew had left the agent, and this one has come from an older copy.
+      const auto writes = hostingWrites(*records, id, replica_.device());
+      if (writes.ok() && !writes->empty()) {
+        WITAN_DO(replica_.commit(DatabaseName::agents, options_.scope, *writes));
+        hosts = hostsAmong(*records, id, members_);
+      }
+    }
     agent.hosts = rankedHosts(id, hosts.empty() ? members_ : hosts);
     WITAN_TRY(state, stateOf(id));
     agent.nextWakeAt = state.lifecycle == Lifecycle::destroyed ? std::nullopt : state.schedule.nextWakeAt;
