@@ -339,15 +339,7 @@ Status WakeCenter::noticeChanges() {
   WITAN_TRY(records, space());
   if (seenChanges_ == records->changes()) return okStatus();
   for (auto& [id, agent] : agents_) {
-    auto hosts = hostsAmong(*records, id, members_);
-    if (!hosts.empty() && std::ranges::find(hosts, replica_.device()) == hosts.end()) {
-      // A life of this device that others knew had left the agent, and this one has come from an older copy.
-      const auto writes = hostingWrites(*records, id, replica_.device());
-      if (writes.ok() && !writes->empty()) {
-        WITAN_DO(replica_.commit(DatabaseName::agents, options_.scope, *writes));
-        hosts = hostsAmong(*records, id, members_);
-      }
-    }
+    const auto hosts = hostsAmong(*records, id, members_);
     agent.hosts = rankedHosts(id, hosts.empty() ? members_ : hosts);
     WITAN_TRY(state, stateOf(id));
     agent.nextWakeAt = state.lifecycle == Lifecycle::destroyed ? std::nullopt : state.schedule.nextWakeAt;
