@@ -61,6 +61,7 @@ std::string lostWrite(const std::vector<Version>& held, const std::vector<WriteR
         if (there.contains(seen)) return "the removal " + nameOf(*at) + ", is nowhere, and what it removed is back";
       fine.insert(at->dot);
     }
+    if (at->again && fine.contains(at->dot)) fine.insert(*at->again);
     if (fine.contains(at->dot) || at->mayBeLost)
       for (const Dot& seen : at->seen) fine.insert(seen);
   }
@@ -93,6 +94,29 @@ class WriteChecker final : public Checker {
  public:
   explicit WriteChecker(Cluster& cluster) : Checker(cluster) {}
 
+  // A device that goes on under another name may write anew, under that name, what it wrote under the old one.
+  void beforeDrain(Seat& at) override {
+    const std::string& now = at.replica().data().writer();
+    if (writers_[at] == now) return;
+    const std::string before = std::exchange(writers_[at], now);
+    if (before.empty()) return;
+    c_.probe("new incarnation");
+    for (const auto& [key, writes] : c_.history().writes()) {
+      Space* space = at.replica().data().findSpace(key.first);
+      if (space == nullptr) continue;
+      auto held = space->versions(static_cast<Kind>(key.second.first), key.second.second);
+      if (!held.ok()) return c_.failed("store", at.name() + ": " + held.error().message);
+      const auto last = std::ranges::find_if(writes.rbegin(), writes.rend(),
+                                             [&](const WriteRecord& write) { return write.dot.host == before; });
+      const auto anew = std::ranges::find_if(*held, [&](const Version& one) { return one.dot.host == now; });
+      if (last == writes.rend() || anew == held->end() || last->device != at.index()) continue;
+      c_.probe("written again");
+      c_.history().wrote(
+          key, {anew->dot, at.index(), c_.agenda().now(), false, false, last->tombstone, last->seen, last->dot});
+    }
+  }
+  void onStopped(Seat& at) override { writers_[at].clear(); }
+
   void atEnd() override {
     for (const auto& [key, writes] : c_.history().writes()) {
       const auto& [spaceId, record] = key;
@@ -110,6 +134,9 @@ class WriteChecker final : public Checker {
       if (!back.empty()) return c_.failed("no-write-back", spaceId + " " + record.second + ": " + back);
     }
   }
+
+ private:
+  PerDevice<std::string> writers_;
 };
 
 // Checker "alarms": no device met what cannot be unless a disk went back or a member says what is not true: equal
