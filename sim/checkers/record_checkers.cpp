@@ -1,6 +1,9 @@
 // The checkers of replicated records: when everything has come to rest, all devices hold the same, and nothing is lost.
 #include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "sim/checkers/checker.h"
 
@@ -101,11 +104,16 @@ class WriteChecker final : public Checker {
     const std::string before = std::exchange(writers_[at], now);
     if (before.empty()) return;
     c_.probe("new incarnation");
+    std::map<std::pair<std::string, Kind>, std::vector<History::Key>> events;
     for (const auto& [key, writes] : c_.history().writes()) {
       Space* space = at.replica().data().findSpace(key.first);
       if (space == nullptr) continue;
-      auto held = space->versions(static_cast<Kind>(key.second.first), key.second.second);
+      const auto kind = static_cast<Kind>(key.second.first);
+      auto held = space->versions(kind, key.second.second);
       if (!held.ok()) return c_.failed("store", at.name() + ": " + held.error().message);
+      if (replication::traitsOf(kind).event && held->empty() && writes.front().dot.host == before &&
+          writes.front().device == at.index() && !writes.front().mayBeLost)
+        events[{key.first, kind}].push_back(key);
       const auto last = std::ranges::find_if(writes.rbegin(), writes.rend(),
                                              [&](const WriteRecord& write) { return write.dot.host == before; });
       const auto anew = std::ranges::find_if(*held, [&](const Version& one) { return one.dot.host == now; });
@@ -114,6 +122,8 @@ class WriteChecker final : public Checker {
       c_.history().wrote(
           key, {anew->dot, at.index(), c_.agenda().now(), false, false, last->tombstone, last->seen, last->dot});
     }
+    for (const auto& [where, keys] : events)
+      follow(*at.replica().data().findSpace(where.first), where.second, now, keys);
   }
   void onStopped(Seat& at) override { writers_[at].clear(); }
 
@@ -121,6 +131,7 @@ class WriteChecker final : public Checker {
     for (const auto& [key, writes] : c_.history().writes()) {
       const auto& [spaceId, record] = key;
       if (record.second.starts_with("desk/")) continue;  // agents write there too: checker "effects"
+      if (renamed_.contains(key)) continue;
       const std::string scope = spaceId.substr(spaceId.find('/') + 1);
       Space* space = nullptr;
       for (Seat* at : c_.members())
@@ -136,7 +147,17 @@ class WriteChecker final : public Checker {
   }
 
  private:
+  // An event is named by its dot, so those of the old name are gone. Agents commit events too: the number tells.
+  void follow(Space& space, Kind kind, const std::string& now, const std::vector<History::Key>& keys) {
+    const auto durable = [&](const History::Key& key) { return c_.history().writes().at(key).front().durable; };
+    const std::size_t anew = space.keys(kind, now + ":").size();
+    if (std::cmp_less(anew, std::ranges::count_if(keys, durable))) return;
+    c_.probe("written again");
+    renamed_.insert(keys.begin(), keys.end());
+  }
+
   PerDevice<std::string> writers_;
+  std::set<History::Key> renamed_;
 };
 
 // Checker "alarms": no device met what cannot be unless a disk went back or a member says what is not true: equal
