@@ -280,6 +280,9 @@ class Units:
             elif child.is_definition():
                 places = Places(sources.setdefault(name, None) or Source(self.root / name, name))
                 sources[name] = places.source
+                head = places.source.text(child.extent.start.offset, child.extent.end.offset).split("{", 1)[0]
+                if "constexpr" in head:
+                    continue
                 for body in child.get_children():
                     if body.kind.name == "COMPOUND_STMT":
                         places.walk(body)
