@@ -233,6 +233,9 @@ void HeadExchange::received(const std::string& from, Peer& peer, const std::vect
 
 Status HeadExchange::onHead(const std::string& from, std::string_view note, Now now) {
   if (note.size() > kMaxHeadBytes) return invalid("head: too long");
+  // Each peer tells the same ones.
+  const auto is = [&](const auto& one) { return one.second.latest && one.second.latest->note == note; };
+  if (std::ranges::any_of(logs_, is)) return okStatus();
   WITAN_TRY(opened, openHead(state_.config.replication.cluster, note, *state_.config.heads));
   if (!opened) return okStatus();
   PartitionHost* host = state_.partitions.find(opened->log.partition);

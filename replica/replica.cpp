@@ -24,6 +24,7 @@ namespace {
 
 constexpr std::string_view kOwnerRow = "i";  // of the ledgers' store: this device's name as an owner of epochs
 constexpr std::int64_t kTickMs = 10'000;
+constexpr std::int64_t kIdleTickMs = 60'000;  // where nothing came or went since the last one
 constexpr std::int64_t kAdvertiseMs = 60'000;
 constexpr std::int64_t kStabiliseMs = 60'000;
 
@@ -126,10 +127,14 @@ Status Replica::forgetOwnerName(store::Store& ledgers) {
 
 // --- the network
 
-void Replica::connected(const std::string& peer, Now now) { parts_->sessions.connected(peer, now); }
+void Replica::connected(const std::string& peer, Now now) {
+  parts_->sessions.connected(peer, now);
+  nextTickMs_ = std::min(nextTickMs_, now.ms + kTickMs);
+}
 void Replica::disconnected(const std::string& peer) { parts_->sessions.disconnected(peer); }
 void Replica::received(const std::string& peer, std::string_view frame, Now now) {
   parts_->sessions.received(peer, frame, now);
+  nextTickMs_ = std::min(nextTickMs_, now.ms + kTickMs);
 }
 bool Replica::isConnected(std::string_view peer) const { return state_.peers.contains(peer); }
 
@@ -185,7 +190,9 @@ void Replica::tick(Now now) {
     parts_->sessions.tick(now);
     parts_->sessions.runMembershipMaintenance();
     if (state_.config.pendingTtlMicros > 0) parts_->ownership->expirePending(now);
-    nextTickMs_ = now.ms + kTickMs;
+    const auto waits = [](const auto& one) { return !one.second.session->quiet(); };
+    const bool busy = state_.config.pendingTtlMicros > 0 || std::ranges::any_of(state_.peers, waits);
+    nextTickMs_ = now.ms + (busy ? kTickMs : kIdleTickMs);
   }
   parts_->ownership->tick(now);
   if (now.ms >= nextAdvertiseMs_) {  // else a standing that was lost would never be missed
@@ -239,6 +246,7 @@ Status Replica::drain(Now now, Effects& out) {
   finishOwnership(now, out);
   replicateLogs(now);
   parts_->sessions.send(now, out.sends);
+  if (!out.sends.empty()) nextTickMs_ = std::min(nextTickMs_, now.ms + kTickMs);
   if (!mutated("sendBeforeFlush")) WITAN_DO(state_.local->flush());
   WITAN_DO(state_.writes.writePending());  // rows that answers left behind
   handOver(now, out);

@@ -28,9 +28,13 @@ std::string describe(const Holdup& holdup) {
 
 bool AckTable::record(std::string_view space, std::string_view device, const VectorClock& committed,
                       std::int64_t atMs) {
-  std::int64_t& heard = heardMs_.try_emplace(std::string(device), atMs).first->second;
-  heard = std::max(heard, atMs);
-  if (le(committed, acked(space, device))) return false;
+  auto heard = heardMs_.find(device);
+  if (heard == heardMs_.end()) heard = heardMs_.emplace(device, atMs).first;
+  heard->second = std::max(heard->second, atMs);
+  if (const auto devices = spaces_.find(space); devices != spaces_.end())
+    if (const auto known = devices->second.find(device); known != devices->second.end())
+      return !le(committed, known->second) && (known->second.join(committed), true);
+  if (committed.empty()) return false;
   spaces_[std::string(space)][std::string(device)].join(committed);
   return true;
 }

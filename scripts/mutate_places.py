@@ -234,7 +234,7 @@ class Units:
     def arguments(self, unit, first):
         """Headers and planted files come from the folder `first`, if they are there."""
         words = shlex.split(self.units[unit])
-        flags = [w for w in words if w.startswith(("-I", "-D", "-std")) and w != "-DWITAN_MUTANTS"] + ["-w"]
+        flags = [w for w in words if w.startswith(("-I", "-D", "-std")) and w != "-DWITAN_MUTANTS"] + ["-w", "-O1"]
         flags += [x for i, w in enumerate(words) if w == "-isystem" for x in words[i:i + 2]]
         if "-include" in words:
             key = (words[words.index("-include") + 1], *flags)
@@ -249,7 +249,7 @@ class Units:
         """None, or where it does not compile: names of files with lines."""
         itself = os.path.relpath(unit, self.root)
         file = first / itself if itself in self.unitOf else unit
-        done = subprocess.run([CLANG, "-O0", "-ferror-limit=0", *self.arguments(unit, first), "-c", file, "-o", to],
+        done = subprocess.run([CLANG, "-ferror-limit=0", *self.arguments(unit, first), "-c", file, "-o", to],
                               capture_output=True, text=True)
         if done.returncode == 0:
             return None
@@ -280,6 +280,9 @@ class Units:
             elif child.is_definition():
                 places = Places(sources.setdefault(name, None) or Source(self.root / name, name))
                 sources[name] = places.source
+                head = places.source.text(child.extent.start.offset, child.extent.end.offset).split("{", 1)[0]
+                if "constexpr" in head:
+                    continue
                 for body in child.get_children():
                     if body.kind.name == "COMPOUND_STMT":
                         places.walk(body)

@@ -105,7 +105,8 @@ void Outbox::sentTo(Waiting& waiting, const std::string& device) {
   waiting.asked.push_back(device);
 }
 
-void Outbox::park(Waiting& waiting, std::int64_t nowMs) { tryAt(waiting, nowMs + kParkMs); }
+// All at the same moments: who has hundreds of them is woken for all at once.
+void Outbox::park(Waiting& waiting, std::int64_t nowMs) { tryAt(waiting, (nowMs / kParkMs + 1) * kParkMs); }
 
 void Outbox::expedite(std::int64_t nowMs) {
   due_.clear();

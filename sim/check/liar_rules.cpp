@@ -69,6 +69,33 @@ std::string unprovenEntry(std::string_view cluster, std::string_view domain, con
   return {};
 }
 
+std::string cutInVain(std::string_view by, std::string_view partition, const kernel::Epoch& had,
+                      const std::optional<kernel::Epoch>& claimed) {
+  if (claimed && had < *claimed) return {};
+  return concat(by, " gives up batches of ", partition, " in ", nameOf(had), ", and knows of no later epoch");
+}
+
+std::string wrongSetback(const Accusation& notice, bool diskWentBack) {
+  if (notice.kind != "wentBack" || diskWentBack) return {};
+  return concat(notice.by, " believes that its log of ", notice.named, " went back, as ", notice.what,
+                " says; its disk did not");
+}
+
+std::string heldLie(std::string_view by, std::span<const std::string> keys) {
+  for (const std::string& key : keys)
+    if (key.starts_with(kRowLie)) return concat(by, " holds ", key, ", which its author never wrote");
+  return {};
+}
+
+std::string believedLie(std::span<const Told> lies, std::span<const Told> answers) {
+  for (const Told& lie : lies)
+    for (const Told& answer : answers)
+      if (answer.device == lie.device && answer.message == lie.message)
+        return concat("device-", lie.device, " believes the answer to ", lie.operationId,
+                      ", which its owner did not sign or has not decided");
+  return {};
+}
+
 std::string unproven(std::span<const LieEffect> effects, std::span<const LieEffect> proven) {
   for (const LieEffect& effect : effects)
     if (std::ranges::none_of(proven, [&](const LieEffect& one) {

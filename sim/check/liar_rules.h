@@ -2,7 +2,9 @@
 // and entries they may have. The checker "lies" asks; functions say "" or what is wrong. Pure.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -30,6 +32,24 @@ std::string falselyAccused(std::span<const Accusation> accusations, std::string_
 // key.
 std::string wrongEvidence(std::string_view file, std::string_view cluster, std::string_view liar, const PublicKey& key,
                           const std::set<std::string>& mayErr, const node::ModuleOf& rules = {});
+
+// A log gives up what it has for a later epoch alone, which its device knows: `claimed` is the latest, none if none is.
+std::string cutInVain(std::string_view by, std::string_view partition, const kernel::Epoch& had,
+                      const std::optional<kernel::Epoch>& claimed);
+// A device believes that its log went back if its disk did, and no peer that says so.
+std::string wrongSetback(const Accusation& notice, bool diskWentBack);
+
+// Rows that a liar makes up in another's name have keys that begin so. Nobody honest holds one.
+inline constexpr std::string_view kRowLie = "lie-row-";
+std::string heldLie(std::string_view by, std::span<const std::string> keys);
+
+// What a device was told in answer to its requests.
+struct Told {
+  std::uint32_t device = 0;
+  std::string operationId, message;
+};
+// Who keeps ledgers believes no answer that does not hold its entry with the word of the owner that was asked.
+std::string believedLie(std::span<const Told> lies, std::span<const Told> answers);
 
 // Of the log's entries in epochs with proofs each bears one of a key of its device.
 std::string unprovenEntry(std::string_view cluster, std::string_view domain, const PartitionLog& log,

@@ -38,9 +38,8 @@ class LieChecker final : public Checker {
   void onNotice(Seat& at, const node::Notice& notice) override {
     if (!lies_ || c_.isLiar(at.index())) return;
     if (isAccusing(notice.kind)) checkAccusations(at);
-    if (notice.kind == "wentBack" && !wentBack(at))
-      return c_.failed("lies", concat(at.name(), " believes that its log of ", notice.partition, " went back, as ",
-                                      notice.what, " says; its disk did not"));
+    const std::string wrong = wrongSetback({at.name(), notice.kind, notice.partition, notice.what}, wentBack(at));
+    if (!wrong.empty()) return c_.failed("lies", wrong);
     if (notice.kind != "unsigned" && notice.kind != "forgedName" && notice.kind != "unlawful") return;
     c_.probe("liar: entries refused");
     const node::OwnershipRecord* claim = at.replica().owners().find(notice.partition);
@@ -69,6 +68,7 @@ class LieChecker final : public Checker {
         if (auto one = provenBy(ClusterSetup::kCluster, file)) proven.push_back(*std::move(one));
       }
       if (const std::string what = unprovenAt(*at); !what.empty()) return c_.failed("lies", what);
+      checkRows(*at);
     }
     checkAnswers();
     if (const std::string what = unproven(effects_, proven); !what.empty()) c_.failed("lies", what);
@@ -151,7 +151,6 @@ class LieChecker final : public Checker {
     return std::ranges::any_of(c_.history().losses(), [&](const DiskLoss& loss) { return loss.device == at.index(); });
   }
 
-  // A log gives up what it has for a later epoch that somebody claimed with its owner's signature, and for no position.
   void checkLogs(Seat& at) {
     for (const auto& [id, host] : at.replica().hosts()) {
       const LogMark now{host->epoch(), host->ledger().batches(), host->chain().last()};
@@ -159,21 +158,37 @@ class LieChecker final : public Checker {
       if (now.batches >= before.batches && host->chain().after(before.batches) == before.chain) continue;
       c_.probe("liar: log cut");
       const node::OwnershipRecord* claim = at.replica().owners().find(id);
-      if (claim == nullptr || !(before.epoch < claim->epoch()))
-        return c_.failed("lies", concat(at.name(), " gives up batches of ", id, " in ", nameOf(before.epoch),
-                                        ", and knows of no later epoch"));
+      const auto claimed = claim == nullptr ? std::nullopt : std::optional(claim->epoch());
+      if (const std::string wrong = cutInVain(at.name(), id, before.epoch, claimed); !wrong.empty())
+        return c_.failed("lies", wrong);
     }
   }
 
-  // Who keeps ledgers believes no answer that does not hold its entry with the word of the owner that was asked.
   void checkAnswers() {
-    for (const LieRecord& lie : c_.history().lies) {
-      if (lie.answer.empty() || !c_.seats()[lie.victim]->device->isLedgerReplica()) continue;
-      for (const RequestRecord& request : c_.history().requests())
-        if (request.device == lie.victim && request.returned && request.answer.message == lie.answer)
-          return c_.failed("lies", concat(ClusterSetup::deviceName(lie.victim), " believes the answer to ",
-                                          lie.operationId, ", which its owner did not sign or has not decided"));
-    }
+    std::vector<Told> lies, answers;
+    for (const LieRecord& lie : c_.history().lies)
+      if (!lie.answer.empty() && c_.seats()[lie.victim]->device->isLedgerReplica())
+        lies.push_back({lie.victim, lie.operationId, lie.answer});
+    if (lies.empty()) return;
+    for (const RequestRecord& request : c_.history().requests())
+      if (request.returned) answers.push_back({request.device, request.request.operationId, request.answer.message});
+    if (const std::string wrong = believedLie(lies, answers); !wrong.empty()) c_.failed("lies", wrong);
+  }
+
+  // Nobody honest holds a row, or believes a retirement, that only the liar knows of.
+  void checkRows(Seat& at) {
+    replication::LocalReplica& data = at.replica().data();
+    if (replication::Space* main = data.findSpace("agents/main"))
+      if (const std::string what = heldLie(at.name(), main->keys(replication::Kind::link, kRowLie)); !what.empty())
+        return c_.failed("lies", what);
+    const auto members = data.membership();
+    if (!members.ok()) return c_.failed("store", at.name() + ": " + members.error().message);
+    for (const auto& retired : members->retired)
+      if (const auto known =
+              std::ranges::find(c_.seats(), retired.member.device, [](const auto& one) { return one->name(); });
+          known != c_.seats().end() && !(*known)->retired)
+        return c_.failed("lies",
+                         concat(at.name(), " takes ", retired.member.device, " for retired, and no operator did that"));
   }
 
   // Entries of its copies without their proposers' proofs.

@@ -10,12 +10,14 @@ namespace {
 // Part of checker "liveness": what a device decides itself it does not put off as if there were no way to the owner.
 class PutOffChecker final : public Checker {
  public:
-  explicit PutOffChecker(Cluster& cluster) : Checker(cluster) {}
+  explicit PutOffChecker(Cluster& cluster)
+      : Checker(cluster),
+        every_(std::max<Micros>(120 * kSecond, cluster.plan().options.time.seconds * kSecond / 1'000)) {}
 
   void onDurable(Seat& at) override {
     node::Replica& replica = at.replica();
     if (replica.outbox().size() == 0 || c_.agenda().now() < next_[at]) return;
-    next_[at] = c_.agenda().now() + kEvery;
+    next_[at] = c_.agenda().now() + every_;
     // Most devices own nothing, and may put off hundreds for days.
     if (std::ranges::none_of(replica.hosts(), [&](const auto& one) { return replica.owns(*one.second); })) return;
     const std::int64_t latest = at.device->now(c_.agenda().now()).ms + node::kLastRetryMs;
@@ -31,8 +33,7 @@ class PutOffChecker final : public Checker {
   }
 
  private:
-  // What is put off is so for node::kParkMs.
-  static constexpr Micros kEvery = 120 * kSecond;
+  const Micros every_;  // it is put off for node::kParkMs; in a run of a month the look costs more than it finds
   PerDevice<Micros> next_;
 };
 

@@ -60,6 +60,33 @@ TEST(LiarRules, EvidenceHoldsAndNamesTheLiarByItsKey) {
   EXPECT_THAT(wrongEvidence(broken, kCluster, "device-2", key, {}), HasSubstr("proves nothing"));
 }
 
+TEST(LiarRules, ALogIsCutForALaterEpochAlone) {
+  const kernel::Epoch had{3, "device-1@00000001"}, later{4, "device-0@00000001"};
+  EXPECT_EQ(cutInVain("device-0", "budget/0", had, later), "");
+  EXPECT_THAT(cutInVain("device-0", "budget/0", had, had), HasSubstr("knows of no later epoch"));
+  EXPECT_THAT(cutInVain("device-0", "budget/0", later, had), HasSubstr("gives up batches of budget/0"));
+  EXPECT_THAT(cutInVain("device-0", "budget/0", had, std::nullopt), HasSubstr("knows of no later epoch"));
+}
+
+TEST(LiarRules, ALogWentBackIfItsDiskDid) {
+  const Accusation notice{"device-1", "wentBack", "budget/0", "device-2"};
+  EXPECT_EQ(wrongSetback(notice, true), "");
+  EXPECT_THAT(wrongSetback(notice, false), HasSubstr("went back, as device-2 says; its disk did not"));
+  EXPECT_EQ(wrongSetback({"device-1", "surplus", "budget/0", "device-2"}, false), "");
+}
+
+TEST(LiarRules, NobodyHoldsARowThatIsALie) {
+  EXPECT_EQ(heldLie("device-0", std::vector<std::string>{"link-1"}), "");
+  EXPECT_THAT(heldLie("device-0", std::vector<std::string>{"link-1", concat(kRowLie, 7)}), HasSubstr("never wrote"));
+}
+
+TEST(LiarRules, AFalseAnswerIsNotBelieved) {
+  const std::vector<Told> lies{{1, "op-1", "a lie"}};
+  EXPECT_EQ(believedLie(lies, {}), "");
+  EXPECT_EQ(believedLie(lies, std::vector<Told>{{1, "op-1", "approved"}, {2, "op-1", "a lie"}}), "");
+  EXPECT_THAT(believedLie(lies, std::vector<Told>{{1, "op-1", "a lie"}}), HasSubstr("device-1 believes the answer"));
+}
+
 TEST(LiarRules, WhatCameOfALieIsProven) {
   const std::vector<LieEffect> effects{{"fork", "device-1", "budget/0", {3, "device-2@00000001"}}};
   const auto proven = provenBy(kCluster, forkFile(2, 2));
