@@ -249,17 +249,20 @@ Status HeadExchange::onHead(const std::string& from, std::string_view note, Now 
 // `search`: the root of an old head is worth reading the log.
 HeadExchange::Agreement HeadExchange::compare(const PartitionHost& host, Log& log, const LogHead& head, bool search,
                                               Now now) const {
+  // Under another version of a rule file the log is the same, and other lines say what it means.
+  const bool compiled = host.module().ruleText().empty();
   for (const auto* known : {&log.latest, &log.witnessed})
-    if (*known && (*known)->log == head.log && (*known)->checkpoint.size == head.checkpoint.size)
-      return (*known)->checkpoint == head.checkpoint ? Agreement::agrees : Agreement::differs;
+    if (*known && (*known)->log == head.log && (*known)->checkpoint.size == head.checkpoint.size) {
+      const kernel::Checkpoint& before = (*known)->checkpoint;
+      const bool same = compiled ? before == head.checkpoint : before.root == head.checkpoint.root;
+      return same ? Agreement::agrees : Agreement::differs;
+    }
   const auto& epochs = host.partition().epochs();
   const auto at = std::ranges::find(epochs, head.log.epoch, kernel::epochOf);
   if (at == epochs.end()) return Agreement::unknown;
   const std::uint64_t end = at + 1 == epochs.end() ? host.entries() : (at + 1)->entries;
   if (head.checkpoint.size > end) return Agreement::unknown;
-  // Under another version of a rule file a log is the same, and other lines say what it means.
-  if (host.module().ruleText().empty() && !host.ledger().format().agreesWith(head.checkpoint, "").ok())
-    return Agreement::differs;
+  if (compiled && !host.ledger().format().agreesWith(head.checkpoint, "").ok()) return Agreement::differs;
   if (const auto root = host.recentRoot(head.checkpoint.size))
     return *root == head.checkpoint.root ? Agreement::agrees : Agreement::differs;
   if (!search || (log.searchedMs >= 0 && now.ms < log.searchedMs + kSearchMs)) return Agreement::unknown;

@@ -66,6 +66,7 @@ TEST(RulesCome, APublishedDomainAndItsLaterVersionCountWithoutARestart) {
   EXPECT_THAT(asks(lab, "old", "30"), HasSubstr("LIMIT"));
   for (Node* node : {&first, &lab}) {
     EXPECT_TRUE(node->running()) << node->log();
+    EXPECT_THAT(said(*node, {"incidents"}), HasSubstr("none"));
     EXPECT_TRUE(until([&] {
       return node->run({"ledger", "verify", "--replay"}).exitCode == 0;
     })) << said(*node, {"ledger", "verify", "--replay"});
