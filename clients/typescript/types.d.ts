@@ -919,7 +919,7 @@ export interface GraphRow {
   runsHere: boolean;
   /** The deployed version */
   version: number;
-  /** Why it does not, though it should */
+  /** Why it does not, or a message of it does not go on; else empty */
   why: string;
 }
 
@@ -1162,6 +1162,15 @@ export interface KeyRotated {
   fingerprint?: string;
   /** Whether the new key waits for the roster to contain it */
   pending: boolean;
+}
+
+export interface LackingRow {
+  /** Of its body, which the device that runs the graph does not have */
+  digest: string;
+  /** Id of the message */
+  message: string;
+  /** Where it waits */
+  node: string;
 }
 
 export interface LedgerEntry {
@@ -2069,6 +2078,8 @@ export interface RunShown {
   bound: number | null;
   /** Of its document */
   digest: string;
+  /** Messages that wait for a body that is lost; seen by the owner */
+  lacking: Array<LackingRow>;
   /** Dead letters */
   letters: Array<LetterRow>;
   /** What came out */

@@ -923,7 +923,7 @@ class GraphRow(TypedDict):
     runsHere: bool
     # The deployed version
     version: int
-    # Why it does not, though it should
+    # Why it does not, or a message of it does not go on; else empty
     why: str
 
 
@@ -1160,6 +1160,15 @@ class KeyRotated(TypedDict):
     fingerprint: NotRequired[str]
     # Whether the new key waits for the roster to contain it
     pending: bool
+
+
+class LackingRow(TypedDict):
+    # Of its body, which the device that runs the graph does not have
+    digest: str
+    # Id of the message
+    message: str
+    # Where it waits
+    node: str
 
 
 class LedgerEntry(TypedDict):
@@ -2061,6 +2070,8 @@ class RunShown(TypedDict):
     bound: int | None
     # Of its document
     digest: str
+    # Messages that wait for a body that is lost; seen by the owner
+    lacking: list[LackingRow]
     # Dead letters
     letters: list[LetterRow]
     # What came out

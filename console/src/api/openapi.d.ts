@@ -2956,7 +2956,7 @@ export interface components {
              * @description The deployed version
              */
             version: number;
-            /** @description Why it does not, though it should */
+            /** @description Why it does not, or a message of it does not go on; else empty */
             why: string;
         };
         GraphRows: {
@@ -3260,6 +3260,14 @@ export interface components {
             fingerprint?: string;
             /** @description Whether the new key waits for the roster to contain it */
             pending: boolean;
+        };
+        LackingRow: {
+            /** @description Of its body, which the device that runs the graph does not have */
+            digest: string;
+            /** @description Id of the message */
+            message: string;
+            /** @description Where it waits */
+            node: string;
         };
         LedgerEntry: {
             /** @description The action */
@@ -4252,6 +4260,8 @@ export interface components {
             bound: number | null;
             /** @description Of its document */
             digest: string;
+            /** @description Messages that wait for a body that is lost; seen by the owner */
+            lacking: components["schemas"]["LackingRow"][];
             /** @description Dead letters */
             letters: components["schemas"]["LetterRow"][];
             /** @description What came out */
@@ -7320,6 +7330,7 @@ export interface operations {
                      * @example {
                      *       "bound": 20,
                      *       "digest": "2214",
+                     *       "lacking": [],
                      *       "letters": [],
                      *       "outputs": [],
                      *       "run": {
