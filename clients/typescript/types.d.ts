@@ -161,6 +161,8 @@ export interface AgentSchedule {
   nextWakeAt: number | null;
   /** In milliseconds since 1970 */
   sleepUntil: number;
+  /** Timers that have fired or were set, by name */
+  timers?: Record<string, AgentTimer>;
 }
 
 export interface AgentSetRequest {
@@ -170,6 +172,8 @@ export interface AgentSetRequest {
   id: string;
   /** created, active, dormant or destroyed */
   lifecycle?: string;
+  /** autonomous; interactive: only people wake it */
+  mode?: string;
   /** In milliseconds since 1970; null: none */
   nextWakeAt?: number | null;
   /** Scope of the database; default: main */
@@ -178,6 +182,8 @@ export interface AgentSetRequest {
   sleepUntil?: number;
   /** Values, any JSON, by slot: primaryGoal, activeTaskId, openLoopIds, preferenceByKey, extension */
   slots?: Record<string, Json>;
+  /** Intervals in milliseconds of timers, by name, on all devices; 0: off */
+  timers?: Record<string, number>;
 }
 
 export interface AgentShown {
@@ -211,6 +217,8 @@ export interface AgentSnapshotRow {
   dot?: Record<string, Json>;
   /** created, active, dormant or destroyed */
   lifecycle: string;
+  /** interactive: only people wake it; absent: autonomous */
+  mode?: string;
   /** Messages that it points to */
   pointers: AgentPointers;
   /** What the agent has processed: counters by writer */
@@ -221,6 +229,17 @@ export interface AgentSnapshotRow {
   slots: Record<string, AgentSlot>;
   /** What the version includes: counters by writer */
   vc: Record<string, number>;
+}
+
+export interface AgentTimer {
+  /** Interval, if it was set: 0 for off */
+  everyMs: number;
+  /** Latest multiple that has fired, in milliseconds since 1970 */
+  firedThrough: number;
+  /** Writer that set it last; empty: none */
+  host: string;
+  /** How often it was set; 0: its specification counts */
+  version: number;
 }
 
 export interface AgentUsage {
@@ -862,6 +881,39 @@ export interface FindingRow {
   message: string;
   /** What the invariant returned */
   result: "notEvaluated" | "pass" | "reject" | "escalate";
+}
+
+export interface FoldRequest {
+  /** Id of the summary, or its first digits */
+  id: string;
+  /** Scope of the database; default: main */
+  scope?: string;
+}
+
+export interface FoldRow {
+  /** Agent */
+  agentId: string;
+  /** Number of attempts */
+  attempts: number;
+  /** Who sums up, and by which rules */
+  contract: string;
+  /** Why the last attempt failed */
+  error: string;
+  /** First message */
+  from: string;
+  /** Id of the summary, 64 hexadecimal digits */
+  id: string;
+  /** failed, divergent (devices wrote different texts; the first one counts) or waiting */
+  status: string;
+  /** Number of texts */
+  texts: number;
+  /** Last message */
+  to: string;
+}
+
+export interface Folds {
+  /** Folds, by id */
+  folds: Array<FoldRow>;
 }
 
 export interface FormAnswered {

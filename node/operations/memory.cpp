@@ -6,7 +6,6 @@
 #include "base/bytes.h"
 #include "node/operations/versions.h"
 #include "replication/records/record_views.h"
-#include "replication/records/record_write.h"
 
 namespace witan::node::operations {
 
@@ -70,15 +69,6 @@ Result<SummaryView> summaryAt(Space& space, const SummaryId& id) {
   return summaryViewOf(id, versions);
 }
 
-Status settle(OperationContext& context, const FoldRequest& request, Space& space, const SummaryId& id) {
-  WITAN_TRY(view, summaryAt(space, id));
-  SummaryBody body = view.winner->body;
-  body.rank = nextRank(view);
-  WITAN_TRY(write, recordWrite(id.hex(), body));
-  WITAN_DO(context.replica.commit(DatabaseName::agents, request.scope.value_or(kDefaultScope), {&write, 1}));
-  return okStatus();
-}
-
 }  // namespace
 
 Result<Folds> listFolds(OperationContext& context, const FoldListRequest& request) {
@@ -105,11 +95,9 @@ Result<FoldRow> retryFold(OperationContext& context, const FoldRequest& request)
   WITAN_TRY(chosen, chosenByPrefix(request.id, ids, "fold", "see: witan memory list"));
   WITAN_TRY(id, SummaryId::parse(chosen));
   FoldRow row = *std::ranges::find(list.folds, chosen, &FoldRow::id);
-  if (row.status == kDivergent) {
-    WITAN_DO(settle(context, request, *context.space(DatabaseName::agents, request.scope), id));
-    row.texts = 1, row.status = "settled";
-    return row;
-  }
+  if (row.status == kDivergent)
+    return conflict("devices wrote different texts of summary " + chosen + ", and the first one counts on all of them",
+                    "nothing is to be done: witan memory list shows how many there are");
   WITAN_TRY(jobs, FoldJobs::of(context, request.scope));
   WITAN_DO((*jobs)->retry(id, {context.now, context.nowMs()}));
   row.status = std::string(enumName(FoldStatus::waiting)), row.attempts = 0;

@@ -23,8 +23,8 @@ WITAN_STRUCT(FoldRequest, (std::string, id, "Id of the summary, or its first dig
 
 // O(summaries).
 Result<Folds> listFolds(OperationContext& context, const FoldListRequest& request);
-// One that failed is tried again when agents run; of a divergent one the text that counts takes the place of the
-// others. Errors: notFound; conflict, several ids begin so.
+// One that failed is tried again when agents run. Errors: notFound; conflict, several ids begin so, or a divergent one:
+// no summary changes (docs/FINDINGS.md, F4).
 Result<FoldRow> retryFold(OperationContext& context, const FoldRequest& request);
 
 inline constexpr Operation kFoldList{"GET", "/v1/memory/list", listFolds};

@@ -165,6 +165,8 @@ class AgentSchedule(TypedDict):
     nextWakeAt: int | None
     # In milliseconds since 1970
     sleepUntil: int
+    # Timers that have fired or were set, by name
+    timers: NotRequired[dict[str, AgentTimer]]
 
 
 class AgentSetRequest(TypedDict):
@@ -174,6 +176,8 @@ class AgentSetRequest(TypedDict):
     id: str
     # created, active, dormant or destroyed
     lifecycle: NotRequired[str]
+    # autonomous; interactive: only people wake it
+    mode: NotRequired[str]
     # In milliseconds since 1970; null: none
     nextWakeAt: NotRequired[int | None]
     # Scope of the database; default: main
@@ -182,6 +186,8 @@ class AgentSetRequest(TypedDict):
     sleepUntil: NotRequired[int]
     # Values, any JSON, by slot: primaryGoal, activeTaskId, openLoopIds, preferenceByKey, extension
     slots: NotRequired[dict[str, Json]]
+    # Intervals in milliseconds of timers, by name, on all devices; 0: off
+    timers: NotRequired[dict[str, int]]
 
 
 class AgentShown(TypedDict):
@@ -215,6 +221,8 @@ class AgentSnapshotRow(TypedDict):
     dot: NotRequired[dict[str, Json]]
     # created, active, dormant or destroyed
     lifecycle: str
+    # interactive: only people wake it; absent: autonomous
+    mode: NotRequired[str]
     # Messages that it points to
     pointers: AgentPointers
     # What the agent has processed: counters by writer
@@ -225,6 +233,17 @@ class AgentSnapshotRow(TypedDict):
     slots: dict[str, AgentSlot]
     # What the version includes: counters by writer
     vc: dict[str, int]
+
+
+class AgentTimer(TypedDict):
+    # Interval, if it was set: 0 for off
+    everyMs: int
+    # Latest multiple that has fired, in milliseconds since 1970
+    firedThrough: int
+    # Writer that set it last; empty: none
+    host: str
+    # How often it was set; 0: its specification counts
+    version: int
 
 
 class AgentUsage(TypedDict):
@@ -866,6 +885,31 @@ class FindingRow(TypedDict):
     message: str
     # What the invariant returned
     result: Literal["notEvaluated", "pass", "reject", "escalate"]
+
+
+class FoldRequest(TypedDict):
+    # Id of the summary, or its first digits
+    id: str
+    # Scope of the database; default: main
+    scope: NotRequired[str]
+
+
+FoldRow = TypedDict("FoldRow", {
+    "agentId": "str",
+    "attempts": "int",
+    "contract": "str",
+    "error": "str",
+    "from": "str",
+    "id": "str",
+    "status": "str",
+    "texts": "int",
+    "to": "str",
+})
+
+
+class Folds(TypedDict):
+    # Folds, by id
+    folds: list[FoldRow]
 
 
 class FormAnswered(TypedDict):

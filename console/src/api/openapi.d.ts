@@ -1331,6 +1331,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/memory/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Folds of agents' memories that failed, or of which devices wrote different texts */
+        get: operations["listFolds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/memory/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Tries a failed fold again, or settles a divergent one */
+        post: operations["retryFold"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/openapi.json": {
         parameters: {
             query?: never;
@@ -2136,6 +2170,10 @@ export interface components {
             nextWakeAt: number | null;
             /** @description In milliseconds since 1970 */
             sleepUntil: number;
+            /** @description Timers that have fired or were set, by name */
+            timers?: {
+                [key: string]: components["schemas"]["AgentTimer"];
+            };
         };
         AgentSetRequest: {
             /** @description Failures in a row */
@@ -2144,6 +2182,8 @@ export interface components {
             id: string;
             /** @description created, active, dormant or destroyed */
             lifecycle?: string;
+            /** @description autonomous; interactive: only people wake it */
+            mode?: string;
             /** @description In milliseconds since 1970; null: none */
             nextWakeAt?: number | null;
             /** @description Scope of the database; default: main */
@@ -2153,6 +2193,10 @@ export interface components {
             /** @description Values, any JSON, by slot: primaryGoal, activeTaskId, openLoopIds, preferenceByKey, extension */
             slots?: {
                 [key: string]: unknown;
+            };
+            /** @description Intervals in milliseconds of timers, by name, on all devices; 0: off */
+            timers?: {
+                [key: string]: number;
             };
         };
         AgentShown: {
@@ -2189,6 +2233,8 @@ export interface components {
             };
             /** @description created, active, dormant or destroyed */
             lifecycle: string;
+            /** @description interactive: only people wake it; absent: autonomous */
+            mode?: string;
             /** @description Messages that it points to */
             pointers: components["schemas"]["AgentPointers"];
             /** @description What the agent has processed: counters by writer */
@@ -2205,6 +2251,16 @@ export interface components {
             vc: {
                 [key: string]: number;
             };
+        };
+        AgentTimer: {
+            /** @description Interval, if it was set: 0 for off */
+            everyMs: number;
+            /** @description Latest multiple that has fired, in milliseconds since 1970 */
+            firedThrough: number;
+            /** @description Writer that set it last; empty: none */
+            host: string;
+            /** @description How often it was set; 0: its specification counts */
+            version: number;
         };
         AgentUsage: {
             /** @description By bytes, most first */
@@ -2898,6 +2954,36 @@ export interface components {
              * @enum {string}
              */
             result: "notEvaluated" | "pass" | "reject" | "escalate";
+        };
+        FoldRequest: {
+            /** @description Id of the summary, or its first digits */
+            id: string;
+            /** @description Scope of the database; default: main */
+            scope?: string;
+        };
+        FoldRow: {
+            /** @description Agent */
+            agentId: string;
+            /** @description Number of attempts */
+            attempts: number;
+            /** @description Who sums up, and by which rules */
+            contract: string;
+            /** @description Why the last attempt failed */
+            error: string;
+            /** @description First message */
+            from: string;
+            /** @description Id of the summary, 64 hexadecimal digits */
+            id: string;
+            /** @description failed, divergent (devices wrote different texts; the first one counts) or waiting */
+            status: string;
+            /** @description Number of texts */
+            texts: number;
+            /** @description Last message */
+            to: string;
+        };
+        Folds: {
+            /** @description Folds, by id */
+            folds: components["schemas"]["FoldRow"][];
         };
         FormAnswered: {
             /** @description False: it was declined */
@@ -8867,6 +8953,108 @@ export interface operations {
             408: components["responses"]["TooSlow"];
             421: components["responses"]["OtherHost"];
             431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listFolds: {
+        parameters: {
+            query?: {
+                /** @description true: also those that wait for their next attempt */
+                all?: boolean;
+                /** @description Scope of the database; default: main */
+                scope?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "folds": [
+                     *         {
+                     *           "agentId": "clinic-care-plan",
+                     *           "attempts": 5,
+                     *           "contract": "extract-1/4096",
+                     *           "error": "the model is away",
+                     *           "from": "m1",
+                     *           "id": "9c1d",
+                     *           "status": "failed",
+                     *           "texts": 0,
+                     *           "to": "m9"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Folds"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            408: components["responses"]["TooSlow"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    retryFold: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "9c1d"
+                 *     }
+                 */
+                "application/json": components["schemas"]["FoldRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "agentId": "clinic-care-plan",
+                     *       "attempts": 0,
+                     *       "contract": "extract-1/4096",
+                     *       "error": "the model is away",
+                     *       "from": "m1",
+                     *       "id": "9c1d",
+                     *       "status": "waiting",
+                     *       "texts": 0,
+                     *       "to": "m9"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FoldRow"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
         };
     };
