@@ -5,6 +5,7 @@
 #include "base/quote.h"
 #include "base/seams.h"
 #include "domains/escrow/escrow.h"
+#include "node/market/market_passes.h"
 #include "replica/core/partition_host.h"
 #include "replica/graph_runtime.h"
 #include "replication/local_replica.h"
@@ -22,7 +23,7 @@ constexpr std::string_view kEscrowDomain = "escrow", kProofRows = "m/i/", kUntol
 constexpr std::string_view kDeskRows[] = {"m/c/", "m/b/", "m/s/"};  // as Desk; the holder's memory is its ledger
 constexpr std::int64_t kTickMs = 1'000, kAnswerMs = 10'000;
 constexpr std::size_t kMostQuestions = 1'000;
-constexpr std::int64_t kRenewSeconds = 60;           // between two looks at the pass
+constexpr std::int64_t kRenewSeconds = 2;            // between two looks at the pass
 constexpr std::size_t kMostIncidentBytes = 1 << 10;  // of its text; proofs are apart
 
 }  // namespace
@@ -169,6 +170,8 @@ void MarketHost::keepStanding() {
   }
   if (now() >= renewAt_) {
     renewAt_ = {now().seconds + kRenewSeconds};
+    if (const Status taken = takeRenewedPass(node_.replica.data(), node_.dir, setup_.origin, now()); !taken.ok())
+      node_.log.warn("market", taken.error().message);
     const auto pass = renewedPass(node_.dir, setup_.origin, identity_.pass, now());
     if (!pass.ok()) node_.log.warn("market", pass.error().message);
     if (pass.ok() && *pass != identity_.pass) door_->show(identity_.pass = *pass);
