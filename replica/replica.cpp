@@ -86,7 +86,8 @@ Status Replica::start(Now now) {
   if (moduleOf(kGraphDomain) != nullptr && config.ledgerReplica && !config.etcd) {
     graphs_ = std::make_unique<GraphRuntime>(*this, config.agents.get());
     parts_->router.admitBy(
-        [this](PartitionHost& host, const Request& request, Now at) { return graphs_->admit(host, request, at); });
+        [this](PartitionHost& host, const Request& request, Now at) { return graphs_->admit(host, request, at); },
+        [this](const PartitionHost& host, const Request& request) { return graphs_->vet(host, request); });
   }
   nextTickMs_ = now.ms + kTickMs;
   nextAdvertiseMs_ = now.ms + kAdvertiseMs;

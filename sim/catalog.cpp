@@ -197,6 +197,7 @@ constexpr const char* kCounted[] = {"absurd frame",
                                     "graph: after_failure",
                                     "graph: answer that does not count",
                                     "graph: attempts_exhausted",
+                                    "graph: broken version",
                                     "graph: cancelled",
                                     "graph: collect_incomplete",
                                     "graph: dead letter sent again",
@@ -255,18 +256,18 @@ constexpr const char* kCounted[] = {"absurd frame",
                                     "violated after an unsafe commit"};
 
 // Kinds of replication::Incident and node::Notice. Both are open: texts of whoever reports.
-constexpr const char* kIncidents[] = {"badBatch",      "badEntries",     "digestAlarm", "equivocation", "falseAnswer",
-                                      "falsePosition", "forgedName",     "forgedRow",   "fork",         "forkProven",
-                                      "headDiffers",   "newIncarnation", "olderCopy",   "otherRules",   "quarantine",
-                                      "rolledBack",    "surplus",        "unlawful",    "unsigned",     "wentBack"};
-constexpr const char* kNotices[] = {"agent answer",   "agent failed",   "agent folded",    "agent needsAttention",
-                                    "agent question", "agent unheard",  "badFrame",        "claimRefused",
-                                    "evidence",       "falseAnswer",    "falsePosition",   "forgedName",
-                                    "fork",           "forkProven",     "graph",           "handover",
-                                    "headDiffers",    "headsNotSigned", "notAllowed",      "otherEngine",
-                                    "otherRules",     "owner",          "proposerUnknown", "seizure",
-                                    "session ends",   "surplus",        "tooLarge",        "unlawful",
-                                    "unsigned",       "wentBack"};
+constexpr const char* kIncidents[] = {
+    "badBatch",   "badEntries", "digestAlarm", "equivocation", "falseAnswer", "falsePosition",  "forgedName",
+    "forgedRow",  "fork",       "forkProven",  "graphBody",    "headDiffers", "newIncarnation", "olderCopy",
+    "otherRules", "quarantine", "rolledBack",  "surplus",      "unlawful",    "unsigned",       "wentBack"};
+constexpr const char* kNotices[] = {"agent answer",   "agent failed",  "agent folded",   "agent needsAttention",
+                                    "agent question", "agent unheard", "badFrame",       "claimRefused",
+                                    "evidence",       "falseAnswer",   "falsePosition",  "forgedName",
+                                    "fork",           "forkProven",    "graph",          "graphBody",
+                                    "handover",       "headDiffers",   "headsNotSigned", "notAllowed",
+                                    "otherEngine",    "otherRules",    "owner",          "proposerUnknown",
+                                    "seizure",        "session ends",  "surplus",        "tooLarge",
+                                    "unlawful",       "unsigned",      "wentBack"};
 
 std::vector<std::string> allNames() {
   std::vector<std::string> names(std::begin(kCounted), std::end(kCounted));

@@ -156,6 +156,7 @@ constexpr MutantCase kCases[] = {
     {"graphTwice", "graphs", "graphs", 20, "a message that comes again begins another run"},
     {"graphNewest", "graphs", "graphs", 20, "a lane delivers its newest message first"},
     {"graphAnyAnswer", "graphs", "graphs", 20, "a person's no counts as a yes"},
+    {"graphUnchecked", "graphs", "graphs", 20, "an owner takes a deployment whose document lint refuses"},
     {"graphOldVersion", "graphs", "graphs", 200, "a run begins under a version that another has replaced"},
     {"graphWiden", "graphs", "graphs", 20, "an agent in a graph holds what its node does not grant"},
     {"claimUnsigned", "lies fences liveness", "liar", 400, "a claim counts without its owner's signature"},

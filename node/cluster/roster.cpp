@@ -97,6 +97,13 @@ std::vector<std::string> rolesOf(const kernel::Signature& signature) {
   return names;
 }
 
+// "disclosure.PatchTracking:acme" is that role, bound to the key acme.
+std::pair<std::string_view, std::string_view> roleAndKey(std::string_view role) {
+  const std::size_t colon = role.find(':');
+  if (colon == std::string_view::npos) return {role, {}};
+  return {role.substr(0, colon), role.substr(colon + 1)};
+}
+
 // Of no domain.
 bool isPlainRole(std::string_view role) { return role == kLedgerRole || role == kTakeoverRole || role == kAnyRole; }
 
@@ -174,8 +181,8 @@ std::string warningOf(const std::string& role, const SignatureOf& signatureOf) {
            joined({domains.begin(), domains.end()});
   }
   const std::vector<std::string> known = rolesOf(*signature);
-  const std::string read = role.ends_with(kReads) ? role.substr(0, role.size() - kReads.size()) : role;
-  if (std::ranges::find(known, read) != known.end()) return "";
+  const std::string_view name = roleAndKey(role).first;
+  if (std::ranges::find(known, name) != known.end()) return "";
   return "the role " + inQuotes(role) + " is none of its domain as this node knows it: there are " + joined(known);
 }
 
@@ -282,10 +289,18 @@ Status checkDeviceRoles(std::span<const std::string> roles) {
   if (roles.size() > kMaxDeviceRoles) return invalid(concat("more than ", kMaxDeviceRoles, " roles"));
   for (const std::string& role : roles) {
     if (isPlainRole(role)) continue;
-    const std::size_t dot = role.find('.');
-    if (dot == std::string::npos || dot == 0 || dot + 1 == role.size() || !validateId("role", role).ok())
-      return invalid(inQuotes(role) + " is no role of a device",
-                     "a role is ledger, takeover, * (all), or DOMAIN.ROLE, as udt.LabOrder or udt.LabOrder:read");
+    const auto [name, key] = roleAndKey(role);
+    const std::size_t dot = name.find('.');
+    if (dot == std::string::npos || dot == 0 || dot + 1 == name.size() || !validateId("role", name).ok())
+      return invalid(
+          inQuotes(role) + " is no role of a device",
+          "a role is ledger, takeover, * (all), DOMAIN.ROLE, as udt.LabOrder, DOMAIN.ROLE:read or DOMAIN.ROLE:KEY");
+    if (name.size() == role.size()) continue;
+    if (key.empty() || key.size() > kernel::kKeyMax || !isUtf8(key) || forTerminal(key) != key ||
+        key.find_first_of("\n\t") != std::string_view::npos)
+      return invalid(concat(inQuotes(role), ": a key has 1 to ", kernel::kKeyMax, " bytes on one line"));
+    if (name.substr(dot + 1) == kCounselor)
+      return invalid(inQuotes(role) + ": a counselor is shown the whole entity, so the role has no key");
   }
   return okStatus();
 }

@@ -4,15 +4,18 @@
 
 #include "agents/wake/host_choice.h"
 #include "base/seams.h"
+#include "base/string_util.h"
 #include "domains/agents.h"
 #include "domains/registry.h"
 #include "node/cluster/device_heads.h"
 #include "node/cluster/roster_store.h"
 #include "node/daemon/agent_names.h"
 #include "node/daemon/agents_policy_file.h"
+#include "node/daemon/graph_environment.h"
 #include "node/data_dir/replica_dir.h"
 #include "node/market/market_host.h"
 #include "node/market/market_passes.h"
+#include "node/slices/bound_roles.h"
 #include "node/witness/witness_rounds.h"
 #include "replica/agent_runtime.h"
 #include "replica/graph_runtime.h"
@@ -56,11 +59,18 @@ Daemon::Daemon(net::Loop& loop, Log& log, std::filesystem::path path, DaemonConf
       device_(std::move(device)),
       key_(std::move(key)),
       rosters_(std::move(rosters)),
-      rights_(rosters_, device_, [this](const std::string& abuser) {
-        loop_.post([this, abuser] {  // not amid its frame
-          if (peers_) peers_->suspend(abuser, "too many requests that this device may not make", kSuspendedMs);
-        });
-      }) {}
+      rights_(
+          rosters_, device_,
+          [this](const Request& request, std::span<const std::string> keys) {
+            Replica& all = dir_->replica();
+            const PartitionHost* host = all.host(all.partitionFor(request.domain, request.entity));
+            return host == nullptr || !all.owns(*host) || staysWithin(*host, request, keys, this->now().wall);
+          },
+          [this](const std::string& abuser) {
+            loop_.post([this, abuser] {  // not amid its frame
+              if (peers_) peers_->suspend(abuser, "too many requests that this device may not make", kSuspendedMs);
+            });
+          }) {}
 
 Daemon::~Daemon() {
   if (timer_ != 0) loop_.cancel(timer_);
@@ -113,6 +123,7 @@ Result<std::shared_ptr<const AgentSetup>> Daemon::agentSetup() {
   WITAN_SET(tools_, ToolBroker::open(loop_, log_, std::move(tools), std::move(secrets)));
   WITAN_TRY(seals, contentSealsOf(path_, config_.scope));
   addLedgerTools(setup, std::move(seals));
+  setup.graphEnvironment = [this] { return graphEnvironmentOf(*this); };
   const bool all = std::find(config_.agents.begin(), config_.agents.end(), "all") != config_.agents.end();
   if (all) {
     setup.agents = agentFiles_.all();
@@ -449,43 +460,6 @@ void Daemon::onFrame(const std::string& device, std::string_view frame) {
     log_.warn("slices", taken.error().message, {{"from", device}});
 }
 
-Status Daemon::onSliceFrame(const std::string& device, std::string_view frame) {
-  const auto type = static_cast<ClusterFrame>(frame[4]);
-  const RosterDevice* from = rosters_.current().find(device);
-  if (type == ClusterFrame::sliceHave) {
-    SliceHave have;
-    WITAN_DO(readClusterFrame(frame, have));
-    return sliceServer_->onHave(device, have);
-  }
-  if (from == nullptr || !from->keepsLedgers() || me() == nullptr)
-    return Error{ErrorCode::unauthorised, "slices of a device that keeps no ledgers", ""};
-  if (type == ClusterFrame::sliceUpTo) {
-    SliceUpTo upTo;
-    WITAN_DO(readClusterFrame(frame, upTo));
-    return sliceStore_->upTo(upTo);
-  }
-  Slice slice;
-  WITAN_DO(readClusterFrame(frame, slice));
-  return sliceStore_->take(slice, *me());
-}
-
-// A slow reader gets no more than its link can take.
-Status Daemon::sendSlices() {
-  for (const std::string& device : sliceServer_->waiting()) {
-    if (peers_->queuedBytes(device) > 4 * kSliceBudget) continue;  // Events::room brings the next round
-    std::string frames;
-    WITAN_TRY(more, sliceServer_->produce(device, frames));
-    if (!frames.empty()) peers_->send(device, std::move(frames), false);
-    if (more) scheduleTick();
-  }
-  return okStatus();
-}
-
-void Daemon::applyRights() {
-  if (me() == nullptr) return;
-  if (Status applied = sliceStore_->applyRights(*me()); !applied.ok()) fail(applied.error());
-}
-
 // --- working
 
 Now Daemon::now() const { return {SystemClock().now(), net::Loop::nowMs()}; }
@@ -572,10 +546,7 @@ void Daemon::report(const Notice& notice) {
 void Daemon::armTimer() {
   if (timer_ != 0) loop_.cancel(timer_);
   const std::int64_t wait = std::clamp<std::int64_t>(replica().nextTickMs() - now().ms, 0, 10'000);
-  timer_ = loop_.after(std::max<std::int64_t>(wait, 1), [this] {
-    timer_ = 0;
-    scheduleTick();
-  });
+  timer_ = loop_.after(std::max<std::int64_t>(wait, 1), [this] { timer_ = 0, scheduleTick(); });
 }
 
 void Daemon::fail(const Error& why) {
