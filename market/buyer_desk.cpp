@@ -17,7 +17,6 @@ constexpr const char* kLate = "deliverBy has passed";
 constexpr std::string_view kDeclined = "declined";
 
 constexpr std::size_t kMostOwnReason = 4'096;
-constexpr int kOwnPerSecond = 3 * kRequestsPerSecond / 4;            // of letters to one organisation
 constexpr std::int64_t kDisputesPerSecond = kRequestsPerSecond / 2;  // that are surely heard beside other acts
 constexpr std::string_view kWatch = "watch/";
 
@@ -57,7 +56,7 @@ Status BuyerDesk::restore(const Row& row) {
   WITAN_TRY(order, openEnvelope<Order>(valueOf(kept.order)));
   if (!contracts_.contains(kept.contract)) return notFound(concat(row.key, " is of no contract"));
   const std::string id = externalId(kept.contract, kept.call);
-  calls_[id] = {std::move(kept), std::move(order.document), {}, {}, false};
+  calls_[id] = {std::move(kept), std::move(order.document), {}, {}, false, false};
   return okStatus();
 }
 
@@ -105,7 +104,7 @@ Result<Out> BuyerDesk::order(const OrderWish& wish, Moment now) {
   BuyerCall call{wish.contract, wish.call, sealedDocument(order, {&key_, 1}), wish.disclosures};
   call.review = wish.review;
   WITAN_DO(mayKeep(call));
-  Live& live = calls_[id] = {std::move(call), std::move(order), {}, {}, false};
+  Live& live = calls_[id] = {std::move(call), std::move(order), {}, {}, false, false};
   Out out;
   out.firm = true;
   enter(live, BuyerStep::reserve, now, out);
@@ -118,6 +117,13 @@ bool BuyerDesk::hasPlaceFor(const Contract& contract) const {
     if (live.call.step != BuyerStep::ended && contractOf(live).escrow == contract.escrow)
       taken += shareOf(contractOf(live));
   return taken <= kWhole;
+}
+
+bool BuyerDesk::awaits(const std::string& seller) const {
+  return std::ranges::any_of(calls_, [&](const auto& each) {
+    const Live& live = each.second;
+    return live.call.bundle.empty() && live.call.end != "refused" && contractOf(live).seller.org == seller;
+  });
 }
 
 const BuyerCall* BuyerDesk::find(const std::string& contract, const std::string& call) const {
@@ -142,8 +148,9 @@ std::vector<std::string> BuyerDesk::contracts() const {
   return all;
 }
 
-void BuyerDesk::hurry() {
-  for (auto& [id, live] : calls_) live.retry.hurry(), live.watching.hurry();
+void BuyerDesk::hurry(const std::string& org) {
+  for (auto& [id, live] : calls_)
+    if (contractOf(live).escrow == org || contractOf(live).seller.org == org) live.retry.hurry(), live.watching.hurry();
 }
 
 Result<Out> BuyerDesk::decide(const std::string& contract, const std::string& call, BuyerStep step,
@@ -179,6 +186,7 @@ Result<Out> BuyerDesk::decide(const std::string& contract, const std::string& ca
 void BuyerDesk::enter(Live& live, BuyerStep step, Moment now, Out& out) {
   live.call.step = step;
   live.retry.reset();
+  live.waits = false;
   if (!mutated("forgetSteps")) out.rows.push_back(rowOf(live.call));
   send(live, now, out);
 }
@@ -186,7 +194,7 @@ void BuyerDesk::enter(Live& live, BuyerStep step, Moment now, Out& out) {
 // The same step under a new id, not before the time to wait has passed.
 void BuyerDesk::again(Live& live, Moment now, Out& out) {
   ++live.call.attempt;
-  live.retry.tried(now);
+  live.retry.tried(now, retrySeconds(live));
   out.rows.push_back(rowOf(live.call));
 }
 
@@ -236,18 +244,18 @@ Letter BuyerDesk::letterOf(const Live& live) const {
   return letter;
 }
 
-// So that no organisation has to say that it is busy.
-bool BuyerDesk::mayAsk(const Letter& letter, Moment now) {
-  Pace& pace = paces_[letter.to];
-  if (pace.second != now) pace = {now, 0, 0};
-  return ++(letter.kind == "view" ? pace.views : pace.others) <= kOwnPerSecond;
+// What has to happen in a window is tried as often as the holder is looked at.
+std::int64_t BuyerDesk::retrySeconds(const Live& live) const {
+  const BuyerStep step = live.call.step;
+  const bool inWindow = step == BuyerStep::dispute || step == BuyerStep::compare || step == BuyerStep::accept;
+  return inWindow ? std::min<std::int64_t>(60, watchSeconds(contractOf(live))) : 60;
 }
 
 void BuyerDesk::send(Live& live, Moment now, Out& out) {
-  if (rests(live.call.step) || !live.retry.due(now)) return;
+  if (rests(live.call.step) || live.waits || !live.retry.due(now)) return;
   Letter letter = letterOf(live);
-  if (!mayAsk(letter, now)) return;
-  live.retry.tried(now);
+  if (!pacing_.permits(letter, now)) return;
+  live.retry.tried(now, retrySeconds(live));
   out.letters.push_back(std::move(letter));
 }
 
@@ -272,10 +280,10 @@ void BuyerDesk::move(Live& live, Moment now, Out& out) {
   alarm(live, now, out);
 }
 
-// A seller that has declined may deliver all the same.
+// Whatever has been said, and by whom: what is delivered can be disputed in its window alone.
 bool BuyerDesk::isWatched(const Live& live) const {
-  const bool declined = live.call.step == BuyerStep::reclaim && live.call.reason.starts_with(kDeclined);
-  return waits(live.call.step) || declined;
+  const BuyerStep step = live.call.step;
+  return step != BuyerStep::ended && step != BuyerStep::review && step != BuyerStep::accept;
 }
 
 // So often that a delivery is seen, and disputed, whatever is lost on the way.
@@ -294,7 +302,7 @@ void BuyerDesk::watch(Moment now, Out& out) {
   }
   for (auto& [holder, letters] : asked)
     for (Letter& letter : letters)
-      if (mayAsk(letter, now)) out.letters.push_back(std::move(letter));
+      if (pacing_.permits(letter, now)) out.letters.push_back(std::move(letter));
 }
 
 void BuyerDesk::onViews(const Letter& letter, Moment now, Out& out) {
@@ -308,15 +316,27 @@ void BuyerDesk::onViews(const Letter& letter, Moment now, Out& out) {
 }
 
 void BuyerDesk::watched(Live& live, const json::object& body, Moment now, Out& out) {
-  const bool declined = live.call.step == BuyerStep::reclaim;
-  if (!declined && textOf(body, "state") == "DECLINED")
-    return fail(live, concat(kDeclined, " by the seller"), BuyerStep::reclaim, now, out);
-  const auto window = std::int64_t(contractOf(live).disputeWindowSeconds);
-  if (textOf(body, "evidence").empty()) return;
-  if (declined) {
-    accuse(live, "evidence", concat("call ", live.call.call, " was declined, and delivered all the same"), body, out);
-    return fail(live, live.call.reason, BuyerStep::dispute, now, out);
+  const BuyerStep step = live.call.step;
+  if (textOf(body, "evidence").empty()) {
+    if (waits(step) && textOf(body, "state") == "DECLINED")
+      return fail(live, concat(kDeclined, " by the seller"), BuyerStep::reclaim, now, out);
+    if (!live.waits || now <= live.order.deliverBy) return;
+    live.waits = false;
+    live.call.step = BuyerStep::reclaim;
+    out.rows.push_back(rowOf(live.call));
+    return send(live, now, out);
   }
+  if (step == BuyerStep::compare) return compared(live, body, now, out);
+  if (step == BuyerStep::dispute) {
+    if (std::exchange(live.waits, false)) live.retry.hurry(), send(live, now, out);
+    return;
+  }
+  if (step == BuyerStep::reclaim) {
+    const std::string declined = concat("call ", live.call.call, " was declined, and delivered all the same");
+    if (live.call.reason.starts_with(kDeclined)) accuse(live, "evidence", declined, body, out);
+    return enter(live, live.call.bundle.empty() ? BuyerStep::dispute : BuyerStep::compare, now, out);
+  }
+  const auto window = std::int64_t(contractOf(live).disputeWindowSeconds);
   if (numberOf(body, "left").value_or(window) > window / 2) return;
   accuse(live, "silent", concat("call ", live.call.call, " was delivered to the holder, and no evidence came"), body,
          out);
@@ -417,13 +437,16 @@ void BuyerDesk::actAnswered(Live& live, const std::string& outcome, const std::s
   }
 }
 
-// What is lawful depends on what has reached the holder, and its clock: after deliverBy both ends are tried in turn.
+// What is lawful depends on what has reached the holder, and its clock: after deliverBy both ends are tried in turn. A
+// dispute of what is not delivered waits for the look that finds it.
 void BuyerDesk::another(Live& live, Moment now, Out& out) {
   const BuyerStep good = live.call.bundle.empty() ? BuyerStep::dispute : BuyerStep::compare;
-  if (live.call.step == BuyerStep::reclaim)
+  const BuyerStep before = live.call.step;
+  if (before == BuyerStep::reclaim)
     live.call.step = good;
   else if (now > live.order.deliverBy)
     live.call.step = BuyerStep::reclaim;
+  live.waits = live.call.step == BuyerStep::dispute;
   again(live, now, out);
 }
 

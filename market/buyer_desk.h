@@ -11,7 +11,8 @@
 // question names many calls, and only so many calls are open that all of them could be disputed in half of their
 // window at the rate that a holder hears. Between
 // dispute and reclaim it goes back and forth until the holder takes one of them: which is lawful depends on what has
-// reached it. The host restores rows, then calls tick() at least each second. See market/letters.h.
+// reached it, and a dispute that came before the delivery is repeated when the holder is seen to have that. The host
+// restores rows, then calls tick() at least each second. See market/letters.h.
 #pragma once
 
 #include "market/letters.h"
@@ -67,12 +68,14 @@ class BuyerDesk {
   Out onLetter(Letter letter, Moment now);
   Out tick(Moment now);
   // A partner has come back: what waits for it is tried at once.
-  void hurry();
+  void hurry(const std::string& org);
   // What a person says: accept, dispute or reclaim. Said again it changes nothing. Errors: no such call; not at a step
   // at which that can be said.
   Result<Out> decide(const std::string& contract, const std::string& call, BuyerStep step, const std::string& reason,
                      Moment now);
 
+  // Whether evidence of this seller may come.
+  bool awaits(const std::string& seller) const;
   const BuyerCall* find(const std::string& contract, const std::string& call) const;
   // Null: there is none.
   const Contract* contract(const std::string& digest) const;
@@ -85,13 +88,8 @@ class BuyerDesk {
     Order order;
     Retry retry, watching;
     bool alarmed = false;
+    bool waits = false;  // what it would dispute is not delivered yet: the next look at the holder says when
   };
-  // Letters of this second to one organisation.
-  struct Pace {
-    Moment second;
-    int views = 0, others = 0;
-  };
-
   const Contract& contractOf(const Live& live) const { return contracts_.at(live.call.contract).document; }
   void enter(Live& live, BuyerStep step, Moment now, Out& out);
   void again(Live& live, Moment now, Out& out);
@@ -105,8 +103,8 @@ class BuyerDesk {
   void onEvidence(const Letter& letter, Moment now, Out& out);
   Verification verified(const std::string& bundle, const Opened<Order>& order, const Live& live) const;
   bool hasPlaceFor(const Contract& contract) const;
-  bool mayAsk(const Letter& letter, Moment now);
   bool isWatched(const Live& live) const;
+  std::int64_t retrySeconds(const Live& live) const;
   void watch(Moment now, Out& out);
   void onViews(const Letter& letter, Moment now, Out& out);
   void watched(Live& live, const json::object& body, Moment now, Out& out);
@@ -121,7 +119,7 @@ class BuyerDesk {
   std::map<std::string, Opened<Contract>> contracts_;  // by digest
   std::map<std::string, Live> calls_;                  // by external id
   Allowance allowance_;
-  std::map<std::string, Pace> paces_;  // by organisation
+  Pacing pacing_;
 };
 
 }  // namespace witan::market

@@ -55,7 +55,23 @@ void HolderDesk::plan(const std::string& entity, const EscrowStanding& escrow, M
 }
 
 void HolderDesk::watch(const std::string& entity, Moment now) {
-  if (const kernel::EntityState* state = look_(entity)) plan(entity, domains::escrow::standingOf(*state), now);
+  const kernel::EntityState* state = look_(entity);
+  if (state == nullptr) return;
+  const EscrowStanding escrow = domains::escrow::standingOf(*state);
+  if (!escrow.isPaid) unpaid_[escrow.buyer].insert(entity);
+  plan(entity, escrow, now);
+}
+
+// Contracts cost their buyer nothing before there is a deposit.
+bool HolderDesk::hasPlaceFor(const std::string& buyer, Moment now) {
+  std::set<std::string>& unpaid = unpaid_[buyer];
+  if (unpaid.size() < kUnpaidContracts) return true;
+  std::erase_if(unpaid, [&](const std::string& entity) {
+    const kernel::EntityState* state = look_(entity);
+    const EscrowStanding escrow = state == nullptr ? EscrowStanding{} : domains::escrow::standingOf(*state, "-");
+    return escrow.isPaid || (!escrow.contract.empty() && escrow.expiry <= timeOf(now));
+  });
+  return unpaid.size() < kUnpaidContracts;
 }
 
 void HolderDesk::unruled(const std::string& entity, Moment now) {
@@ -101,7 +117,7 @@ std::string HolderDesk::whyNot(const Opened<Contract>& contract, const Letter& l
   return buyer.empty() ? flaw(c.seller.org, c.seller.key) : buyer;
 }
 
-void HolderDesk::onOpen(const Letter& letter, Moment now, Out& out) const {
+void HolderDesk::onOpen(const Letter& letter, Moment now, Out& out) {
   const auto answer = [&](const char* outcome, const std::string& why) {
     out.letters.push_back(answerTo(letter, {{"outcome", outcome}, {"message", why}}));
   };
@@ -116,6 +132,9 @@ void HolderDesk::onOpen(const Letter& letter, Moment now, Out& out) const {
   const std::string open = state == nullptr ? "" : domains::escrow::standingOf(*state, "-").contract;
   if (!open.empty() && open != entity) return answer("refused", "another contract is open there");
   if (!open.empty()) return answer("approved", "");
+  if (state == nullptr && !hasPlaceFor(c.buyer.org, now))
+    return answer("refused", "there are too many contracts of this buyer without a deposit");
+  unpaid_[c.buyer.org].insert(entity);
   const std::array keys{keyOf(c.buyer.key), keyOf(c.seller.key)};
   const std::string text = toJson(signedOnlyBy(contract->text, keys).envelope);
   if (state != nullptr)
@@ -141,9 +160,12 @@ void HolderDesk::onOpen(const Letter& letter, Moment now, Out& out) const {
 
 // ---- acts
 
-json::object HolderDesk::callOf(const std::string& entity, const CallStanding& call, Moment now) const {
+json::object HolderDesk::callOf(const std::string& entity, const CallStanding& call, Moment now) {
   const std::int64_t end = call.settleAt ? call.settleAt->micros / kMicrosPerSecond : 0;
   const auto due = due_.find({entity, call.call});
+  // After a restart it is in the ledger alone.
+  if (due != due_.end() && due->second.statement.empty() && !call.evidence.empty() && find_)
+    due->second.statement = find_(entity, call.call);
   return {{"statement", due == due_.end() ? "" : due->second.statement},
           {"state", call.state},
           {"order", call.order},
@@ -155,7 +177,7 @@ json::object HolderDesk::callOf(const std::string& entity, const CallStanding& c
 }
 
 // Of calls that are named CONTRACT/CALL, those of this party.
-json::object HolderDesk::callsOf(const std::string& party, const json::value& named, Moment now) const {
+json::object HolderDesk::callsOf(const std::string& party, const json::value& named, Moment now) {
   json::object calls;
   std::size_t bytes = 0;
   const json::array* list = named.if_array();
@@ -176,7 +198,7 @@ json::object HolderDesk::callsOf(const std::string& party, const json::value& na
   return calls;
 }
 
-json::object HolderDesk::onView(const Letter& letter, Moment now) const {
+json::object HolderDesk::onView(const Letter& letter, Moment now) {
   if (const json::value* named = letter.body.if_contains("calls"))
     return {{"calls", callsOf(letter.from, *named, now)}};
   const std::string entity = textOf(letter.body, "entity"), call = textOf(letter.body, "call");

@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 
 #include "domains/escrow/escrow.h"
 #include "kernel/partition.h"
@@ -22,8 +23,10 @@ class HolderDesk {
  public:
   // What the ledger says of an entity; none: there is none.
   using Look = std::function<const kernel::EntityState*(const std::string& entity)>;
-  HolderDesk(std::string org, Look look, Roots roots = {})
-      : org_(std::move(org)), look_(std::move(look)), roots_(std::move(roots)) {}
+  // The statement of a delivery, as the ledger has it; empty: it is not found.
+  using Find = std::function<std::string(const std::string& entity, const std::string& call)>;
+  HolderDesk(std::string org, Look look, Roots roots = {}, Find find = {})
+      : org_(std::move(org)), look_(std::move(look)), roots_(std::move(roots)), find_(std::move(find)) {}
   void trust(Roots roots) { roots_ = std::move(roots); }
 
   // An entity with calls that may be open, or on which an arbiter has ruled.
@@ -44,25 +47,28 @@ class HolderDesk {
     std::string buyer;
     std::optional<Moment> until;  // for delivery or dispute
     bool asked = false;           // the arbiter was
-    std::string statement;        // the envelope that was delivered, while this process lives
+    std::string statement;        // the envelope that was delivered
   };
   using CallKey = std::pair<std::string, std::string>;  // entity, call
-  void onOpen(const Letter& letter, Moment now, Out& out) const;
+  void onOpen(const Letter& letter, Moment now, Out& out);
   std::string whyNot(const Opened<Contract>& contract, const Letter& letter, Moment now) const;
-  json::object onView(const Letter& letter, Moment now) const;
-  json::object callOf(const std::string& entity, const domains::escrow::CallStanding& call, Moment now) const;
-  json::object callsOf(const std::string& party, const json::value& named, Moment now) const;
+  json::object onView(const Letter& letter, Moment now);
+  json::object callOf(const std::string& entity, const domains::escrow::CallStanding& call, Moment now);
+  json::object callsOf(const std::string& party, const json::value& named, Moment now);
   void plan(const std::string& entity, const domains::escrow::EscrowStanding& escrow, Moment now);
   bool hasDispute(const std::string& entity, Moment now) const;
   bool mayFreeze(const std::string& entity, Moment now) const;
+  bool hasPlaceFor(const std::string& buyer, Moment now);
   std::size_t openCallsOf(const std::string& buyer) const;
   void onAct(const Letter& letter, Moment now, Out& out) const;
 
   std::string org_;
   Look look_;
   Roots roots_;
+  Find find_;
   std::map<CallKey, Due> due_;
-  Allowance acts_, views_;  // looking does not use up what acting needs
+  std::map<std::string, std::set<std::string>> unpaid_;  // by buyer: escrows that had no deposit when they were seen
+  Allowance acts_, views_;                               // looking does not use up what acting needs
 };
 
 }  // namespace witan::market

@@ -25,7 +25,7 @@ struct LetterLimit {
 };
 constexpr std::size_t kOfAnother = 4 << 10;
 constexpr LetterLimit kLetterLimits[] = {
-    {"answer", kBundleLimits.bytes},
+    {"answer", kMostLetterBytes},
     {"evidence", kBundleLimits.bytes + kOfAnother},
     {"propose", 1 << 20},
     {"open", 1 << 20},
@@ -51,6 +51,14 @@ void cutTexts(json::object& body) {
     const std::size_t most = member.key() == "statement" ? kMostEnvelopeBytes : kMostReasonBytes;
     if (text != nullptr && text->size() > most) *text = std::string(clip(*text, most));
   }
+}
+
+// Names stand in ids and on command lines.
+std::string nameFlaw(const char* what, std::string_view name) {
+  if (name.size() > kMostCallBytes) return concat(what, " has 1 to ", kMostCallBytes, " bytes");
+  if (name.find('/') != name.npos) return concat(what, " has no /");
+  const Status valid = validateId(what, name);
+  return valid.ok() ? "" : valid.error().message;
 }
 
 // [salt, name, value]; null: it is none.
@@ -99,12 +107,7 @@ Letter refusalOf(const Letter& letter, const std::string& why) {
   return answerTo(letter, {{"outcome", "refused"}, {"message", why}, {"declined", why}});
 }
 
-std::string callNameFlaw(std::string_view call) {
-  if (call.size() > kMostCallBytes) return concat("a call's name has 1 to ", kMostCallBytes, " bytes");
-  if (call.find('/') != call.npos) return "a call's name has no /";
-  const Status valid = validateId("a call's name", call);
-  return valid.ok() ? "" : valid.error().message;
-}
+std::string callNameFlaw(std::string_view call) { return nameFlaw("a call's name", call); }
 
 std::string timesFlaw(Natural deliverWithinSeconds, Natural disputeWindowSeconds) {
   if (deliverWithinSeconds > Natural(kMostSeconds) || disputeWindowSeconds > Natural(kMostSeconds))
@@ -116,6 +119,8 @@ std::string timesFlaw(Natural deliverWithinSeconds, Natural disputeWindowSeconds
 }
 
 std::string termsFlaw(const Contract& c, Moment now) {
+  if (std::string flaw = nameFlaw("a contract's id", c.id); !flaw.empty()) return flaw;
+  if (isHex(c.id)) return "a contract's id looks like a digest";
   if (c.buyer.org == c.seller.org) return "buyer and seller are one organisation";
   if (c.notBefore >= c.expiry || c.perCall < 1 || c.total < 1 || c.calls < 1) return "it permits no call";
   if (c.perCall > Natural(kMostMoney) || c.total > Natural(kMostMoney))
@@ -170,6 +175,12 @@ void Retry::tried(Moment now, std::int64_t most) {
   last_ = now;
   next_ = {now.seconds + std::min(std::int64_t{1} << std::min(tries_, 20u), most)};
   ++tries_;
+}
+
+bool Pacing::permits(const Letter& letter, Moment now) {
+  Sent& sent = sent_[letter.to];
+  if (sent.second != now) sent = {now, 0, 0};
+  return ++(letter.kind == "view" ? sent.views : sent.others) <= 3 * kRequestsPerSecond / 4;
 }
 
 bool Allowance::admits(const std::string& org, Moment now, Out& out) {

@@ -113,6 +113,7 @@ std::optional<std::int64_t> numberOf(const json::object& body, std::string_view 
 
 // ---- limits that each desk keeps to, whatever its partner does
 
+inline constexpr std::size_t kMostLetterBytes = 2 << 20;           // of each kind but evidence
 inline constexpr std::size_t kMostReasonBytes = 200;               // of what a partner says to people
 inline constexpr std::size_t kCallsOfAView = 128;                  // that one question names
 inline constexpr std::int64_t kMostMoney = 1'000'000'000'000'000;  // of a contract and of a call
@@ -163,6 +164,20 @@ class Retry {
 // What one organisation may ask of another.
 inline constexpr int kRequestsPerSecond = 20;
 inline constexpr std::size_t kOpenCalls = 1'000;
+inline constexpr std::size_t kUnpaidContracts = 64;  // of one buyer at a holder, without a deposit and not expired
+
+// What is sent to one organisation in a second, so that none has to say that it is busy, or takes it for a flood.
+class Pacing {
+ public:
+  bool permits(const Letter& letter, Moment now);
+
+ private:
+  struct Sent {
+    Moment second;
+    int views = 0, others = 0;
+  };
+  std::map<std::string, Sent> sent_;
+};
 
 class Allowance {
  public:

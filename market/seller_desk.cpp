@@ -57,7 +57,7 @@ Status SellerDesk::restore(const Row& row) {
     WITAN_TRY(order, openEnvelope<Order>(valueOf(kept.order)));
     if (!contracts_.contains(kept.contract)) return notFound(concat(row.key, " is of no contract"));
     const std::string id = externalId(kept.contract, kept.call);
-    Live& live = calls_[id] = {std::move(kept), std::move(order), {}, {}};
+    Live& live = calls_[id] = {std::move(kept), std::move(order), {}, {}, false};
     if (live.call.step == SellerStep::run) running_.insert(id);  // it may have begun
     learn(live.call);
   }
@@ -125,8 +125,9 @@ std::vector<std::string> SellerDesk::contracts() const {
   return all;
 }
 
-void SellerDesk::hurry() {
-  for (auto& [id, live] : calls_) live.retry.hurry(), live.showing.hurry();
+void SellerDesk::hurry(const std::string& org) {
+  for (auto& [id, live] : calls_)
+    if (contractOf(live).escrow == org || contractOf(live).buyer.org == org) live.retry.hurry(), live.showing.hurry();
 }
 
 Result<Out> SellerDesk::claim(const std::string& contract, const std::string& call, Moment now) {
@@ -160,16 +161,16 @@ Out SellerDesk::onLetter(Letter letter, Moment now) {
   else if (letter.kind == "order")
     out.letters.push_back(answerTo(letter, onOrder(letter, now, out)));
   else if (letter.kind == "cancel")
-    onCancel(letter, now, out);
+    onCancel(letter, out);
   return out;
 }
 
-// What has begun is paid for.
-void SellerDesk::onCancel(const Letter& letter, Moment now, Out& out) {
+// What has begun is paid for. What nobody has paid for leaves nothing: the holder's answer says which it is.
+void SellerDesk::onCancel(const Letter& letter, Out& out) {
   const auto at = calls_.find(externalId(textOf(letter.body, "contract"), textOf(letter.body, "call")));
   const bool open = at != calls_.end() && contractOf(at->second).buyer.org == letter.from &&
                     at->second.call.step == SellerStep::check;
-  if (open) enter(at->second, SellerStep::decline, now, out);
+  if (open) at->second.cancelled = true;
   out.letters.push_back(answerTo(letter, {{"cancelled", open}}));
 }
 
@@ -242,11 +243,12 @@ json::object SellerDesk::onPropose(const Letter& letter, Moment now, Out& out) {
   if (known != digests_.end()) {
     const Known& before = contracts_.at(known->second);
     if (known->second == contract->digest) return {{"contract", valueOf(before.kept.envelope)}};
-    if (allowance_.tells("contract " + known->second, now))
+    const PublicKey buyer = keyOf(before.opened.document.buyer.key);
+    if (isSignedBy(contract->text, buyer) && allowance_.tells("contract " + letter.from, now))
       out.incidents.push_back({"equivocation",
                                letter.from,
                                "contract " + contract->document.id + " has a second text",
-                               {before.kept.envelope, toJson(contract->text.envelope)}});
+                               {before.kept.envelope, toJson(signedOnlyBy(contract->text, {&buyer, 1}).envelope)}});
     return {{"declined", "another contract has this id"}};
   }
   auto quote = openedOf<Offer>(letter.body, "offer");
@@ -339,7 +341,7 @@ json::object SellerDesk::onOrder(const Letter& letter, Moment now, Out& out) {
       return {{"accepted", true}};
     }
     if (isSignedBy(order->text, keyOf(contract->second.opened.document.buyer.key)) && !mutated("ignoreSecondOrder") &&
-        allowance_.tells("order " + id, now))
+        allowance_.tells("order " + letter.from, now))
       out.incidents.push_back({"equivocation",
                                letter.from,
                                "call " + order->document.call + " has a second order",
@@ -363,7 +365,7 @@ json::object SellerDesk::onOrder(const Letter& letter, Moment now, Out& out) {
   SellerCall call{o.contract, o.call, toJson(signedOnlyBy(order->text, {&buyer, 1}).envelope),
                   textsOf(letter.body, "disclosures")};
   if (const Status kept = mayKeep(call); !kept.ok()) return {{"declined", kept.error().message}};
-  Live& live = calls_[id] = {std::move(call), std::move(*order), {}, {}};
+  Live& live = calls_[id] = {std::move(call), std::move(*order), {}, {}, false};
   enter(live, SellerStep::check, now, out);
   return {{"busy", true}};  // until the holder has said that the money is held
 }
@@ -376,6 +378,7 @@ void SellerDesk::checked(Live& live, const json::object& body, Moment now, Out& 
   // Seconds, by the holder's own clock: ours may differ.
   const std::int64_t needed = std::int64_t(contractOf(live).deliverWithinSeconds) / 2;
   const bool inTime = numberOf(body, "left").value_or(0) >= needed;
+  if (held && live.cancelled) return enter(live, SellerStep::decline, now, out);
   // By more than evidence may differ: the holder would refuse what is delivered (EB13).
   const std::int64_t at = numberOf(body, "at").value_or(now.seconds);
   const bool clocks = at <= now.seconds + kClockSkewSeconds && now.seconds <= at + kClockSkewSeconds;
@@ -481,6 +484,7 @@ Out SellerDesk::recorded(const std::string& id, const json::value& receipt, Mome
 void SellerDesk::enter(Live& live, SellerStep step, Moment now, Out& out) {
   live.call.step = step;
   live.retry.reset();
+  if (step == SellerStep::decline && live.call.statement.empty()) live.call.disclosures.clear();
   if (step != SellerStep::run) running_.erase(externalId(live.call.contract, live.call.call));
   if (step != SellerStep::check) out.rows.push_back(rowOf(live.call));
   send(live, now, out);
@@ -526,6 +530,9 @@ void SellerDesk::send(Live& live, Moment now, Out& out) {
   if (c.step == SellerStep::ended || c.step == SellerStep::window || !live.retry.due(now)) return;
   const std::string id = externalId(c.contract, c.call);
   if (c.step == SellerStep::run && !mayRun(id)) return;
+  const bool asks = c.step != SellerStep::run && c.step != SellerStep::record;
+  Letter letter = asks ? letterOf(live) : Letter{};
+  if (asks && !pacing_.permits(letter, now)) return;
   live.retry.tried(now);
   const Order& order = live.order.document;
   if (c.step == SellerStep::run)
@@ -536,7 +543,7 @@ void SellerDesk::send(Live& live, Moment now, Out& out) {
     out.records.push_back(
         {id, "evidence:" + toHex(sha256(openStatement(valueOf(c.statement))->text.body)), c.statement});
   else
-    out.letters.push_back(letterOf(live));
+    out.letters.push_back(std::move(letter));
 }
 
 // Of each buyer a few, so that none of them waits for another's.

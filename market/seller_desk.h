@@ -82,7 +82,7 @@ class SellerDesk {
   Out recorded(const std::string& externalId, const json::value& receipt, Moment now);
   Out tick(Moment now);
   // A partner has come back: what waits for it is tried at once.
-  void hurry();
+  void hurry(const std::string& org);
 
   // Signs and keeps an offer. Errors: another seller's; kMostOffers.
   Result<Out> publish(const Offer& offer);
@@ -106,6 +106,7 @@ class SellerDesk {
     SellerCall call;
     Opened<Order> order;
     Retry retry, showing;
+    bool cancelled = false;  // before the holder has said that the money is held
   };
 
   // What runs of a capability have taken so far.
@@ -115,7 +116,7 @@ class SellerDesk {
     std::vector<Model> models;
   };
   void learn(const SellerCall& call);
-  void onCancel(const Letter& letter, Moment now, Out& out);
+  void onCancel(const Letter& letter, Out& out);
   bool mayRun(const std::string& id);
   std::string belowNeed(const Capability& capability, const Budget& budget, const Words& locales, const Offer& offer,
                         const std::vector<Model>& models) const;
@@ -151,6 +152,7 @@ class SellerDesk {
   std::map<std::string, Need> needs_;                                   // by digest of a capability
   std::set<std::string> running_;                                       // by external id: runs that this process began
   Allowance allowance_;
+  Pacing pacing_;
 };
 
 }  // namespace witan::market

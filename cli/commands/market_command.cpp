@@ -253,7 +253,8 @@ void addMarketCommand(Command& app) {
   command->option("REQUEST", granted->file, "What market enrol has printed there; - for standard input")->required();
   addDir(*command, granted);
   command->footer(
-      "Where the cluster was begun. The device must be in the roster. It holds for a year.\n"
+      "Where the cluster was begun. The device must be in the roster. It holds for a week, and is made anew by this "
+      "device's node.\n"
       "Example: witan market grant request.json");
 
   const auto verified = std::make_shared<MarketArguments>();

@@ -248,6 +248,10 @@ Result<int> evidence(const ControlClient& node, const CallArguments& a) {
     putOut(bundle);
     return kExitOk;
   }
+  std::error_code none;
+  const auto there = std::filesystem::symlink_status(a.out, none);
+  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
+    return conflict(a.out + " is there, and no regular file", "name another; without --out it is printed");
   WITAN_DO(replaceFile(std::filesystem::absolute(a.out), bundle, 0600));
   return print(json::object{{"file", a.out}, {"bytes", std::int64_t(bundle.size())}}, a.json,
                [&](const json::value&) { return "evidence of " + a.call + " in " + a.out + "\n"; });

@@ -47,6 +47,8 @@ struct EscrowStanding {
   std::string buyer, seller;
   std::vector<CallStanding> calls;
   std::string contract;  // digest of the one that was opened; empty: none
+  Time expiry;           // of it
+  bool isPaid = false;   // there was a deposit
 };
 // `call`: that one alone, if it exists; empty: all. Requires: an entity of this domain.
 EscrowStanding standingOf(const EntityState& entity, std::string_view call = {});

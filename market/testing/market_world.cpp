@@ -397,8 +397,9 @@ class MarketWorld::World {
     std::string call;
     if (delivers) {
       call = textOf(action->as_object(), "call");
-      if (nextLie_ && nextLie_ != MarketLie::longDecline && !twisted_.contains(call))
-        twisted_[call] = *std::exchange(nextLie_, {});
+      const bool lies = nextLie_ && nextLie_ != MarketLie::longDecline && !honest_.contains(call);
+      if (lies && !twisted_.contains(call)) twisted_[call] = *std::exchange(nextLie_, {});
+      if (!twisted_.contains(call)) honest_.insert(call);
     } else {
       const auto order = openEnvelope<Order>(letter.body.at("bundle").at("order"));
       call = order->document.call;
@@ -606,6 +607,7 @@ class MarketWorld::World {
   Natural lieNumber_ = 1;
   std::optional<MarketLie> nextLie_;
   std::map<std::string, MarketLie> twisted_;  // by call
+  std::set<std::string> honest_;              // calls of which it has delivered the truth
   std::map<MarketLie, int> lies_;
   std::vector<ToldIncident> incidents_;
   std::vector<std::string> ruled_;

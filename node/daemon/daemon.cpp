@@ -14,6 +14,7 @@
 #include "node/daemon/graph_environment.h"
 #include "node/data_dir/replica_dir.h"
 #include "node/market/market_host.h"
+#include "node/market/market_passes.h"
 #include "node/slices/bound_roles.h"
 #include "node/witness/witness_rounds.h"
 #include "replica/agent_runtime.h"
@@ -329,6 +330,7 @@ void Daemon::takePublished() {
     for (const std::string& words : *taken) log_.info("files", words, {});
   else
     log_.warn("files", taken.error().message, {});
+  renewPasses(replica().data(), path_, rosters_.current(), now().wall, log_);
   loop_.cancel(publishedTimer_);
   publishedTimer_ = loop_.after(1'000, [this] { takePublished(); });
 }

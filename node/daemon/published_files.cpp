@@ -8,6 +8,7 @@
 #include "node/daemon/agent_files.h"
 #include "node/data_dir/node_dir.h"
 #include "node/events/rule_check.h"
+#include "node/market/market_identity.h"
 #include "program/durable_file.h"
 #include "replication/records/record_write.h"
 #include "replication/records/signed_document.h"
@@ -87,7 +88,8 @@ Result<PublishedFiles::Found> PublishedFiles::find(const std::string& name) {
 std::set<std::string> PublishedFiles::names() {
   std::set<std::string> all;
   if (replication::Space* space = replica_.database(DatabaseName::agents).find(config_.scope))
-    for (const std::string& key : space->keys(replication::Kind::policy)) all.insert(nameIn(key));
+    for (const std::string& key : space->keys(replication::Kind::policy))
+      if (!key.ends_with(kPassDocuments)) all.insert(nameIn(key));
   return all;
 }
 
@@ -183,7 +185,9 @@ Result<std::vector<std::string>> PublishedFiles::look() {
   replication::Space* space = replica_.database(DatabaseName::agents).find(config_.scope);
   if (space == nullptr) return words;
   std::set<std::string> changed;
-  arrivals_.look(*space, [&](const replication::Record& record) { changed.insert(nameIn(record.key)); });
+  arrivals_.look(*space, [&](const replication::Record& record) {
+    if (!record.key.ends_with(kPassDocuments)) changed.insert(nameIn(record.key));
+  });
   for (const std::string& name : changed) {
     WITAN_TRY(found, find(name));
     std::ranges::move(found.refused, std::back_inserter(words));

@@ -20,7 +20,11 @@ constexpr std::size_t kMostLinks = 256, kStrangers = 32;  // of them without a p
 constexpr JsonLimits kLetterLimits{.bytes = market::kBundleLimits.bytes + 4096,
                                    .depth = market::kBundleLimits.depth + 2};
 constexpr std::size_t kMostKind = 32, kMostId = 512;
+constexpr std::size_t kLargeBytes = market::kMostLetterBytes + kFrameHeaderBytes + 512;
+constexpr std::size_t kUnreadBytes = std::size_t{32} << 20;  // of a second, until the link ends
 constexpr std::size_t kMostPass = std::size_t{64} << 10;
+
+constexpr const char* kEnded = "the pass has ended";  // or one of the clocks is wrong: nobody's lie
 
 std::string frameOf(std::uint8_t type, std::string text) {
   text.resize((text.size() + 7) / 8 * 8, ' ');
@@ -122,13 +126,36 @@ void MarketDoor::onFrame(net::LinkId id, std::string_view frame) {
   if (!pass && link.org.empty()) return network_->close(id, "a letter before the pass");
   if (pass && frame.size() > kMostPass) return network_->close(id, "a pass is too large");
   if (!link.org.empty()) {  // before it is parsed
-    Pace& pace = paces_[link.org];
-    if (const std::int64_t now = net::Loop::nowMs() / 1'000; pace.second != now) pace = {now, 0};
-    if (++pace.letters > kLettersPerSecond) return;
+    if (!mayRead(id, link, frame.size())) return;
   }
   const auto text = parseJson(frame.substr(kFrameHeaderBytes), kLetterLimits);
   if (!text.ok()) return network_->close(id, "a frame is no JSON");
   pass ? onPass(id, link, *text) : onLetter(link, *text);
+}
+
+// Reading costs more than sending: an organisation has so many letters and bytes a second, and a large letter only
+// where evidence is awaited of it.
+bool MarketDoor::mayRead(net::LinkId id, const Link& link, std::size_t bytes) {
+  Pace& pace = paces_[link.org];
+  const std::int64_t now = net::Loop::nowMs() / 1'000;
+  if (const std::int64_t since = std::clamp<std::int64_t>(now - pace.second, 0, 60); since > 0)
+    pace = {now, 0, std::min(pace.left + std::size_t(since) * kBytesPerSecond, kBytesAtOnce), 0, pace.largeAt};
+  const bool large = bytes > kLargeBytes;
+  if (large && !(events_.awaitsEvidence && events_.awaitsEvidence(link.org))) {
+    network_->close(id, "a letter is too large");
+    return false;
+  }
+  if (++pace.letters <= kLettersPerSecond && large && now >= pace.largeAt) {
+    pace.largeAt = now + 1 + std::int64_t(bytes / kBytesPerSecond);
+    return true;
+  }
+  if (pace.letters <= kLettersPerSecond && !large && bytes <= pace.left) {
+    pace.left -= bytes;
+    return true;
+  }
+  pace.unread += bytes;
+  if (pace.unread > kUnreadBytes) network_->close(id, "too many letters");
+  return false;
 }
 
 // Empty, or why the other end is not believed.
@@ -141,7 +168,7 @@ std::string MarketDoor::passFlaw(Link& link, const json::value& frame, std::stri
   org = pass->document.org;
   if (!market::isSignedBy(pass->text, root->second)) return "the pass is of another root than the trusted one";
   if (market::keyOf(pass->document.key) != link.key) return "the pass is of another key than the link's";
-  if (pass->document.until <= events_.now()) return "the pass has ended";
+  if (pass->document.until <= events_.now()) return kEnded;
   if (!link.expected.empty() && link.expected != org) return concat("here is ", org, ", not ", link.expected);
   if (!link.org.empty() && link.org != org) return concat("the link is of ", link.org);
   link.root = root->second;
@@ -157,7 +184,7 @@ void MarketDoor::onPass(net::LinkId id, Link& link, const json::value& frame) {
     // What a stranger says fills no records, nor does one who uses a partner's name again and again.
     const std::int64_t now = net::Loop::nowMs();
     const auto last = accusedMs_.find(org);
-    if (!org.empty() && (last == accusedMs_.end() || now - last->second >= kAccuseAgainMs)) {
+    if (!org.empty() && flaw != kEnded && (last == accusedMs_.end() || now - last->second >= kAccuseAgainMs)) {
       accusedMs_[org] = now;
       events_.incident({"pass", org, flaw, {canonicalJson(frame)}});
     }

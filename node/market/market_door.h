@@ -25,6 +25,7 @@ namespace witan::node {
 inline constexpr std::string_view kMarketPurpose = "witan-market/1";
 // What an organisation may send in a second, answers included; more is not read.
 inline constexpr int kLettersPerSecond = 200;
+inline constexpr std::size_t kBytesPerSecond = 2 << 20, kBytesAtOnce = 4 << 20;
 
 class MarketDoor {
  public:
@@ -32,6 +33,7 @@ class MarketDoor {
     std::function<market::Moment()> now;
     std::function<market::Roots()> roots;  // trusted now
     std::function<void(const std::string& org)> connected;
+    std::function<bool(const std::string& org)> awaitsEvidence;  // so that a letter of this may be large
     std::function<void(const market::Letter&)> letter;
     std::function<void(const market::MarketIncident&)> incident;
   };
@@ -61,10 +63,13 @@ class MarketDoor {
   struct Pace {
     std::int64_t second = 0;
     int letters = 0;
+    std::size_t left = kBytesAtOnce, unread = 0;
+    std::int64_t largeAt = 0;  // the second from which on a large letter is read
   };
 
   void onUp(const net::LinkInfo& info);
   void onFrame(net::LinkId id, std::string_view frame);
+  bool mayRead(net::LinkId id, const Link& link, std::size_t bytes);
   void onPass(net::LinkId id, Link& link, const json::value& frame);
   void onLetter(const Link& link, const json::value& frame);
   std::string passFlaw(Link& link, const json::value& frame, std::string& org);

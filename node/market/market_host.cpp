@@ -5,6 +5,7 @@
 #include "base/quote.h"
 #include "base/seams.h"
 #include "domains/escrow/escrow.h"
+#include "node/market/market_passes.h"
 #include "replica/core/partition_host.h"
 #include "replica/graph_runtime.h"
 #include "replication/local_replica.h"
@@ -22,7 +23,7 @@ constexpr std::string_view kEscrowDomain = "escrow", kProofRows = "m/i/", kUntol
 constexpr std::string_view kDeskRows[] = {"m/c/", "m/b/", "m/s/"};  // as Desk; the holder's memory is its ledger
 constexpr std::int64_t kTickMs = 1'000, kAnswerMs = 10'000;
 constexpr std::size_t kMostQuestions = 1'000;
-constexpr std::int64_t kRenewSeconds = 60;           // between two looks at the pass
+constexpr std::int64_t kRenewSeconds = 2;            // between two looks at the pass
 constexpr std::size_t kMostIncidentBytes = 1 << 10;  // of its text; proofs are apart
 
 }  // namespace
@@ -46,13 +47,14 @@ MarketHost::MarketHost(MarketNode node, MarketSetup setup, MarketIdentity identi
   events.now = [this] { return now(); };
   events.roots = [this] { return roots(); };
   events.letter = [this](const Letter& letter) { onLetter(letter); };
+  events.awaitsEvidence = [this](const std::string& org) { return buyer_->awaits(org); };
   events.incident = [this](const market::MarketIncident& incident) {
     Out told;
     told.incidents.push_back(incident);
     carryOut(Desk::holder, std::move(told));
   };
-  events.connected = [this](const std::string&) {
-    contracts_->hurry(), buyer_->hurry(), seller_->hurry();
+  events.connected = [this](const std::string& org) {
+    contracts_->hurry(), buyer_->hurry(org), seller_->hurry(org);
     tick();
   };
   door_ = std::make_unique<MarketDoor>(node_.loop, node_.log, tls, identity_.org, identity_.pass, std::move(events));
@@ -68,7 +70,8 @@ void MarketHost::openDesks() {
   seller_ = std::make_unique<market::SellerDesk>(market::SellerSetup{
       org, identity_.contract, identity_.evidence, identity_.logKey(), {}, identity_.grants, roots_, setup_.escrows});
   holder_ = std::make_unique<market::HolderDesk>(
-      org, [this](const std::string& entity) { return escrowOf(entity); }, roots_);
+      org, [this](const std::string& entity) { return escrowOf(entity); }, roots_,
+      [this](const std::string& entity, const std::string& call) { return deliveredTo(entity, call); });
 }
 
 void MarketHost::openRuns() {
@@ -169,6 +172,8 @@ void MarketHost::keepStanding() {
   }
   if (now() >= renewAt_) {
     renewAt_ = {now().seconds + kRenewSeconds};
+    if (const Status taken = takeRenewedPass(node_.replica.data(), node_.dir, setup_.origin, now()); !taken.ok())
+      node_.log.warn("market", taken.error().message);
     const auto pass = renewedPass(node_.dir, setup_.origin, identity_.pass, now());
     if (!pass.ok()) node_.log.warn("market", pass.error().message);
     if (pass.ok() && *pass != identity_.pass) door_->show(identity_.pass = *pass);
@@ -402,6 +407,25 @@ const kernel::EntityState* MarketHost::escrowOf(const std::string& entity) const
   return host == nullptr ? nullptr : host->partition().state(entity);
 }
 
+// The newest delivery of the call that was approved. O(entries since).
+std::string MarketHost::deliveredTo(const std::string& entity, const std::string& call) const {
+  const PartitionHost* host = node_.replica.host(node_.replica.partitionFor(kEscrowDomain, entity));
+  std::string evidence;
+  if (host == nullptr) return evidence;
+  const auto delivers = [&](const StoredEntry& entry) {
+    if (entry.entry.entity != entity || entry.entry.tag != kernel::Tag::approved) return false;
+    const auto action = parseJson(entry.entry.action, {.bytes = kernel::kRecordMax, .depth = 64});
+    const json::object* members = action.ok() ? action->if_object() : nullptr;
+    return members != nullptr && market::textOf(*members, "type") == "Deliver" &&
+           market::textOf(*members, "call") == call;
+  };
+  (void)visitNewest(host->rows(), 1, delivers, [&](const StoredEntry& entry) {
+    const auto action = parseJson(entry.entry.action, {.bytes = kernel::kRecordMax, .depth = 64});
+    evidence = market::textOf(action->get_object(), "evidence");
+  });
+  return evidence;
+}
+
 // ---- letters
 
 std::string MarketHost::randomHex(std::size_t bytes) {
@@ -488,6 +512,7 @@ Result<const market::BuyerCall*> MarketHost::order(const CallWish& wish) {
 }
 
 Result<std::string> MarketHost::contractNamed(const std::string& name) const {
+  if (contracts_->all().contains(name) || seller_->contract(name) != nullptr) return name;
   std::set<std::string> fits;
   const auto look = [&](const std::string& digest, const Contract& contract) {
     if (contract.id == name || (name.size() >= 8 && digest.starts_with(name))) fits.insert(digest);

@@ -167,6 +167,7 @@ class MarketHost {
   void act(const market::EscrowAct& act);
   void takeAgreed();
   void question(const std::string& to, const std::string& kind, json::object body, Answered done);
+  std::string deliveredTo(const std::string& entity, const std::string& call) const;
   const kernel::EntityState* escrowOf(const std::string& entity) const;
   Result<json::object> takeQuote(const std::string& seller, const json::object& found, const json::object& answer);
   Result<market::Contract> contractFor(const ProposeWish& wish, const json::object& found);

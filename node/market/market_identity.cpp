@@ -22,7 +22,7 @@ using market::Moment;
 
 constexpr std::size_t kMostMarketFile = 1 << 20;
 constexpr std::int64_t kGrantedDays = 366, kRenewDays = 30;
-constexpr std::int64_t kOwnPassSeconds = kDaySeconds, kLicensedPassSeconds = 30 * kDaySeconds;
+constexpr std::int64_t kOwnPassSeconds = kDaySeconds, kLicensedPassSeconds = 7 * kDaySeconds;
 // A bundle holds those of two organisations.
 constexpr std::size_t kMostOwnGrants = market::kMostGrants / 2;
 
@@ -181,6 +181,11 @@ MarketEnrolment publicKeysOf(const MarketIdentity& identity, const MarketOrigin&
 
 namespace {
 
+Moment endOf(const json::value& pass) {
+  const auto opened = market::openEnvelope<DevicePass>(pass);
+  return opened.ok() ? opened->document.until : Moment{};
+}
+
 // For which organisation the root has spoken; empty: for none yet.
 Result<std::string> orgOf(const fs::path& dir) {
   return readMarketFile<std::string>(dir / "market.org", "remove it: witan market grant asks again");
@@ -220,10 +225,6 @@ Result<MarketIdentity> openMarketIdentity(const fs::path& dir, const MarketOrigi
 }
 
 Result<std::string> renewedPass(const fs::path& dir, const MarketOrigin& origin, const std::string& pass, Moment now) {
-  const auto endOf = [](const json::value& envelope) {
-    const auto opened = market::openEnvelope<DevicePass>(envelope);
-    return opened.ok() ? opened->document.until : Moment{};
-  };
   const Moment end = endOf(market::valueOf(pass));
   if (hasKey(dir, KeyName::admin)) {
     if (end.seconds > now.seconds + kOwnPassSeconds / 2) return pass;
@@ -259,10 +260,32 @@ Result<MarketLicence> grantInMarket(const fs::path& dir, const json::value& aske
     return conflict(concat("the request is for ", inQuotes(keys.org), ", and this root speaks for ", inQuotes(org)),
                     concat("there: witan market enrol ", org));
   WITAN_DO(keepOrg(dir, keys.org));
+  WITAN_TRY(known, grantedIn(dir));
+  std::erase_if(known, [&](const MarketEnrolment& each) { return each.device == keys.device; });
+  known.push_back(keys);
+  WITAN_DO(replaceFile(dir / "market.granted", toJson(known) + "\n", 0600));
   json::array grants;
   renew(grants, keys, root, now);
-  return MarketLicence{
-      {}, parseJson(passFor(keys, root, now, kLicensedPassSeconds)).value(), {grants.begin(), grants.end()}};
+  return MarketLicence{{}, parseJson(licensedPass(keys, root, now)).value(), {grants.begin(), grants.end()}};
+}
+
+Result<std::vector<MarketEnrolment>> grantedIn(const fs::path& dir) {
+  return readMarketFile<std::vector<MarketEnrolment>>(dir / "market.granted", "remove it, and grant again");
+}
+
+std::string licensedPass(const MarketEnrolment& device, const SigningKey& root, Moment now) {
+  return passFor(device, root, now, kLicensedPassSeconds);
+}
+
+bool isDue(const json::value& pass, Moment now) {
+  return endOf(pass).seconds <= now.seconds + kLicensedPassSeconds * 2 / 3;
+}
+
+Status takePass(const fs::path& dir, const MarketOrigin& origin, const json::value& pass, Moment now) {
+  WITAN_TRY(before, readMarketFile<json::value>(dir / "market.pass", kEnrolHint));
+  if (endOf(pass) <= endOf(before)) return okStatus();
+  WITAN_TRY(grants, readMarketFile<std::vector<json::value>>(dir / "market.grants", kEnrolHint));
+  return takeLicence(dir, origin, {{}, pass, grants}, now);
 }
 
 Status takeLicence(const fs::path& dir, const MarketOrigin& origin, const MarketLicence& licence, Moment now) {

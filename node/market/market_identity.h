@@ -6,12 +6,14 @@
 //   DIR/market.pass    of a device that does not hold the root: the root's word that it speaks for the organisation
 //
 //   DIR/market.org     where the root is: the organisation that it has granted for; it grants for no other
+//   DIR/market.granted where the root is: devices that it has granted for, whose passes it makes anew
 //
 // The root is the admin key of the cluster. The device that holds it makes the keys and the grants, at its first start
 // in the market, and renews a grant that ends within a month. Another device makes keys of its own and asks for the
 // root's word (witan market enrol, witan market grant): no private key travels. A pass is short, so that a revoked
-// device does not speak for its organisation for longer: a day, made anew, of the device that holds the root; a month,
-// as the lease of a roster, of another one. Values; not thread-safe.
+// device does not speak for its organisation for longer: a day of the device that holds the root, a week
+// of another one. Both are made anew: the second kind travels among the records of the cluster (market_passes.h).
+// Values; not thread-safe.
 #pragma once
 
 #include <filesystem>
@@ -24,6 +26,8 @@
 namespace witan::node {
 
 inline constexpr std::int64_t kDaySeconds = 86'400;
+// How names of documents end that are passes and no files (market_passes.h).
+inline constexpr std::string_view kPassDocuments = ".market-pass";
 
 // By organisation: hex, as the file has them. Errors: corrupt.
 using RootTexts = std::map<std::string, std::string>;
@@ -91,6 +95,15 @@ Result<std::string> enrolInMarket(const std::filesystem::path& dir, const Market
 // asked; the root has granted for another organisation before.
 Result<MarketLicence> grantInMarket(const std::filesystem::path& dir, const json::value& asked, const Roster& roster,
                                     market::Moment now);
+// A licensed pass.
+std::string licensedPass(const MarketEnrolment& device, const SigningKey& root, market::Moment now);
+// When that is due again: a third of its life has passed. Also for what is no pass.
+bool isDue(const json::value& pass, market::Moment now);
+// Devices that this root has granted for.
+Result<std::vector<MarketEnrolment>> grantedIn(const std::filesystem::path& dir);
+// Takes a pass that came by itself, if it is for this device, of the root, and later than the one that is here.
+Status takePass(const std::filesystem::path& dir, const MarketOrigin& origin, const json::value& pass,
+                market::Moment now);
 // Errors: of another root, for other keys, ended; ioFailed.
 Status takeLicence(const std::filesystem::path& dir, const MarketOrigin& origin, const MarketLicence& licence,
                    market::Moment now);

@@ -236,6 +236,118 @@ TEST_F(Limits, ABuyerOpensNoMoreCallsThanItCanDispute) {
   EXPECT_GE(views, 8u);
 }
 
+// A seller that has the buyer dispute too early, by a refusal, by a broken bundle or by a person's word, and delivers
+// behind its back a minute later.
+TEST_F(Limits, ADisputeThatCameTooEarlyComesAgainWithTheDelivery) {
+  const Moment at = toy_.order("C1").issuedAt;
+  Contract contract = toy_.contract;
+  contract.disputeWindowSeconds = 20;
+  const std::array keys{toy_.clinic, toy_.lab};
+  buyer_.addContract(sealedDocument(contract, keys)).value();
+  const std::string digest = toHex(sha256(toJson(contract)));
+  const auto say = [&](const std::string& id, const char* from, json::object body, Moment now) {
+    return buyer_.onLetter({from, "clinic", id, "answer", std::move(body)}, now);
+  };
+  for (const std::string call : {"early", "broken", "declined"}) {
+    const std::string id = externalId(digest, call);
+    ASSERT_TRUE(buyer_.order({digest, call, 300, toy_.disclosures(), {"eu"}, {50'000, 1'500, 300}}, at).ok());
+    say(id + "/reserve", "notary", {{"outcome", "approved"}}, at);
+    if (call == "declined") say(id + "/order", "lab", {{"declined", "no"}}, at);
+    if (call == "early") buyer_.decide(digest, call, BuyerStep::dispute, "of a person", at).value();
+    if (call == "broken") {
+      Order order = toy_.order(call);
+      order.contract = digest;
+      json::object bundle = toy_.bundleOf(order, toy_.statement(order, toy_.transcript()), toy_.transcript());
+      bundle["order"] = valueOf(sealedDocument(order, {&toy_.clinic, 1}));
+      bundle["transcript"] = json::array();
+      buyer_.onLetter({"lab", "clinic", "e", "evidence", {{"bundle", bundle}}}, at);
+      ASSERT_EQ(buyer_.find(digest, call)->step, BuyerStep::dispute);
+    }
+    const auto views = [&](json::object standing, Moment now) {
+      return say("watch/1/0", "notary", {{"calls", json::object{{id, std::move(standing)}}}}, now);
+    };
+    int acts = 0;
+    bool watched = true;
+    for (std::int64_t second = 1; second <= 90; ++second) {
+      const Moment now{at.seconds + second};
+      bool looks = false;
+      for (const Letter& letter : buyer_.tick(now).letters) {
+        looks = looks || letter.kind == "view";
+        if (letter.kind != "act" || !letter.id.starts_with(id)) continue;
+        ++acts;
+        say(letter.id, "notary", {{"outcome", "rejected"}, {"invariant", "ESCROW_IN_TIME"}}, now);
+      }
+      watched = watched && (looks || second % 2 == 0);
+      views({{"state", "RESERVED"}, {"evidence", ""}, {"left", 3'000}}, now);
+    }
+    EXPECT_TRUE(watched) << call << ": it is looked at until it has ended";
+    EXPECT_LE(acts, 8) << call << ": what is not delivered is not disputed again and again";
+    const Moment late{at.seconds + 91};
+    Out out = views({{"state", "DELIVERED"}, {"evidence", toyDigest("x")}, {"left", 19}}, late);
+    const Out next = buyer_.tick({late.seconds + 1});
+    out.letters.insert(out.letters.end(), next.letters.begin(), next.letters.end());
+    EXPECT_TRUE(std::ranges::any_of(out.letters, [&](const Letter& letter) {
+      return letter.kind == "act" && letter.id.starts_with(id) &&
+             textOf(letter.body.at("action").as_object(), "type") == "Dispute";
+    })) << call;
+    say(id + "/dispute/9", "notary", {{"outcome", "approved"}}, late);
+  }
+}
+
+// A cancellation right behind an order that nobody has paid for leaves nothing; of a paid one the money goes back.
+TEST_F(Limits, ACancellationOfWhatNobodyPaidLeavesNothing) {
+  propose(toy_.contract);
+  for (const char* call : {"C1", "C2"}) {
+    order(toy_.order(call));
+    const Out out =
+        seller_.onLetter({"clinic", "lab", "c", "cancel", {{"contract", toy_.contractDigest()}, {"call", call}}},
+                         toy_.order(call).issuedAt);
+    EXPECT_TRUE(out.rows.empty());
+    EXPECT_EQ(out.letters.at(0).body.at("cancelled"), json::value(true));
+  }
+  const Out paid = holds(toy_.order("C1"));
+  EXPECT_EQ(textOf(paid.letters.at(0).body.at("action").as_object(), "type"), "Decline");
+  EXPECT_EQ(paid.rows.at(0).value.find(toy_.disclosures()[0]), std::string::npos) << "what is not run is forgotten";
+  seller_.onLetter(
+      {"notary", "lab", externalId(toy_.contractDigest(), "C2") + "/check", "answer", {{"state", "UNKNOWN"}}},
+      toy_.order("C2").issuedAt);
+  EXPECT_EQ(seller_.find(toy_.contractDigest(), "C2"), nullptr);
+}
+
+// After a restart the statement comes from the ledger, so a seller's lie is not laid at the holder's door.
+TEST_F(Limits, AHolderShowsWhatWasDeliveredAfterARestart) {
+  const std::string entity = toy_.contractDigest();
+  const auto say = [&](const char* at, const char* role, json::object action) {
+    return run_.feed({{"at", at}, {"entity", entity}, {"role", role}, {"action", action}});
+  };
+  run_.feed({{"at", "2026-03-02T00:00:00Z"}, {"entity", entity}, {"init", toy_.partyFields()}});
+  say("2026-03-02T00:00:00Z", "Buyer", {{"type", "OpenContract"}, {"envelope", toy_.contractEnvelope()}});
+  say("2026-03-02T00:00:00Z", "Holder", {{"type", "Deposit"}, {"reference", "p"}, {"amount", 900}});
+  const Order order = toy_.order("C1");
+  say("2026-03-03T09:00:00Z", "Buyer",
+      {{"type", "Reserve"},
+       {"call", "C1"},
+       {"amount", 300},
+       {"input", order.input},
+       {"order", toHex(sha256(toJson(order)))}});
+  const std::string evidence = toy_.evidenceEnvelope(toy_.statement(order, toy_.transcript()));
+  ASSERT_EQ(say("2026-03-03T09:02:00Z", "Seller", {{"type", "Deliver"}, {"call", "C1"}, {"evidence", evidence}}),
+            "approved");
+  int searched = 0;
+  HolderDesk reborn(
+      "notary", [this](const std::string& at) { return run_.partition().state(at); }, toy_.roots(),
+      [&](const std::string&, const std::string&) { return ++searched, evidence; });
+  const Moment now = momentAt("2026-03-03T09:03:00Z");
+  reborn.watch(entity, now);
+  for (int n = 0; n < 3; ++n)
+    EXPECT_EQ(textOf(reborn.onLetter({"clinic", "notary", "v", "view", {{"entity", entity}, {"call", "C1"}}}, now)
+                         .letters.at(0)
+                         .body,
+                     "statement"),
+              evidence);
+  EXPECT_EQ(searched, 1);
+}
+
 // ---- what outsiders found in the words of contracts, clocks and runs
 
 TEST_F(Limits, AContractIsOpenedByOpenAloneAndWhereItBelongs) {
@@ -258,6 +370,57 @@ TEST_F(Limits, AContractIsOpenedByOpenAloneAndWhereItBelongs) {
   EXPECT_EQ(textOf(open.letters.at(0).body, "outcome"), "refused");
 }
 
+TEST_F(Limits, ContractsWithoutADepositAreFew) {
+  std::size_t begun = 0;
+  for (std::size_t n = 0; n < kUnpaidContracts + 20; ++n) {
+    Contract contract = toy_.contract;
+    contract.id = Word(concat("unpaid-", n));
+    const std::array keys{toy_.clinic, toy_.lab};
+    const Out out = holder_.onLetter(
+        {"clinic", "notary", "o", "open", {{"contract", valueOf(sealedDocument(contract, keys))}, {"grants", grants_}}},
+        {contract.signedAt.seconds + std::int64_t(n)});
+    begun += out.acts.size();
+  }
+  EXPECT_EQ(begun, kUnpaidContracts);
+}
+
+// A second text that its buyer has not signed proves nothing, and one a minute is told of a partner.
+TEST_F(Limits, OnlyWhatIsSignedIsKeptAsProof) {
+  std::size_t told = 0;
+  for (int n = 0; n < 10; ++n) {
+    Contract contract = toy_.contract;
+    contract.id = Word(concat("twice-", n));
+    propose(contract);
+    contract.total -= 1;
+    EXPECT_TRUE(seller_.onLetter(proposal(contract, toy_.stranger), contract.signedAt).incidents.empty());
+  }
+  for (int n = 0; n < 10; ++n) {
+    Contract contract = toy_.contract;
+    contract.id = Word(concat("twice-", n));
+    contract.total -= 2;
+    Letter letter = proposal(contract, toy_.clinic);
+    letter.body["contract"] = filledUp(sealedDocument(contract, {&toy_.clinic, 1}), 16, kMostEnvelopeBytes);
+    const Out out = seller_.onLetter(letter, {contract.signedAt.seconds + 2});
+    told += out.incidents.size();
+    for (const MarketIncident& each : out.incidents) EXPECT_LT(each.proof.at(1).size(), 5'000u);
+  }
+  EXPECT_EQ(told, 1u);
+}
+
+// A partner that comes and goes makes nobody flood a third one.
+TEST_F(Limits, ASellerAsksAHolderNoMoreThanItHears) {
+  propose(toy_.contract);
+  std::size_t asked = 0;
+  const Moment at = toy_.order("C1").issuedAt;
+  for (int n = 0; n < 20; ++n)
+    for (const Letter& letter : order(toy_.order(concat("C", n))).letters) asked += letter.to == "notary" ? 1 : 0;
+  for (int n = 0; n < 8; ++n) {
+    seller_.hurry("clinic");
+    for (const Letter& letter : seller_.tick(at).letters) asked += letter.to == "notary" ? 1 : 0;
+  }
+  EXPECT_LT(asked, std::size_t(kRequestsPerSecond));
+}
+
 TEST_F(Limits, TermsThatNobodyShouldHoldMoneyForAreRefused) {
   const auto opens = [&](const Contract& contract, Moment at) {
     const std::array keys{toy_.clinic, toy_.lab};
@@ -273,6 +436,12 @@ TEST_F(Limits, TermsThatNobodyShouldHoldMoneyForAreRefused) {
   odd = toy_.contract;
   odd.seller.org = "clinic";
   EXPECT_EQ(opens(odd, odd.signedAt), "buyer and seller are one organisation");
+  for (const char* id :
+       {"K/1", "..\n", "K\u202e", "c46d9c5e3ff79574e80838852a1ddf20b1c7c94ebc63b72c5393642ebc1874a4"}) {
+    odd = toy_.contract;
+    odd.id = id;
+    EXPECT_TRUE(declined(propose(odd)).starts_with("a contract's id")) << id << declined(propose(odd));
+  }
   odd = toy_.contract;
   odd.models.clear();
   EXPECT_EQ(declined(propose(odd)), "no run keeps to it: it allows no model, or no locale");

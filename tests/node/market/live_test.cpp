@@ -15,60 +15,67 @@ using test::Node;
 using test::Scratch;
 using ::testing::HasSubstr;
 
+// A partner of the test, as its root and its device's key say.
+struct Partner {
+  explicit Partner(market::Roots trusted) : roots(std::move(trusted)) {
+    MarketDoor::Events events;
+    events.now = [] { return market::momentOf(SystemClock().now()); };
+    events.roots = [this] { return roots; };
+    events.connected = [](const std::string&) {};
+    events.incident = [](const market::MarketIncident& incident) { FAIL() << incident.what; };
+    events.letter = [this](const Letter& letter) {
+      ++answers;
+      busy += letter.body.contains("busy") ? 1 : 0;
+    };
+    DevicePass pass;
+    pass.org = "clinic";
+    pass.device = "device";
+    pass.key = toHex(device.publicKey());
+    pass.until = {events.now().seconds + 3'600};
+    door = std::make_unique<MarketDoor>(loop, log, net::tlsIdentityOf(device, "device").value(), "clinic",
+                                        market::sealedDocument(pass, {&root, 1}), events);
+  }
+  const SigningKey root = SigningKey::fromSeed(std::string(32, 'r')).value();
+  const SigningKey device = SigningKey::fromSeed(std::string(32, 'd')).value();
+  const market::Roots roots;
+  net::Loop loop;
+  Log log{LogLevel::error, false, [] { return Time{}; }, [](std::string_view) {}};
+  int answers = 0, busy = 0;
+  std::unique_ptr<MarketDoor> door;
+};
+
 TEST(MarketLive, AFloodIsAnsweredBusyAndIsOnRecord) {
   const Scratch scratch;
   const std::string address = test::freeAddress();
   Node notary(scratch, "notary", "[market]\norg = \"notary\"\nlisten = \"" + address + "\"\n");
   ASSERT_EQ(notary.init(1).exitCode, 0);
-  const SigningKey root = SigningKey::fromSeed(std::string(32, 'r')).value();
-  const SigningKey device = SigningKey::fromSeed(std::string(32, 'd')).value();
   ASSERT_TRUE(notary.up()) << notary.log();
-  // Trust counts without a restart.
-  ASSERT_EQ(notary.run({"market", "trust", "clinic", toHex(root.publicKey())}).exitCode, 0);
-
-  net::Loop loop;
-  Log log(
-      LogLevel::error, false, [] { return Time{}; }, [](std::string_view) {});
-  int answers = 0, busy = 0;
-  MarketDoor::Events events;
-  events.now = [] { return market::momentOf(SystemClock().now()); };
   const json::value shown = notary.get("/v1/market");
   ASSERT_TRUE(shown.is_object()) << notary.log();
-  const market::Roots roots{{"notary", hashFromHex(std::string(shown.at("root").as_string())).value()}};
-  events.roots = [&] { return roots; };
-  events.connected = [](const std::string&) {};
-  events.incident = [](const market::MarketIncident& incident) { FAIL() << incident.what; };
-  events.letter = [&](const Letter& letter) {
-    ++answers;
-    busy += letter.body.contains("busy") ? 1 : 0;
-  };
-  DevicePass pass;
-  pass.org = "clinic";
-  pass.device = "device";
-  pass.key = toHex(device.publicKey());
-  pass.until = {events.now().seconds + 3'600};
-  MarketDoor door(loop, log, net::tlsIdentityOf(device, "device").value(), "clinic",
-                  market::sealedDocument(pass, {&root, 1}), events);
-  door.dial("notary", address);
-  ASSERT_TRUE(loop.runUntil([&] { return door.isConnected("notary"); }, 60'000)) << notary.log();
+  Partner clinic({{"notary", hashFromHex(std::string(shown.at("root").as_string())).value()}});
+  // Trust counts without a restart.
+  ASSERT_EQ(notary.run({"market", "trust", "clinic", toHex(clinic.root.publicKey())}).exitCode, 0);
+  clinic.door->dial("notary", address);
+  ASSERT_TRUE(clinic.loop.runUntil([&] { return clinic.door->isConnected("notary"); }, 60'000)) << notary.log();
   constexpr int kLetters = 150;
   for (int n = 0; n < kLetters; ++n)
-    ASSERT_TRUE(door.send({"clinic", "notary", concat("v", n), "view", {{"entity", "none"}}}));
-  ASSERT_TRUE(loop.runUntil([&] { return answers == kLetters; }, 60'000)) << answers << notary.log();
-  EXPECT_GT(busy, 0);
-  EXPECT_LT(busy, kLetters) << "what is within the rate is answered";
+    ASSERT_TRUE(clinic.door->send({"clinic", "notary", concat("v", n), "view", {{"entity", "none"}}}));
+  ASSERT_TRUE(clinic.loop.runUntil([&] { return clinic.answers == kLetters; }, 60'000))
+      << clinic.answers << notary.log();
+  EXPECT_GT(clinic.busy, 0);
+  EXPECT_LT(clinic.busy, kLetters) << "what is within the rate is answered";
   EXPECT_TRUE(test::until([&] {
     return canonicalJson(notary.runJson({"incidents"})).find("more than 20 requests in a second") != std::string::npos;
   })) << notary.log();
   // A partner that takes everything and answers nothing: who asks is told, and the node goes on.
   EXPECT_THAT(notary.run({"market", "find", "--at", "clinic"}).err, HasSubstr("clinic does not answer"));
-  answers = 0;
-  ASSERT_TRUE(door.send({"clinic", "notary", "later", "view", {{"entity", "none"}}}));
-  ASSERT_TRUE(loop.runUntil([&] { return answers > 0; }, 60'000)) << notary.log();
+  clinic.answers = 0;
+  ASSERT_TRUE(clinic.door->send({"clinic", "notary", "later", "view", {{"entity", "none"}}}));
+  ASSERT_TRUE(clinic.loop.runUntil([&] { return clinic.answers > 0; }, 60'000)) << notary.log();
   EXPECT_EQ(textOf(notary.get("/.well-known/agent-card.json").as_object(), "name"), "notary");
   // The end of trust ends what is up.
   ASSERT_EQ(notary.run({"market", "untrust", "clinic"}).exitCode, 0);
-  EXPECT_TRUE(loop.runUntil([&] { return !door.isConnected("notary"); }, 60'000)) << notary.log();
+  EXPECT_TRUE(clinic.loop.runUntil([&] { return !clinic.door->isConnected("notary"); }, 60'000)) << notary.log();
   EXPECT_EQ(notary.stop(), 0);
 }
 
@@ -99,6 +106,34 @@ TEST(MarketLive, ARowThatCannotBeReadIsSetAsideAndKept) {
     ASSERT_EQ(clinic.stop(), 0);
   }
   inStore([](store::Store& store) { EXPECT_EQ(store.get("m/x/m/b/call/a/C1").value(), "{}"); });
+}
+
+// Its word comes by hand once, and then by itself; it ends with its place in the roster.
+TEST(MarketLive, ADeviceWithoutTheRootServesUntilItIsRevoked) {
+  const Scratch scratch;
+  const std::string address = test::freeAddress();
+  Node begun(scratch, "begun");
+  Node serving(scratch, "serving", "[market]\norg = \"notary\"\nlisten = \"" + address + "\"\n");
+  ASSERT_TRUE(test::begin(begun)) << begun.log();
+  ASSERT_TRUE(serving.joins(begun));
+  scratch.write("request.json", serving.run({"market", "enrol", "notary"}).out);
+  const auto granted = begun.run({"market", "grant", scratch / "request.json"});
+  ASSERT_EQ(granted.exitCode, 0) << granted.err;
+  scratch.write("word.json", granted.out);
+  ASSERT_EQ(serving.run({"market", "enrol", "notary", "--with", scratch / "word.json"}).exitCode, 0);
+  const std::string word = test::contentOf(serving.dir() + "/market.pass");
+  const auto adminKey = readClusterFile(begun.dir()).value().adminKey;
+  Partner clinic({{"notary", hashFromHex(adminKey).value()}});
+  ASSERT_EQ(serving.run({"market", "trust", "clinic", toHex(clinic.root.publicKey())}).exitCode, 0);
+  ASSERT_TRUE(serving.up()) << serving.log();
+  clinic.door->dial("notary", address);
+  ASSERT_TRUE(clinic.loop.runUntil([&] { return clinic.door->isConnected("notary"); }, 60'000)) << serving.log();
+  EXPECT_TRUE(clinic.loop.runUntil([&] { return test::contentOf(serving.dir() + "/market.pass") != word; }, 60'000))
+      << "a newer pass has come by itself";
+  ASSERT_TRUE(clinic.door->send({"clinic", "notary", "v", "view", {{"entity", "none"}}}));
+  ASSERT_TRUE(clinic.loop.runUntil([&] { return clinic.answers > 0; }, 60'000)) << serving.log();
+  ASSERT_EQ(begun.run({"device", "revoke", "serving", "--reason", "lost"}).exitCode, 0);
+  EXPECT_TRUE(clinic.loop.runUntil([&] { return !clinic.door->isConnected("notary"); }, 60'000)) << serving.log();
 }
 
 TEST(MarketLive, ANodeWithoutTheRootSaysSo) {
