@@ -32,7 +32,7 @@ bool isSource(const fs::path& path) {
 template <class Visit>
 void forEachSource(Visit visit) {
   std::vector<fs::path> paths;
-  for (const char* folder : {"base",        "store",        "program", "mcp",    "net",     "rdf",    "kernel",
+  for (const char* folder : {"base",        "store",        "program", "mcp",    "net",     "overlay", "rdf", "kernel",
                              "replication", "coordination", "saga",    "agents", "domains", "market", "replica",
                              "lab",         "node",         "sim",     "cli",    "tests",   "bench",  "scripts"})
     for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder))
