@@ -6,17 +6,15 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/capnp_codec.h"
 
 namespace witan::overlay {
 
-enum class OverlayFrame : std::uint8_t { view = 77, tree = 78 };
+enum class OverlayFrame : std::uint8_t { view = 77 };
 
 inline constexpr std::size_t kMostNamed = 16;  // devices in one message
-inline constexpr std::size_t kMostIds = 128;   // broadcasts in one message
 
 WITAN_ENUM(ViewKind, join, forwardJoin, neighbour, neighbourAnswer, disconnect, shuffle, shuffleAnswer)
 
@@ -25,21 +23,6 @@ struct ViewMessage {
   static constexpr std::size_t textMax = 512;
   WITAN_DECLARED(ViewMessage, (ViewKind, kind, ViewKind::join), (std::string, device), (std::uint16_t, ttl),
                  (bool, urgent), (bool, accepted), (std::uint64_t, nonce), (std::vector<std::string>, devices))
-};
-
-struct BroadcastId {
-  WITAN_DECLARED(BroadcastId, (std::string, origin), (std::uint64_t, number))
-  friend auto operator<=>(const BroadcastId& one, const BroadcastId& other) {
-    return std::tie(one.origin, one.number) <=> std::tie(other.origin, other.number);
-  }
-};
-
-WITAN_ENUM(TreeKind, have, graft, prune)
-
-struct TreeMessage {
-  static constexpr auto kFrame = OverlayFrame::tree;
-  static constexpr std::size_t textMax = 512;
-  WITAN_DECLARED(TreeMessage, (TreeKind, kind, TreeKind::have), (std::vector<BroadcastId>, ids))
 };
 
 }  // namespace witan::overlay

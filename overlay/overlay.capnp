@@ -31,19 +31,3 @@ struct ViewMessage {            # type 77
   nonce @5 :UInt64;             # shuffle, shuffleAnswer
   devices @6 :List(Text);       # shuffle, shuffleAnswer: of the sender's views, itself among them
 }
-
-struct BroadcastId {            # a message by where it began: (origin, number), numbers rising from 1 without holes
-  origin @0 :Text;
-  number @1 :UInt64;
-}
-
-enum TreeKind {
-  have @0;                      # a digest: these are here, and were not sent to you
-  graft @1;                     # send me these, and whatever comes, as it comes
-  prune @2;                     # I had that: send me digests from now on
-}
-
-struct TreeMessage {            # type 78
-  kind @0 :TreeKind;
-  ids @1 :List(BroadcastId);    # have, graft
-}

@@ -42,7 +42,7 @@ struct ViewLimits {
   std::size_t dials = 2;  // under way at a time
   std::uint16_t joinWalk = 6, passiveWalk = 3, shuffleWalk = 4;
   std::size_t shuffled = 8;  // devices in one shuffle
-  std::int64_t shuffleMs = 60'000, rotateMs = 120'000;
+  std::int64_t shuffleMs = 60'000, rotateMs = 300'000;
   std::int64_t answerMs = 6'000;                       // a dial, and the answer to a request
   std::int64_t refusedMs = 10'000, failedMs = 30'000;  // until the device is asked, or dialled, again
   // One link may send so many walks in a while; more of them are dropped, beyond the second number the link ends.

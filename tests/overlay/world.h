@@ -16,10 +16,12 @@
 #include <vector>
 
 #include "base/frame.h"
-#include "overlay/broadcast_tree.h"
 #include "overlay/partial_view.h"
+#include "replication/tree_link.h"
 
 namespace witan::overlay::tests {
+
+using replication::TreeLink;
 
 struct Faults {
   bool graftsLost = false;      // no repair of the tree
@@ -30,9 +32,37 @@ struct Faults {
 
 class World;
 
+using Vector = std::map<std::uint32_t, std::uint64_t>;  // origin -> the last of its edits
+
+inline std::uint64_t of(const Vector& vector, std::uint32_t origin) {
+  const auto at = vector.find(origin);
+  return at == vector.end() ? 0 : at->second;
+}
+inline bool join(Vector& into, const Vector& other) {
+  bool fresh = false;
+  for (const auto& [origin, number] : other)
+    if (number > of(into, origin)) into[origin] = number, fresh = true;
+  return fresh;
+}
+// The entries of `vector` above `known`.
+inline Vector above(const Vector& vector, const Vector& known) {
+  Vector news;
+  for (const auto& [origin, number] : vector)
+    if (number > of(known, origin)) news[origin] = number;
+  return news;
+}
+
+// A sync session as far as the tree goes: what the peer has by its own word, what it was sent besides, what it was
+// told.
+struct Session {
+  TreeLink tree;
+  Vector theirs, sent, told;
+  std::int64_t timerMs = -1;
+};
+
 class Seat final : public Directory {
  public:
-  Seat(World& world, std::uint32_t index, ViewLimits limits, TreeLimits tree);
+  Seat(World& world, std::uint32_t index, ViewLimits limits);
 
   const Place* find(std::string_view device) const override;
   std::string draw(Random& random) const override;
@@ -43,7 +73,9 @@ class Seat final : public Directory {
   const std::uint32_t index;
   SeededRandom random;
   PartialView view;
-  BroadcastTree tree;
+  Vector vector;
+  std::map<std::uint32_t, Session> sessions;
+  std::int64_t graftedMs = -1'000;
   bool alive = true, reachable = true, liar = false, half = false;
   std::map<std::uint32_t, std::uint64_t> links;     // -> generation
   std::map<std::uint32_t, std::uint64_t> dialling;  // -> number of the dial
@@ -53,8 +85,8 @@ class Seat final : public Directory {
 class World {
  public:
   static constexpr std::int64_t kDelayMs = 50;
-  static constexpr std::size_t kRecord = 22;  // TLS, for a frame
-  static constexpr std::size_t kPayload = 200;
+  static constexpr std::size_t kRecord = 22;                               // TLS, for a frame
+  static constexpr std::size_t kPayload = 200, kAck = 72, kHello = 1'500;  // bytes
 
   World(std::uint32_t devices, std::uint64_t seed, ViewLimits limits = {}, Faults lost = {}, std::uint32_t sites = 40)
       : faults(lost), random(seed), limits_(limits), sites_(sites) {
@@ -65,7 +97,7 @@ class World {
       places.push_back(faults.onePlace ? Place{"s", "h"}
                                        : Place{"s" + std::to_string(i % sites), "h" + std::to_string(i % (sites * 8))});
     }
-    for (std::uint32_t i = 0; i < devices; ++i) seats.push_back(std::make_unique<Seat>(*this, i, limits, TreeLimits{}));
+    for (std::uint32_t i = 0; i < devices; ++i) seats.push_back(std::make_unique<Seat>(*this, i, limits));
   }
 
   // Starts all, one every few milliseconds, by way of a device that is there already.
@@ -109,42 +141,28 @@ class World {
         if (seats[other]->half != seat->half) endLater(seat->index, other, generation, 15'000 + draw(5'000));
   }
 
-  BroadcastId publish(std::uint32_t index) {
+  void publish(std::uint32_t index) {
     Seat& seat = *seats[index];
-    const BroadcastId id{names[index], ++numbers_[index]};
-    born[id] = now;
-    reached[id][index] = now;
-    TreeEffects out;
-    seat.tree.publish(id, now, out);
-    apply(seat, out);
-    return id;
+    const Edit edit{index, ++seat.vector[index]};
+    born[edit] = now;
+    reached[edit][index] = now;
+    produceAll(seat);
   }
 
   void say(std::uint32_t from, std::uint32_t to, ViewMessage message) {
     frame(from, to, sizeOf(message), [this, from, to, message = std::move(message)] {
+      if (lies(*seats[to])) return welcome(to, from, message.kind);
       ViewEffects out;
       const Status good = seats[to]->view.received(names[from], message, now, out);
       apply(*seats[to], out);
       if (!good.ok()) ++ended, hangUp(to, from);
     });
   }
-  void say(std::uint32_t from, std::uint32_t to, TreeMessage message) {
-    if (faults.graftsLost && message.kind == TreeKind::graft) return;
-    frame(from, to, sizeOf(message), [this, from, to, message = std::move(message)] {
-      TreeEffects out;
-      const Status good = seats[to]->tree.received(names[from], message, now, out);
-      apply(*seats[to], out);
-      if (!good.ok()) ++ended, hangUp(to, from);
-    });
-  }
-  void push(std::uint32_t from, std::uint32_t to, const BroadcastId& id) {
-    if (seats[from]->liar && swallow) return;
-    ++seats[from]->payloads;
-    frame(from, to, kPayload, [this, from, to, id] {
-      TreeEffects out;
-      if (seats[to]->tree.received(names[from], id, now, out)) reached[id].emplace(to, now);
-      apply(*seats[to], out);
-    });
+  // A liar has a place for all, and lets go of none.
+  bool lies(const Seat& seat) const { return seat.liar && swallow; }
+  void welcome(std::uint32_t liar, std::uint32_t device, ViewKind kind) {
+    if (kind == ViewKind::join || kind == ViewKind::neighbour)
+      say(liar, device, ViewMessage{.kind = ViewKind::neighbourAnswer, .accepted = true});
   }
   void dial(std::uint32_t from, std::uint32_t to) {
     Seat& seat = *seats[from];
@@ -222,8 +240,9 @@ class World {
   std::vector<Place> places;
   std::unordered_map<std::string, std::uint32_t> byName;
   std::vector<std::unique_ptr<Seat>> seats;
-  std::map<BroadcastId, std::int64_t> born;
-  std::map<BroadcastId, std::unordered_map<std::uint32_t, std::int64_t>> reached;
+  using Edit = std::pair<std::uint32_t, std::uint64_t>;
+  std::map<Edit, std::int64_t> born;
+  std::map<Edit, std::unordered_map<std::uint32_t, std::int64_t>> reached;
   std::int64_t now = 0;
   std::uint64_t ended = 0;  // links, for what no honest device sends
   bool swallow = false;     // liars pass nothing on
@@ -292,10 +311,93 @@ class World {
     });
   }
 
-  // One session compares what both ends have, and brings what is missing.
-  void reconcile(std::uint32_t from, std::uint32_t to) {
-    for (const auto& [id, ms] : born)
-      if (seats[from]->tree.knows(id) && !seats[to]->tree.knows(id)) push(from, to, id);
+  // A new session: both ends say what they have.
+  void beginSession(std::uint32_t from, std::uint32_t to) {
+    Seat& seat = *seats[from];
+    if (!seat.alive || !seat.view.isActive(names[to])) return;
+    seat.bytesOut += kHello;
+    Session& session = seat.sessions[to] = {};
+    session.theirs = session.sent = seats[to]->vector;
+    session.told = seat.vector;
+    produce(seat, to);
+  }
+  void endSession(Seat& seat, std::uint32_t to) {
+    const auto at = seat.sessions.find(to);
+    if (at == seat.sessions.end()) return;
+    const bool fed = at->second.tree.receives();
+    seat.sessions.erase(at);
+    for (auto& [other, session] : seat.sessions)
+      if (fed && !session.tree.receives() && !faults.graftsLost) session.tree.fresh(), sayTree(seat.index, other, true);
+  }
+  void produceAll(Seat& seat) {
+    for (auto& [to, session] : seat.sessions) produce(seat, to);
+  }
+  void produce(Seat& seat, std::uint32_t to) {
+    const auto at = seat.sessions.find(to);
+    if (at == seat.sessions.end()) return;
+    Session& session = at->second;
+    TreeLink& tree = session.tree;
+    if (!tree.plain())
+      tree.compare({.peerLacks = !above(seat.vector, session.theirs).empty(),
+                    .lacks = !above(session.theirs, seat.vector).empty(),
+                    .untold = !above(seat.vector, session.told).empty()},
+                   now);
+    if (tree.digestDue(now)) acknowledge(seat, to, session);
+    if (tree.graftDue(now)) {
+      const bool may = now - seat.graftedMs >= TreeLink::kGraftMs;
+      tree.graft(may, now);
+      if (may) seat.graftedMs = now;
+      if (may && !faults.graftsLost) sayTree(seat.index, to, true);
+    }
+    if (tree.maySend(now) && !lies(seat))
+      if (Vector news = above(seat.vector, session.sent); !news.empty()) {
+        join(session.sent, news);
+        ++seat.payloads;
+        frame(seat.index, to, kPayload,
+              [this, from = seat.index, to, news = std::move(news)] { onSegment(from, to, news); });
+      }
+    if (const std::int64_t next = tree.nextMs(now); next < session.timerMs || session.timerMs <= now) {
+      session.timerMs = next;
+      if (next < now + 60'000)
+        this->at(next, [this, index = seat.index, to] {
+          if (seats[index]->alive) produce(*seats[index], to);
+        });
+    }
+  }
+  void acknowledge(Seat& seat, std::uint32_t to, Session& session) {
+    Vector news = above(seat.vector, session.told);
+    session.told = seat.vector;
+    frame(seat.index, to, kAck, [this, from = seat.index, to, news = std::move(news)] {
+      const auto at = seats[to]->sessions.find(from);
+      if (at == seats[to]->sessions.end()) return;
+      join(at->second.theirs, news), join(at->second.sent, news);
+      produce(*seats[to], from);
+    });
+  }
+  void sayTree(std::uint32_t from, std::uint32_t to, bool eager) {
+    frame(from, to, kFrameHeaderBytes + 16, [this, from, to, eager] {
+      const auto at = seats[to]->sessions.find(from);
+      if (at == seats[to]->sessions.end()) return;
+      eager ? at->second.tree.grafted() : at->second.tree.pruned();
+      produce(*seats[to], from);
+    });
+  }
+  void onSegment(std::uint32_t from, std::uint32_t to, const Vector& news) {
+    Seat& seat = *seats[to];
+    const auto at = seat.sessions.find(from);
+    if (at == seat.sessions.end()) return;
+    join(at->second.theirs, news), join(at->second.sent, news);
+    const Vector fresh = above(news, seat.vector);
+    for (const auto& [origin, number] : fresh)
+      for (std::uint64_t n = of(seat.vector, origin) + 1; n <= number; ++n) reached[{origin, n}].emplace(to, now);
+    if (join(seat.vector, news)) {
+      at->second.tree.fresh();
+    } else {
+      at->second.tree.repeated();
+      sayTree(to, from, false);
+    }
+    acknowledge(seat, from, at->second);
+    produceAll(seat);
   }
 
   void tick(std::uint32_t index) {
@@ -306,40 +408,19 @@ class World {
     apply(seat, out);
     at(now + 1'000, [this, index] { tick(index); });
   }
-  void tickTree(Seat& seat) {
-    const std::int64_t next = seat.tree.nextMs();
-    if (next > now + 60'000) return;
-    at(std::max(next, now), [this, index = seat.index] {
-      Seat& one = *seats[index];
-      if (!one.alive || one.tree.nextMs() > now) return;
-      TreeEffects out;
-      one.tree.tick(now, out);
-      apply(one, out);
-    });
-  }
 
  public:
   void apply(Seat& seat, ViewEffects& effects) {
     for (ViewEffect& effect : std::exchange(effects, {})) {
+      if (lies(seat)) continue;
       if (const auto* dials = std::get_if<Dial>(&effect); dials != nullptr && !faults.nothingDialled)
         dial(seat.index, byName.at(dials->device));
       if (const auto* ends = std::get_if<HangUp>(&effect)) hangUp(seat.index, byName.at(ends->device));
       if (auto* says = std::get_if<Say>(&effect)) say(seat.index, byName.at(says->device), std::move(says->message));
-      if (const auto* came = std::get_if<Entered>(&effect)) {
-        seat.tree.linkUp(came->device);
-        at(now + 2 * kDelayMs, [this, from = seat.index, to = byName.at(came->device)] { reconcile(from, to); });
-      }
-      if (const auto* went = std::get_if<Gone>(&effect)) seat.tree.linkDown(went->device);
+      if (const auto* came = std::get_if<Entered>(&effect))
+        at(now + 2 * kDelayMs, [this, from = seat.index, to = byName.at(came->device)] { beginSession(from, to); });
+      if (const auto* went = std::get_if<Gone>(&effect)) endSession(seat, byName.at(went->device));
     }
-    tickTree(seat);
-  }
-  void apply(Seat& seat, TreeEffects& effects) {
-    for (TreeEffect& effect : std::exchange(effects, {})) {
-      if (const auto* pushes = std::get_if<Push>(&effect)) push(seat.index, byName.at(pushes->device), pushes->id);
-      if (auto* tells = std::get_if<Tell>(&effect))
-        say(seat.index, byName.at(tells->device), std::move(tells->message));
-    }
-    tickTree(seat);
   }
 
  private:
@@ -347,17 +428,12 @@ class World {
   const std::uint32_t sites_;
   std::priority_queue<Event> events_;
   std::uint64_t order_ = 0;
-  std::map<std::uint32_t, std::uint64_t> numbers_;
   bool wall_ = false;
   WordWriter words_;
 };
 
-inline Seat::Seat(World& w, std::uint32_t i, ViewLimits limits, TreeLimits treeLimits)
-    : world(w),
-      index(i),
-      random(w.random.next()),
-      view(w.names[i], limits, *this, random, 0),
-      tree(treeLimits, [this](std::string_view origin) { return find(origin) != nullptr; }) {}
+inline Seat::Seat(World& w, std::uint32_t i, ViewLimits limits)
+    : world(w), index(i), random(w.random.next()), view(w.names[i], limits, *this, random, 0) {}
 
 inline const Place* Seat::find(std::string_view device) const {
   const auto at = world.byName.find(std::string(device));

@@ -29,6 +29,7 @@ TEST(Wire, SchemaAndStructsHaveOneLayout) {
   expectSameLayout<wire::Need, Need>();
   expectSameLayout<wire::Items, Items>();
   expectSameLayout<wire::Acks, Acks>();
+  expectSameLayout<wire::Tree, Tree>();
   expectSameLayout<wire::Bye, Bye>();
 }
 
