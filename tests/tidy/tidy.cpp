@@ -15,12 +15,11 @@ struct Room {
   std::string_view name;
   int floor;
 };
-constexpr std::array<Room, 20> kRooms{{{"base", 0},
+constexpr std::array<Room, 19> kRooms{{{"base", 0},
                                        {"store", 1},
                                        {"program", 1},
                                        {"mcp", 1},
                                        {"net", 1},
-                                       {"overlay", 1},
                                        {"kernel", 2},
                                        {"rdf", 1},
                                        {"replication", 2},

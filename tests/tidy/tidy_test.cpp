@@ -32,7 +32,7 @@ bool isSource(const fs::path& path) {
 template <class Visit>
 void forEachSource(Visit visit) {
   std::vector<fs::path> paths;
-  for (const char* folder : {"base",        "store",        "program", "mcp",    "net",     "overlay", "rdf", "kernel",
+  for (const char* folder : {"base",        "store",        "program", "mcp",    "net",     "rdf",    "kernel",
                              "replication", "coordination", "saga",    "agents", "domains", "market", "replica",
                              "lab",         "node",         "sim",     "cli",    "tests",   "bench",  "scripts"})
     for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder))
@@ -53,7 +53,7 @@ TEST(Tidy, PathsInDocumentsExist) {
                                "docs/CLI.md",        "docs/HTTP_API.md",     "docs/TOUR.md",
                                "docs/etcd.md",       "docs/coordination.md", "docs/replication.md",
                                "docs/agents.md",     "docs/tools.md",        "docs/PROOFS.md",
-                               "docs/clients.md",    "docs/RULES.md"}) {
+                               "docs/clients.md",    "docs/RULES.md",        "docs/SCALE.md"}) {
     const fs::path path = kRoot / document;
     ASSERT_TRUE(fs::exists(path)) << document;
     expectNone(missingPaths(document, read(path), [&](const std::string& named) {
