@@ -23,6 +23,10 @@ constexpr unsigned kRepairsPerSession = 3;
 
 constexpr std::size_t kItemsInOutbox = 1024 * 1024;
 
+// What is known of third devices goes over the tree with each tick, beside it with the ticks of these first seconds of
+// a minute: a tree may have a hole while nothing is written.
+constexpr std::int64_t kLazyAcksEveryMs = 60'000, kLazyAcksMs = 10'000;
+
 }  // namespace
 
 SyncSession::SyncSession(LocalReplica& local, SessionOptions options, std::int64_t nowMs)
@@ -278,7 +282,8 @@ void SyncSession::tick(std::int64_t nowMs) {
   if (state_ == SessionState::running && segmentBytesOut_ > segmentBytesAcked_ &&
       nowMs - progressMs_ > options_.silenceTimeoutMs)
     close("silent", concat("nothing acknowledged for ", options_.silenceTimeoutMs / 1000, " s"));
-  for (Shared& shared : spaces_) shared.acksDue = true;
+  const bool rare = nowMs % kLazyAcksEveryMs < kLazyAcksMs;
+  for (Shared& shared : spaces_) shared.acksDue = shared.acksDue || shared.tree.plain() || rare;
 }
 
 void SyncSession::close(std::string_view code, std::string_view reason) {
@@ -564,7 +569,7 @@ void SyncSession::sendItems(Shared& shared) {
 
 // What the tree of a space asks for, over a link that is no plain one.
 void SyncSession::followTree(Shared& shared, std::int64_t nowMs) {
-  if (shared.tree.plain() || !shared.theirs || !shared.sync->agreed()) return;
+  if (shared.tree.plain() || !shared.theirs || !shared.sync->agreed() || mutated("lazyForEver")) return;
   const VersionVector &mine = shared.sync->space().vector(), &theirs = shared.sync->peerClock();
   shared.tree.compare({.peerLacks = !mine.le(theirs), .lacks = !theirs.le(mine), .untold = !mine.le(shared.acked)},
                       nowMs);
