@@ -78,14 +78,12 @@ class Node {
   }
   void begin() {
     must(replica_->bootstrap(now()), "bootstrap");
-    const auto document = std::make_shared<const json::value>(parseJson(kDocument).value());
-    must(GraphBodies(replica_->data(), "main").keep({document}), "document");
+    const json::value document = parseJson(kDocument).value();
     must(replica_->submit(initRequest(*module_, "g", "init", json::object{}), now()), "init");
     round();
-    json::object action =
-        parseJson(toJson(domains::graph::deployStep(*graph::readDocument(*document).document))).value().as_object();
-    action["type"] = "Deploy";
-    must(replica_->submit(must(proposalRequest(*module_, "g", "Operator", "deploy", action), "deploy"), now()),
+    must(replica_->submit(
+             must(deployRequest(*module_, *graph::readDocument(document).document, document, "deploy"), "deploy"),
+             now()),
          "deploy");
     for (int tries = 0; runtime() == nullptr; ++tries)
       if (round(), tries > 100) fail("the graph does not run: " + replica_->graphs()->waitsFor("g"));

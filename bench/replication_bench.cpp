@@ -259,7 +259,10 @@ int w2(const Arguments& arguments) {
   a.write("register", state);
   Traffic first;
   exchange(a, b, first);
-  SyncSession ofA(*a.replica, {.window = 1u << 30}, 0), ofB(*b.replica, {.window = 1u << 30}, 0);
+  const std::int64_t gather = countOf(arguments, "--gather-ms", 0);
+  SyncSession ofA(*a.replica, {.window = 1u << 30, .gatherMs = gather}, 0), ofB(*b.replica, {.window = 1u << 30}, 0);
+  const ThreadStopwatch producing;
+  const auto now = [&] { return static_cast<std::int64_t>(1e3 * producing.seconds()); };
   for (int i = 0; i < 4; ++i) {
     std::string toA, toB;
     ofA.produce(toB, 1 << 20, 0);
@@ -267,7 +270,6 @@ int w2(const Arguments& arguments) {
     deliver(toB, ofB);
     deliver(toA, ofA);
   }
-  const ThreadStopwatch producing;
   std::string out;
   std::vector<std::size_t> ends;
   out.reserve(static_cast<std::size_t>(n) * 120);
@@ -276,10 +278,12 @@ int w2(const Arguments& arguments) {
     std::snprintf(value, sizeof value, "\"%08x%08x\"", static_cast<std::uint32_t>(i * 2654435761ull), i);
     state.slots[0] = {value, state.slots[0].version + 1, state.slots[0].host};
     a.write("register", state);
-    ofA.produce(out, out.size() + (1 << 20), 0);
+    ofA.produce(out, out.size() + (1 << 20), now());
     ends.push_back(out.size());
     if (i % 1024 == 1023) a.flush();
   }
+  ofA.produce(out, out.size() + (1 << 20), now() + gather);
+  ends.push_back(out.size());
   a.flush();
   const double produced = 1e3 * producing.seconds() - a.commitMs;
   const std::size_t bytes = out.size();
@@ -287,7 +291,8 @@ int w2(const Arguments& arguments) {
   const ThreadStopwatch applying;
   std::size_t at = 0;
   std::string replies;
-  for (std::uint32_t i = 0; i < n; ++i) {
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    if (ends[i] == at) continue;
     must(ofB.receive(std::string_view(out).substr(at, ends[i] - at), 0));
     at = ends[i];
     if (i % 1024 == 1023) ofB.produce(replies, 1 << 20, 0), b.flush();
@@ -369,7 +374,8 @@ int idle(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   using namespace witan::replication;
-  const Arguments arguments(argc, argv, {"--agents", "--updates", "--dir", "--dirty", "--devices", "--seals"},
+  const Arguments arguments(argc, argv,
+                            {"--agents", "--updates", "--dir", "--dirty", "--devices", "--seals", "--gather-ms"},
                             {"w1", "w2", "million", "idle"});
   seals = arguments.number("--seals", 1) != 0;
   if (arguments.verb() == "w1") return w1(arguments);

@@ -50,6 +50,8 @@ WITAN_ENUM(EpochCause, founding, handover, seizure, succession)
 
 // Of an epoch whose entries bear their proposers' proofs, and whose first entry names it (docs/ledger-format.md).
 inline constexpr std::uint16_t kSignedFormat = 2;
+// The same, and beginnings of entities bear proofs too.
+inline constexpr std::uint16_t kSignedBeginnings = 3;
 
 template <class Text>
 struct BasicEpochRecord {
@@ -63,7 +65,7 @@ struct BasicEpochRecord {
   Hash root{};                // of the tree over them: the last known checkpoint
   Text reason{};
   Text successor{};          // handover: the owner has nothing more to say, and this one begins the next epoch
-  std::uint16_t format = 0;  // kSignedFormat: its entries bear proofs
+  std::uint16_t format = 0;  // kSignedFormat, kSignedBeginnings: what bears proofs
   WITAN_MEMBERS(BasicEpochRecord, number, time, cause, owner, previousOwner, previousNumber, entries, root, reason,
                 successor, format)
 };

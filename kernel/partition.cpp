@@ -62,13 +62,13 @@ std::string excessOf(std::string_view action, std::string_view decision = {}, st
   return reason.size() > kTextMax ? tooLong("the reason", reason.size(), kTextMax) : std::string();
 }
 
+}  // namespace
+
 std::string genesisText(const DomainModule& module, const EntityState& state, Time at) {
   std::string text = "{\"at\":\"" + formatTime(at) + "\",\"state\":";
   module.writeState(text, state);
   return text + "}";
 }
-
-}  // namespace
 
 std::size_t Partition::TextHash::operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
 
@@ -115,19 +115,18 @@ Decision Partition::refuse(std::string message, bool remember, std::string_view 
   return decision;
 }
 
-Decision Partition::init(std::string_view entity, const json::object& fields, Time at) {
+Decision Partition::init(std::string_view entity, const json::object& fields, Time at, const Beginner& by) {
   if (Status valid = validateEntity(entity); !valid.ok()) return refuse(valid.error().message, false, {});
   auto created = module_->create(fields, at);
   if (!created)
     return refuse(created.error().message + (created.error().hint.empty() ? "" : "; " + created.error().hint), false,
                   {});
   std::string genesis = genesisText(*module_, **created, at);
-  if (genesis.size() > kRecordTextMax)
-    return refuse(concat("the beginning of the entity has ", genesis.size(), " bytes: a record holds ", kRecordTextMax),
-                  false, {});
-  const GenesisView record{entity, genesis};
-  const std::string_view bytes = writer_.message(record);
-  const Hash hash = leafHash(bytes);
+  const std::string asked = format() >= kSignedBeginnings ? canonicalJson(fields) : std::string();
+  if (const std::size_t size = genesis.size() + asked.size(); size > kRecordTextMax)
+    return refuse(concat("the beginning of the entity has ", size, " bytes: a record holds ", kRecordTextMax), false,
+                  {});
+  const Hash hash = genesisHash(entity, genesis);
   Decision decision;
   if (const Instance* existing = find(entity)) {
     if (existing->genesisHash != hash)
@@ -136,7 +135,14 @@ Decision Partition::init(std::string_view entity, const json::object& fields, Ti
     decision.recorded = Outcome::initialised;
     return decision;
   }
-  batch_.add(RecordKind::genesis, bytes, hash);
+  GenesisView record{.entity = entity, .genesis = genesis};
+  if (format() >= kSignedBeginnings) {
+    if (by.proof.empty()) return refuse(std::string(kUnsigned), false, {});
+    record.operationId = by.operationId, record.device = by.device, record.agent = by.agent;
+    record.fields = asked, record.proof = by.proof;
+  }
+  const std::string_view bytes = writer_.message(record);
+  batch_.add(RecordKind::genesis, bytes, leafHash(bytes));
   auto instance = std::make_unique<Instance>();
   instance->state = std::move(*created);
   instance->digest = firstStateDigest(genesis);
@@ -146,6 +152,11 @@ Decision Partition::init(std::string_view entity, const json::object& fields, Ti
   instances_.emplace(std::string(entity), std::move(instance));
   decision.outcome = Outcome::initialised;
   return decision;
+}
+
+// Whoever asked for it.
+Hash Partition::genesisHash(std::string_view entity, std::string_view genesis) {
+  return leafHash(writer_.message(GenesisView{.entity = entity, .genesis = genesis}));
 }
 
 Result<json::object> Partition::beginning(const Instance& instance) {
@@ -160,13 +171,14 @@ Result<json::object> Partition::beginning(const Instance& instance) {
   return std::move(parsed.get_object());
 }
 
-Decision Partition::begin(std::string_view entity, const json::object& fields, Time now, bool tell) {
+Decision Partition::begin(std::string_view entity, const json::object& fields, Time now, bool tell,
+                          const Beginner& by) {
   const Instance* existing = find(entity);
-  if (existing == nullptr) return init(entity, fields, now);
+  if (existing == nullptr) return init(entity, fields, now, by);
   const auto first = beginning(*existing);
   const auto began = first ? parseTime(std::string(first->at("at").as_string())) : Result<Time>(first.error());
-  if (!began) return init(entity, fields, now);
-  Decision decision = init(entity, fields, *began);
+  if (!began) return init(entity, fields, now, by);
+  Decision decision = init(entity, fields, *began, by);
   const auto created = module_->create(fields, *began);
   if (!tell || decision.outcome != Outcome::refused || !created) return decision;
   std::string state, names;

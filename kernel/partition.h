@@ -67,6 +67,12 @@ struct Proposal {
   std::span<const std::uint8_t> proof = {};  // that its device signed it
 };
 
+// Who asked for the beginning of an entity, and that its device signed it.
+struct Beginner {
+  std::string_view operationId, device, agent;
+  std::span<const std::uint8_t> proof;
+};
+
 struct CounselorDecision {
   std::string_view entity;
   std::string_view counselor;
@@ -125,10 +131,10 @@ class Partition {
 
   // ---- events ----
   // Made again with the same fields and time it is a duplicate.
-  Decision init(std::string_view entity, const json::object& fields, Time at);
+  Decision init(std::string_view entity, const json::object& fields, Time at, const Beginner& by = {});
   // For callers who do not give the time: made again with the same fields it is a duplicate, whenever the entity began.
   // With other ones it is refused; `tell` names the fields that differ. Reads one entry if the entity has any.
-  Decision begin(std::string_view entity, const json::object& fields, Time now, bool tell);
+  Decision begin(std::string_view entity, const json::object& fields, Time now, bool tell, const Beginner& by = {});
   Decision propose(const Proposal&);
   // A hint: these entities are about to be decided on. Call it with the next few (8 to 16) of a batch: their memory is
   // then fetched at the same time instead of one after the other.
@@ -140,7 +146,7 @@ class Partition {
                                                        std::size_t most = ~std::size_t{0});
 
   // Begins an epoch: a batch of its own. Requires: no open batch, a later epoch than the last.
-  // `format`: kSignedFormat, if its entries are to bear proofs.
+  // `format`: kSignedBeginnings, if entries and beginnings are to bear proofs.
   void beginEpoch(const Epoch& epoch, EpochCause cause, Time at, std::string_view reason,
                   std::string_view successor = {}, std::uint16_t format = 0);
 
@@ -182,7 +188,9 @@ class Partition {
   std::uint64_t unsafeCommits() const { return unsafeCommits_; }
   const std::vector<EpochRecord>& epochs() const { return epochs_; }
   // Whether entries bear their proposers' proofs now.
-  bool isSigned() const { return !epochs_.empty() && epochs_.back().format >= kSignedFormat; }
+  bool isSigned() const { return format() >= kSignedFormat; }
+  // What bears proofs in the last epoch.
+  std::uint16_t format() const { return epochs_.empty() ? std::uint16_t{0} : epochs_.back().format; }
   // Of any entry, those of the open batch among them.
   Result<std::string> entryBytes(std::uint64_t seq);
   // The latest time of any entry or epoch: the partition's clock (F5).
@@ -218,6 +226,7 @@ class Partition {
   Decision decisionOf(const EntryView&) const;
   // {"at", "state"}, as the entity began.
   Result<json::object> beginning(const Instance& instance);
+  Hash genesisHash(std::string_view entity, std::string_view genesis);
   // Two plans of one run may share an operation: turned away under the one, it is still to be done under the other.
   bool isOpenAgain(const OperationKey&, const Proposal&, const std::function<bool(const Entry&)>& sameAct);
   Decision refuse(std::string message, bool remember, std::string_view operationId, Outcome outcome = Outcome::refused);
@@ -227,6 +236,7 @@ class Partition {
   // Whether the entry to come is the first of an epoch whose first entry names it.
   bool beginsEpoch() const { return isSigned() && epochs_.back().entries == frontier_.size(); }
   Status checkSigned(const EntryView&) const;
+  Status checkBeginning(const GenesisView&) const;
   Status foldEntry(std::string_view payload, const Hash& leaf, Fold how);
   Status decideAgain(Instance&, const EntryView&);
   Status foldGenesis(std::string_view payload, Fold how);

@@ -48,24 +48,39 @@ Result<LogBatchInfo> Partition::fold(std::string_view value, Fold how) {
 }
 
 Status Partition::foldGenesis(std::string_view payload, Fold how) {
-  GenesisView record;
-  WITAN_DO(withMessage(payload, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, record, "genesis"); }));
+  WITAN_TRY(record, readGenesis(payload));
   if (find(record.entity) != nullptr) return corrupt(concat("entity \"", record.entity, "\" comes to be twice"));
   WITAN_TRY(genesis, objectOf(record.genesis));
   const json::value* state = genesis.if_contains("state");
   if (state == nullptr || !state->is_object())
     return corrupt(concat("the genesis of \"", record.entity, "\" holds no state"));
   auto instance = std::make_unique<Instance>();
-  if (how == Fold::checked)
-    if (auto begun = check_.begin(record.genesis); !begun.ok())
-      return unlawful("entity \"" + std::string(record.entity) + "\": " + begun.error().message);
+  if (how == Fold::checked) WITAN_DO(checkBeginning(record));
   WITAN_TRY(entity, module_->readState(state->get_object()));
   instance->state = std::move(entity);
   instance->digest = firstStateDigest(record.genesis);
   instance->genesis = record.genesis;
-  instance->genesisHash = leafHash(payload);
+  instance->genesisHash = genesisHash(record.entity, record.genesis);
   noteChange(record.entity, *instance);
   instances_.emplace(std::string(record.entity), std::move(instance));
+  return okStatus();
+}
+
+// It is one that the rules give. Of a device that asked for it, from the fields that it asked for, in an epoch of
+// format 3; in no other a device stands in it.
+Status Partition::checkBeginning(const GenesisView& record) const {
+  const std::string name = concat("entity \"", record.entity, "\": ");
+  const auto begun = check_.begin(record.genesis);
+  if (!begun.ok()) return unlawful(name + begun.error().message);
+  if (record.proof.empty() != (format() < kSignedBeginnings))
+    return unlawful(name +
+                    (record.proof.empty() ? "bears no signature of who began it" : "bears a signature too early"));
+  if (record.proof.empty() || mutated("anyBeginning")) return okStatus();
+  WITAN_TRY(fields, objectOf(record.fields));
+  if (canonicalJson(fields) != record.fields) return unlawful(name + "its fields are no canonical JSON");
+  const auto made = module_->create(fields, (*begun)->shared.clock);
+  if (!made.ok() || genesisText(*module_, **made, (*begun)->shared.clock) != record.genesis)
+    return unlawful(name + "is not what its fields begin");
   return okStatus();
 }
 
@@ -86,8 +101,7 @@ Status Partition::foldEpoch(std::string_view payload, Fold how) {
   if (how == Fold::checked) WITAN_DO(checkEpochStep(view.number, epochs_.empty() ? 0 : epochs_.back().number));
   if (!epochs_.empty() && view.number <= epochs_.back().number)
     return corrupt(concat(name, " follows epoch ", epochs_.back().number));
-  if (isSigned() && view.format < kSignedFormat)
-    return unlawful(name + " begins without proofs, after epochs with them");
+  if (view.format < format()) return unlawful(name + " begins without proofs, after epochs with them");
   if (view.entries != frontier_.size() || view.root != frontier_.root())
     return corrupt(concat(name, " begins on another ledger than the ", frontier_.size(), " entries before it"));
   epochs_.push_back({view.number, view.time, view.cause, std::string(view.owner), std::string(view.previousOwner),

@@ -11,6 +11,9 @@ inline constexpr std::uint64_t kIsNoteBit = std::uint64_t{1} << 63;
 // Marks an entry that was rejected because its run is bound to another plan: under that plan the id is open again.
 inline constexpr std::uint64_t kTurnedAwayBit = std::uint64_t{1} << 62;
 
+// What a ledger holds of the beginning of an entity.
+std::string genesisText(const DomainModule& module, const EntityState& state, Time at);
+
 struct PendingProposal {
   std::uint64_t seq = 0;  // of the escalation entry: the shared Id (A.3.1)
   Hash digest{};

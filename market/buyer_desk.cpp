@@ -16,12 +16,22 @@ constexpr const char* kNoEvidence = "no evidence came";
 constexpr const char* kLate = "deliverBy has passed";
 constexpr std::string_view kDeclined = "declined";
 
-template <class T>
-Result<T> fromText(std::string_view text) {
-  WITAN_TRY(parsed, parseJson(text, kBundleLimits));
-  T value;
-  WITAN_DO(readJson(parsed, value, "row"));
-  return value;
+constexpr std::size_t kMostOwnReason = 4'096;
+constexpr int kOwnPerSecond = 3 * kRequestsPerSecond / 4;            // of letters to one organisation
+constexpr std::int64_t kDisputesPerSecond = kRequestsPerSecond / 2;  // that are surely heard beside other acts
+constexpr std::string_view kWatch = "watch/";
+
+// Seconds between two looks at the holder.
+std::int64_t watchSeconds(const Contract& c) {
+  return std::clamp<std::int64_t>(std::int64_t(c.disputeWindowSeconds) / 16, 1, kMostWatchSeconds);
+}
+
+// The part of what a holder hears that a dispute of such a call takes, in billionths: from the look that finds it
+// delivered until half of its window is over.
+constexpr std::int64_t kWhole = 1'000'000'000;
+std::int64_t shareOf(const Contract& c) {
+  const std::int64_t seconds = std::int64_t(c.disputeWindowSeconds) / 2 - watchSeconds(c) - 1;
+  return kWhole / (kDisputesPerSecond * std::max<std::int64_t>(1, seconds));
 }
 
 // Steps at which nothing is asked of anybody.
@@ -31,21 +41,19 @@ bool waits(BuyerStep step) { return step == BuyerStep::await || step == BuyerSte
 // Steps at which a person may say that something is wrong.
 bool isOpen(BuyerStep step) { return waits(step) || step == BuyerStep::compare || step == BuyerStep::review; }
 
-std::string watchId(const BuyerCall& call) { return stepId(externalId(call.contract, call.call), "watch", 0); }
-
 Row rowOf(const BuyerCall& call) { return {"call/" + externalId(call.contract, call.call), toJson(call)}; }
 
 }  // namespace
 
 Status BuyerDesk::restore(const Row& row) {
   if (row.key.starts_with(kAgreed)) {
-    WITAN_TRY(kept, fromText<BuyerContract>(row.value));
+    WITAN_TRY(kept, fromRow<BuyerContract>(row));
     WITAN_TRY(opened, openEnvelope<Contract>(valueOf(kept.envelope)));
     const std::string digest = opened.digest;
     contracts_[digest] = std::move(opened);
     return okStatus();
   }
-  WITAN_TRY(kept, fromText<BuyerCall>(row.value));
+  WITAN_TRY(kept, fromRow<BuyerCall>(row));
   WITAN_TRY(order, openEnvelope<Order>(valueOf(kept.order)));
   if (!contracts_.contains(kept.contract)) return notFound(concat(row.key, " is of no contract"));
   const std::string id = externalId(kept.contract, kept.call);
@@ -91,13 +99,25 @@ Result<Out> BuyerDesk::order(const OrderWish& wish, Moment now) {
     return conflict("call " + wish.call + " exists, with another order", "name another call");
   }
   if (const std::string wider = widerThanContract(order, c, wish.contract); !wider.empty()) return invalid(wider);
+  if (!hasPlaceFor(c))
+    return Error{ErrorCode::unavailable, "there are too many open calls to dispute all of them in their windows",
+                 "order again when some of them have ended"};
   BuyerCall call{wish.contract, wish.call, sealedDocument(order, {&key_, 1}), wish.disclosures};
   call.review = wish.review;
+  WITAN_DO(mayKeep(call));
   Live& live = calls_[id] = {std::move(call), std::move(order), {}, {}, false};
   Out out;
   out.firm = true;
   enter(live, BuyerStep::reserve, now, out);
   return out;
+}
+
+bool BuyerDesk::hasPlaceFor(const Contract& contract) const {
+  std::int64_t taken = shareOf(contract);
+  for (const auto& [id, live] : calls_)
+    if (live.call.step != BuyerStep::ended && contractOf(live).escrow == contract.escrow)
+      taken += shareOf(contractOf(live));
+  return taken <= kWhole;
 }
 
 const BuyerCall* BuyerDesk::find(const std::string& contract, const std::string& call) const {
@@ -130,6 +150,7 @@ Result<Out> BuyerDesk::decide(const std::string& contract, const std::string& ca
                               const std::string& reason, Moment now) {
   const auto at = calls_.find(externalId(contract, call));
   if (at == calls_.end()) return notFound("no call " + call, "see: witan market contract show");
+  if (reason.size() > kMostOwnReason) return invalid(concat("a reason has at most ", kMostOwnReason, " bytes"));
   Live& live = at->second;
   const BuyerStep current = live.call.step;
   const bool late = now > live.order.deliverBy && (waits(current) || current == BuyerStep::compare);
@@ -215,47 +236,105 @@ Letter BuyerDesk::letterOf(const Live& live) const {
   return letter;
 }
 
+// So that no organisation has to say that it is busy.
+bool BuyerDesk::mayAsk(const Letter& letter, Moment now) {
+  Pace& pace = paces_[letter.to];
+  if (pace.second != now) pace = {now, 0, 0};
+  return ++(letter.kind == "view" ? pace.views : pace.others) <= kOwnPerSecond;
+}
+
 void BuyerDesk::send(Live& live, Moment now, Out& out) {
   if (rests(live.call.step) || !live.retry.due(now)) return;
+  Letter letter = letterOf(live);
+  if (!mayAsk(letter, now)) return;
   live.retry.tried(now);
-  out.letters.push_back(letterOf(live));
-}
-
-Out BuyerDesk::tick(Moment now) {
-  Out out;
-  for (auto& [id, live] : calls_) {
-    if (live.call.step == BuyerStep::ended) continue;
-    if (now > live.order.deliverBy && waits(live.call.step))
-      fail(live, kLate, BuyerStep::reclaim, now, out);
-    else if (live.call.step == BuyerStep::review && now >= live.call.reviewUntil)
-      enter(live, BuyerStep::accept, now, out);
-    else
-      send(live, now, out), watch(live, now, out);
-    alarm(live, now, out);
-  }
-  return out;
-}
-
-// So often that a delivery is seen, and disputed, whatever is lost on the way.
-void BuyerDesk::watch(Live& live, Moment now, Out& out) {
-  if (!waits(live.call.step) || !live.watching.due(now) || mutated("neverWatch")) return;
-  const auto window = std::int64_t(contractOf(live).disputeWindowSeconds);
-  live.watching.tried(now, std::clamp<std::int64_t>(window / 16, 1, kMostWatchSeconds));
-  Letter letter{org_, contractOf(live).escrow, watchId(live.call), "view", {}};
-  letter.body = {{"entity", live.call.contract}, {"call", live.call.call}};
   out.letters.push_back(std::move(letter));
 }
 
+// Disputes first: they have the least time.
+Out BuyerDesk::tick(Moment now) {
+  Out out;
+  watch(now, out);
+  for (const bool disputes : {true, false})
+    for (auto& [id, live] : calls_)
+      if ((live.call.step == BuyerStep::dispute) == disputes && live.call.step != BuyerStep::ended)
+        move(live, now, out);
+  return out;
+}
+
+void BuyerDesk::move(Live& live, Moment now, Out& out) {
+  if (now > live.order.deliverBy && waits(live.call.step))
+    fail(live, kLate, BuyerStep::reclaim, now, out);
+  else if (live.call.step == BuyerStep::review && now >= live.call.reviewUntil)
+    enter(live, BuyerStep::accept, now, out);
+  else
+    send(live, now, out);
+  alarm(live, now, out);
+}
+
+// A seller that has declined may deliver all the same.
+bool BuyerDesk::isWatched(const Live& live) const {
+  const bool declined = live.call.step == BuyerStep::reclaim && live.call.reason.starts_with(kDeclined);
+  return waits(live.call.step) || declined;
+}
+
+// So often that a delivery is seen, and disputed, whatever is lost on the way.
+void BuyerDesk::watch(Moment now, Out& out) {
+  if (mutated("neverWatch")) return;
+  std::map<std::string, std::vector<Letter>> asked;  // by holder
+  for (auto& [id, live] : calls_) {
+    if (!isWatched(live) || !live.watching.due(now)) continue;
+    live.watching.tried(now, watchSeconds(contractOf(live)));
+    const std::string& holder = contractOf(live).escrow;
+    std::vector<Letter>& letters = asked[holder];
+    if (letters.empty() || letters.back().body.at("calls").get_array().size() >= kCallsOfAView)
+      letters.push_back(
+          {org_, holder, concat(kWatch, now.seconds, "/", letters.size()), "view", {{"calls", json::array()}}});
+    letters.back().body.at("calls").get_array().emplace_back(id);
+  }
+  for (auto& [holder, letters] : asked)
+    for (Letter& letter : letters)
+      if (mayAsk(letter, now)) out.letters.push_back(std::move(letter));
+}
+
+void BuyerDesk::onViews(const Letter& letter, Moment now, Out& out) {
+  const json::value* calls = letter.body.if_contains("calls");
+  if (calls == nullptr || !calls->is_object()) return;
+  for (const auto& [id, standing] : calls->get_object()) {
+    const auto at = calls_.find(std::string(id));
+    if (at == calls_.end() || !standing.is_object() || contractOf(at->second).escrow != letter.from) continue;
+    if (isWatched(at->second)) watched(at->second, standing.get_object(), now, out);
+  }
+}
+
 void BuyerDesk::watched(Live& live, const json::object& body, Moment now, Out& out) {
-  if (textOf(body, "state") == "DECLINED")
+  const bool declined = live.call.step == BuyerStep::reclaim;
+  if (!declined && textOf(body, "state") == "DECLINED")
     return fail(live, concat(kDeclined, " by the seller"), BuyerStep::reclaim, now, out);
   const auto window = std::int64_t(contractOf(live).disputeWindowSeconds);
-  if (textOf(body, "evidence").empty() || numberOf(body, "left").value_or(window) > window / 2) return;
-  out.incidents.push_back({"silent",
-                           contractOf(live).seller.org,
-                           concat("call ", live.call.call, " was delivered to the holder, and no evidence came"),
-                           {live.call.order}});
+  if (textOf(body, "evidence").empty()) return;
+  if (declined) {
+    accuse(live, "evidence", concat("call ", live.call.call, " was declined, and delivered all the same"), body, out);
+    return fail(live, live.call.reason, BuyerStep::dispute, now, out);
+  }
+  if (numberOf(body, "left").value_or(window) > window / 2) return;
+  accuse(live, "silent", concat("call ", live.call.call, " was delivered to the holder, and no evidence came"), body,
+         out);
   fail(live, kNoEvidence, BuyerStep::dispute, now, out);
+}
+
+// What the seller has signed proves what it has delivered; the word of the holder alone proves nothing against it.
+void BuyerDesk::accuse(const Live& live, const char* kind, std::string what, const json::object& body, Out& out) const {
+  const Contract& c = contractOf(live);
+  const std::string text = textOf(body, "statement");
+  const auto statement = text.empty() ? invalid("none") : openStatement(valueOf(text));
+  const bool proven = statement.ok() && toHex(sha256(statement->text.body)) == textOf(body, "evidence") &&
+                      statement->document.predicate.order == toHex(sha256(toJson(live.order))) &&
+                      isSignedBy(statement->text, keyOf(c.seller.evidenceKey));
+  std::vector<std::string> proof{live.call.bundle.empty() ? live.call.order : live.call.bundle};
+  if (proven) proof.push_back(text);
+  out.incidents.push_back(
+      {proven ? kind : "silent", proven ? c.seller.org : c.escrow, std::move(what), std::move(proof)});
 }
 
 // Both sides keep what they have; it is settled outside.
@@ -268,18 +347,22 @@ void BuyerDesk::alarm(Live& live, Moment now, Out& out) {
       {"silent", c.escrow, "call " + live.call.call + " is not settled", {live.call.order, live.call.bundle}});
 }
 
-Out BuyerDesk::onLetter(const Letter& letter, Moment now) {
+Out BuyerDesk::onLetter(Letter letter, Moment now) {
   Out out;
-  if (letter.kind == "evidence") onEvidence(letter, now, out);
+  const std::string why = trim(letter);
+  if (letter.kind == "evidence" && !why.empty())
+    out.letters.push_back(refusalOf(letter, why));
+  else if (letter.kind == "evidence")
+    onEvidence(letter, now, out);
   if (letter.kind != "answer") return out;
-  for (auto& [id, live] : calls_) {
-    if (!letter.id.starts_with(id)) continue;
-    if (letter.id == watchId(live.call) && letter.from == contractOf(live).escrow && waits(live.call.step))
-      watched(live, letter.body, now, out);
-    if (rests(live.call.step)) continue;
-    const Letter asked = letterOf(live);
-    if (asked.id == letter.id && asked.to == letter.from) answered(live, letter.body, now, out);
+  if (letter.id.starts_with(kWatch)) {
+    onViews(letter, now, out);
+    return out;
   }
+  const auto at = calls_.find(externalIdOf(letter.id));
+  if (at == calls_.end() || rests(at->second.call.step)) return out;
+  const Letter asked = letterOf(at->second);
+  if (asked.id == letter.id && asked.to == letter.from) answered(at->second, letter.body, now, out);
   return out;
 }
 
@@ -307,18 +390,8 @@ void BuyerDesk::compared(Live& live, const json::object& body, Moment now, Out& 
     live.call.reviewUntil = Moment{now.seconds + std::clamp<std::int64_t>(*left, 0, window)};
   if (statement.ok() && (toHex(sha256(statement->text.body)) == delivered || mutated("acceptUnseen")))
     return enter(live, live.call.review ? BuyerStep::review : BuyerStep::accept, now, out);
-  // The seller's own signature proves that it signed two; the word of the holder alone proves nothing.
-  const std::string other = textOf(body, "statement");
-  const auto second = other.empty() ? invalid("none") : openStatement(valueOf(other));
-  const bool proven = second.ok() && toHex(sha256(second->text.body)) == delivered &&
-                      isSignedBy(second->text, keyOf(contractOf(live).seller.evidenceKey));
-  const Contract& c = contractOf(live);
-  MarketIncident told{proven ? "equivocation" : "silent",
-                      proven ? c.seller.org : c.escrow,
-                      concat("call ", live.call.call, ": another statement was delivered, ", delivered),
-                      {live.call.bundle}};
-  if (proven) told.proof.push_back(other);
-  out.incidents.push_back(std::move(told));
+  accuse(live, "equivocation", concat("call ", live.call.call, ": another statement was delivered, ", delivered), body,
+         out);
   fail(live, "EB08", BuyerStep::dispute, now, out);
 }
 
@@ -371,9 +444,10 @@ void BuyerDesk::onEvidence(const Letter& letter, Moment now, Out& out) {
   // One that failed a check is the last that is looked at.
   const bool failed = live.call.reason.starts_with("EB");
   if (failed || !live.call.bundle.empty() || live.call.end == "accepted" || live.call.end == "refunded") return;
-  const Verification verification = verified(*bundle, *order, live);
+  const std::string text = canonicalJson(*bundle);
+  const Verification verification = verified(text, *order, live);
   if (verification.ok() || mutated("acceptUnverified")) {
-    live.call.bundle = canonicalJson(*bundle);
+    live.call.bundle = text;
     out.firm = true;  // "received": it is not shown again
     const bool disputes = live.call.step == BuyerStep::dispute || live.call.end == "disputed";
     const std::string& reason = live.call.reason;
@@ -388,15 +462,15 @@ void BuyerDesk::onEvidence(const Letter& letter, Moment now, Out& out) {
     return;
   }
   if (live.call.step == BuyerStep::ended || live.call.step == BuyerStep::dispute) return;
-  out.incidents.push_back(
-      {"evidence", letter.from, verification.id + ": " + verification.message, {canonicalJson(*bundle)}});
+  out.incidents.push_back({"evidence", letter.from, verification.id + ": " + verification.message, {text}});
   fail(live, verification.id, BuyerStep::dispute, now, out);
 }
 
 // For its buyer a bundle has the output too.
-Verification BuyerDesk::verified(const json::value& bundle, const Opened<Order>& order, const Live& live) const {
-  if (Verification found = verifyBundle(bundle, roots_); !found.ok()) return found;
+Verification BuyerDesk::verified(const std::string& text, const Opened<Order>& order, const Live& live) const {
+  if (Verification found = verifyBundleText(text, roots_); !found.ok()) return found;
   if (order.digest != toHex(sha256(toJson(live.order)))) return {"EB08", "of another order"};
+  const json::value bundle = valueOf(text);
   if (jsonDigest(bundle.at("output")) != openStatement(bundle.at("evidence"))->document.output())
     return {"EB15", "the output is not in it"};
   return {};

@@ -7,7 +7,9 @@
 // No order is sent before the money is held. Evidence is verified in full before it is accepted, with its output, and
 // must be what the holder has (compare): a seller may have signed a second statement, and Accept pays what was
 // delivered. From the order on the holder is asked again and again: what was delivered there and is not here by half of
-// the window is disputed, since a seller that shows its evidence to the holder alone is paid after the window. Between
+// the window is disputed, since a seller that shows its evidence to the holder alone is paid after the window. One
+// question names many calls, and only so many calls are open that all of them could be disputed in half of their
+// window at the rate that a holder hears. Between
 // dispute and reclaim it goes back and forth until the holder takes one of them: which is lawful depends on what has
 // reached it. The host restores rows, then calls tick() at least each second. See market/letters.h.
 #pragma once
@@ -26,7 +28,7 @@ struct BuyerCall {
   std::uint64_t attempt = 0;  // of all its steps: no id is used for two acts
   std::string end;            // "accepted", "refunded", "disputed", "settled", "refused"
   std::string reason;         // what failed: a rule, an EB id, what the seller said
-  std::string bundle;         // the evidence, once it came and verified
+  LongText bundle;            // the evidence, once it came and verified
   std::optional<Moment> failedAt, endedAt;
   bool review = false;                // a person accepts or disputes what has come
   std::optional<Moment> reviewUntil;  // without a word it is accepted then
@@ -60,9 +62,9 @@ class BuyerDesk {
   // Errors: not signed by both, or another buyer's; times for which nobody should hold money.
   Result<Out> addContract(const std::string& envelope);
   // Begins a call. The same wish again is a repetition. Errors: no such contract; wider than it; another order has this
-  // call.
+  // call; unavailable, there are too many open calls to dispute all of them in time.
   Result<Out> order(const OrderWish& wish, Moment now);
-  Out onLetter(const Letter& letter, Moment now);
+  Out onLetter(Letter letter, Moment now);
   Out tick(Moment now);
   // A partner has come back: what waits for it is tried at once.
   void hurry();
@@ -84,6 +86,11 @@ class BuyerDesk {
     Retry retry, watching;
     bool alarmed = false;
   };
+  // Letters of this second to one organisation.
+  struct Pace {
+    Moment second;
+    int views = 0, others = 0;
+  };
 
   const Contract& contractOf(const Live& live) const { return contracts_.at(live.call.contract).document; }
   void enter(Live& live, BuyerStep step, Moment now, Out& out);
@@ -96,9 +103,15 @@ class BuyerDesk {
   void compared(Live& live, const json::object& body, Moment now, Out& out);
   void actAnswered(Live& live, const std::string& outcome, const std::string& rule, Moment now, Out& out);
   void onEvidence(const Letter& letter, Moment now, Out& out);
-  Verification verified(const json::value& bundle, const Opened<Order>& order, const Live& live) const;
-  void watch(Live& live, Moment now, Out& out);
+  Verification verified(const std::string& bundle, const Opened<Order>& order, const Live& live) const;
+  bool hasPlaceFor(const Contract& contract) const;
+  bool mayAsk(const Letter& letter, Moment now);
+  bool isWatched(const Live& live) const;
+  void watch(Moment now, Out& out);
+  void onViews(const Letter& letter, Moment now, Out& out);
   void watched(Live& live, const json::object& body, Moment now, Out& out);
+  void accuse(const Live& live, const char* kind, std::string what, const json::object& body, Out& out) const;
+  void move(Live& live, Moment now, Out& out);
   void alarm(Live& live, Moment now, Out& out);
   Letter letterOf(const Live& live) const;
 
@@ -108,6 +121,7 @@ class BuyerDesk {
   std::map<std::string, Opened<Contract>> contracts_;  // by digest
   std::map<std::string, Live> calls_;                  // by external id
   Allowance allowance_;
+  std::map<std::string, Pace> paces_;  // by organisation
 };
 
 }  // namespace witan::market

@@ -1,6 +1,7 @@
 #include "market/contract_desk.h"
 
 #include <algorithm>
+#include <array>
 
 namespace witan::market {
 
@@ -13,8 +14,7 @@ bool isOver(ProposalStep step) { return step != ProposalStep::propose && step !=
 }  // namespace
 
 Status ContractDesk::restore(const Row& row) {
-  Proposal proposal;
-  WITAN_DO(readJson(valueOf(row.value), proposal, row.key));
+  WITAN_TRY(proposal, fromRow<Proposal>(row));
   WITAN_TRY(opened, openEnvelope<Contract>(valueOf(proposal.envelope)));
   const std::string digest = opened.digest;
   proposals_[digest] = {std::move(opened), std::move(proposal), {}};
@@ -31,8 +31,6 @@ Result<Out> ContractDesk::propose(const Contract& contract, const json::array& s
                                   json::value quote) {
   if (contract.buyer.org != org_ || keyOf(contract.buyer.key) != key_.publicKey())
     return invalid("the contract is of another buyer");
-  if (const std::string flaw = timesFlaw(contract.deliverWithinSeconds, contract.disputeWindowSeconds); !flaw.empty())
-    return invalid(flaw);
   Out out;
   if (const Known* before = find(contract.id)) {
     Known& known = proposals_.at(before->opened.digest);
@@ -42,6 +40,7 @@ Result<Out> ContractDesk::propose(const Contract& contract, const json::array& s
     }
     return out;
   }
+  if (const std::string flaw = termsFlaw(contract, now); !flaw.empty()) return invalid(flaw);
   Proposal proposal{sealedDocument(contract, {&key_, 1}), {}};
   json::array grants = grants_;
   grants.insert(grants.end(), sellersGrants.begin(), sellersGrants.end());
@@ -92,9 +91,10 @@ void ContractDesk::hurry() {
   for (auto& [digest, known] : proposals_) known.retry.hurry();
 }
 
-Out ContractDesk::onLetter(const Letter& letter, Moment now) {
+Out ContractDesk::onLetter(Letter letter, Moment now) {
   Out out;
   if (letter.kind != "answer") return out;
+  trim(letter);
   for (auto& [digest, known] : proposals_) {
     if (!letter.id.starts_with(digest) || isOver(known.proposal.step)) continue;
     const Letter asked = letterOf(known);
@@ -116,10 +116,10 @@ void ContractDesk::answered(Known& known, const json::object& body, Moment now, 
   if (!signed_.ok()) return enter(known, ProposalStep::declined, signed_.error().message, now, out);
   const Contract& c = known.opened.document;
   // Of another text, or without the seller's signature, it is no answer: the seller is asked again.
-  if (signed_->digest != known.opened.digest || !isSignedBy(signed_->text, keyOf(c.buyer.key)) ||
-      !isSignedBy(signed_->text, keyOf(c.seller.key)))
-    return;
-  known.proposal.envelope = toJson(signed_->text.envelope);
+  const std::array keys{keyOf(c.buyer.key), keyOf(c.seller.key)};
+  const SignedText both = signedOnlyBy(signed_->text, keys);
+  if (signed_->digest != known.opened.digest || both.envelope.signatures.size() != keys.size()) return;
+  known.proposal.envelope = toJson(both.envelope);
   enter(known, ProposalStep::open, "", now, out);
 }
 

@@ -42,7 +42,7 @@ class ContractDesk {
   // envelope of the offer if it is one. Errors: not this buyer's.
   Result<Out> propose(const Contract& contract, const json::array& sellersGrants, Moment now,
                       json::value quote = nullptr);
-  Out onLetter(const Letter& letter, Moment now);
+  Out onLetter(Letter letter, Moment now);
   Out tick(Moment now);
   void hurry();
 

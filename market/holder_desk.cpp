@@ -16,9 +16,10 @@ using domains::escrow::EscrowStanding;
 constexpr std::int64_t kGraceSeconds = 60;         // the parties come first
 constexpr std::int64_t kAskAgainSeconds = 86'400;  // meanwhile other calls go on
 
-// Acts that need no holder's word.
-constexpr std::array<std::string_view, 6> kBuyerActs{"OpenContract", "Reserve", "Accept",
-                                                     "Dispute",      "Reclaim", "BuyerStop"};
+constexpr std::size_t kMostStatementBytes = 1 << 20;  // of one answer about many calls
+
+// Acts that need no holder's word. A contract is opened by `open` alone, which has the escrow that is its own.
+constexpr std::array<std::string_view, 5> kBuyerActs{"Reserve", "Accept", "Dispute", "Reclaim", "BuyerStop"};
 constexpr std::array<std::string_view, 4> kSellerActs{"Deliver", "Decline", "Claim", "SellerStop"};
 
 // Names of organisations, entities and calls are any text; an operation id has letters of its own.
@@ -95,7 +96,7 @@ std::string HolderDesk::whyNot(const Opened<Contract>& contract, const Letter& l
         return concat("no grant of the root of ", clip(org), " is for its key");
     return isSignedBy(contract.text, keyOf(key)) ? "" : concat(clip(org), " has not signed the contract");
   };
-  if (std::string times = timesFlaw(c.deliverWithinSeconds, c.disputeWindowSeconds); !times.empty()) return times;
+  if (std::string terms = termsFlaw(c, now); !terms.empty()) return terms;
   const std::string buyer = flaw(c.buyer.org, c.buyer.key);
   return buyer.empty() ? flaw(c.seller.org, c.seller.key) : buyer;
 }
@@ -112,9 +113,11 @@ void HolderDesk::onOpen(const Letter& letter, Moment now, Out& out) const {
   const Contract& c = contract->document;
   const std::string& entity = contract->digest;
   const kernel::EntityState* state = look_(entity);
-  // An entity is one contract: what is open there is this one.
-  if (state != nullptr && domains::escrow::viewOf(*state).at("phase") != "NEW") return answer("approved", "");
-  const std::string text = toJson(contract->text.envelope);
+  const std::string open = state == nullptr ? "" : domains::escrow::standingOf(*state, "-").contract;
+  if (!open.empty() && open != entity) return answer("refused", "another contract is open there");
+  if (!open.empty()) return answer("approved", "");
+  const std::array keys{keyOf(c.buyer.key), keyOf(c.seller.key)};
+  const std::string text = toJson(signedOnlyBy(contract->text, keys).envelope);
   if (state != nullptr)
     out.acts.push_back({entity,
                         "Buyer",
@@ -138,58 +141,87 @@ void HolderDesk::onOpen(const Letter& letter, Moment now, Out& out) const {
 
 // ---- acts
 
-Out HolderDesk::onLetter(const Letter& letter, Moment now) {
-  Out out;
-  const auto answer = [&](json::object body) { out.letters.push_back(answerTo(letter, std::move(body))); };
-  if (letter.kind != "act" && letter.kind != "view" && letter.kind != "open") return out;
-  if (!allowance_.admits(letter.from, now, out)) {
-    answer({{"busy", true}});
-    return out;
+json::object HolderDesk::callOf(const std::string& entity, const CallStanding& call, Moment now) const {
+  const std::int64_t end = call.settleAt ? call.settleAt->micros / kMicrosPerSecond : 0;
+  const auto due = due_.find({entity, call.call});
+  return {{"statement", due == due_.end() ? "" : due->second.statement},
+          {"state", call.state},
+          {"order", call.order},
+          {"input", call.input},
+          {"amount", call.amount},
+          {"evidence", call.evidence},
+          {"at", now.seconds},  // a clock that differs makes evidence that is refused
+          {"left", std::max<std::int64_t>(0, end - now.seconds)}};
+}
+
+// Of calls that are named CONTRACT/CALL, those of this party.
+json::object HolderDesk::callsOf(const std::string& party, const json::value& named, Moment now) const {
+  json::object calls;
+  std::size_t bytes = 0;
+  const json::array* list = named.if_array();
+  if (list == nullptr || list->size() > kCallsOfAView) return calls;
+  for (const json::value& each : *list) {
+    const std::string id = each.is_string() ? std::string(each.get_string()) : "";
+    const std::size_t slash = std::min(id.find('/'), id.size());
+    const std::string entity = id.substr(0, slash), call = id.substr(std::min(slash + 1, id.size()));
+    const kernel::EntityState* state = call.empty() ? nullptr : look_(entity);
+    if (state == nullptr) continue;
+    const EscrowStanding escrow = domains::escrow::standingOf(*state, call);
+    if (escrow.calls.empty() || (party != escrow.buyer && party != escrow.seller)) continue;
+    json::object standing = callOf(entity, escrow.calls.front(), now);
+    bytes += standing.at("statement").get_string().size();
+    if (bytes > kMostStatementBytes) standing["statement"] = "";
+    calls[id] = std::move(standing);
   }
-  if (letter.kind == "open") {
-    onOpen(letter, now, out);
-    return out;
-  }
-  const std::string entity = textOf(letter.body, "entity");
-  const json::value* value = letter.body.if_contains("action");
-  const json::object* action = value == nullptr ? nullptr : value->if_object();
-  const std::string call = letter.kind == "view" ? textOf(letter.body, "call")
-                           : action == nullptr   ? std::string()
-                                                 : textOf(*action, "call");
+  return calls;
+}
+
+json::object HolderDesk::onView(const Letter& letter, Moment now) const {
+  if (const json::value* named = letter.body.if_contains("calls"))
+    return {{"calls", callsOf(letter.from, *named, now)}};
+  const std::string entity = textOf(letter.body, "entity"), call = textOf(letter.body, "call");
   const kernel::EntityState* state = look_(entity);
   const EscrowStanding escrow =
       state == nullptr ? EscrowStanding{} : domains::escrow::standingOf(*state, call.empty() ? "-" : call);
-  if (state == nullptr || (letter.from != escrow.buyer && letter.from != escrow.seller)) {
-    answer({{"outcome", "refused"}, {"message", "no escrow of yours"}});
-  } else if (letter.kind == "act") {
-    onAct(letter, entity, escrow, action == nullptr ? json::object() : *action, now, out);
-  } else if (!letter.body.contains("call")) {
-    answer(domains::escrow::viewOf(*state));
-  } else if (escrow.calls.empty()) {
-    answer({{"state", "UNKNOWN"}});
-  } else {
-    const CallStanding& known = escrow.calls.front();
-    const std::int64_t end = known.settleAt ? known.settleAt->micros / kMicrosPerSecond : 0;
-    const auto due = due_.find({entity, call});
-    answer({{"statement", due == due_.end() ? "" : due->second.statement},
-            {"state", known.state},
-            {"order", known.order},
-            {"input", known.input},
-            {"amount", known.amount},
-            {"evidence", known.evidence},
-            {"left", std::max<std::int64_t>(0, end - now.seconds)}});
-  }
+  if (state == nullptr || (letter.from != escrow.buyer && letter.from != escrow.seller))
+    return {{"outcome", "refused"}, {"message", "no escrow of yours"}};
+  if (!letter.body.contains("call")) return domains::escrow::viewOf(*state);
+  if (escrow.calls.empty()) return {{"state", "UNKNOWN"}};
+  return callOf(entity, escrow.calls.front(), now);
+}
+
+Out HolderDesk::onLetter(Letter letter, Moment now) {
+  Out out;
+  if (letter.kind != "act" && letter.kind != "view" && letter.kind != "open") return out;
+  const std::string why = trim(letter);
+  if (!(letter.kind == "view" ? views_ : acts_).admits(letter.from, now, out))
+    out.letters.push_back(answerTo(letter, {{"busy", true}}));
+  else if (!why.empty())
+    out.letters.push_back(refusalOf(letter, why));
+  else if (letter.kind == "open")
+    onOpen(letter, now, out);
+  else if (letter.kind == "view")
+    out.letters.push_back(answerTo(letter, onView(letter, now)));
+  else
+    onAct(letter, now, out);
   return out;
 }
 
-void HolderDesk::onAct(const Letter& letter, const std::string& entity, const EscrowStanding& escrow,
-                       const json::object& action, Moment now, Out& out) const {
+void HolderDesk::onAct(const Letter& letter, Moment now, Out& out) const {
   const auto answer = [&](json::object body) { out.letters.push_back(answerTo(letter, std::move(body))); };
-  const std::string type = textOf(action, "type");
+  const std::string entity = textOf(letter.body, "entity");
+  const json::value* given = letter.body.if_contains("action");
+  const json::object action = given == nullptr || !given->is_object() ? json::object() : given->get_object();
+  const std::string type = textOf(action, "type"), call = textOf(action, "call");
+  const kernel::EntityState* state = look_(entity);
+  const EscrowStanding escrow =
+      state == nullptr ? EscrowStanding{} : domains::escrow::standingOf(*state, call.empty() ? "-" : call);
+  if (state == nullptr || (letter.from != escrow.buyer && letter.from != escrow.seller))
+    return answer({{"outcome", "refused"}, {"message", "no escrow of yours"}});
   const char* role = roleOf(escrow, letter.from, type);
   if (role == nullptr || letter.id.empty()) return answer({{"outcome", "refused"}, {"message", "no act of your role"}});
   if (type == "Reserve") {
-    if (const std::string flaw = callNameFlaw(textOf(action, "call")); !flaw.empty())
+    if (const std::string flaw = callNameFlaw(call); !flaw.empty())
       return answer({{"outcome", "refused"}, {"message", flaw}});
     // A repetition finds what it began.
     const bool begins = escrow.calls.empty();

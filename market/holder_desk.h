@@ -28,7 +28,7 @@ class HolderDesk {
 
   // An entity with calls that may be open, or on which an arbiter has ruled.
   void watch(const std::string& entity, Moment now);
-  Out onLetter(const Letter& letter, Moment now);
+  Out onLetter(Letter letter, Moment now);
   // The arbiter has sent back what was asked, or its time is up: the dispute stays, and is put before it again later.
   void unruled(const std::string& entity, Moment now);
   // What became of an act, and when it is durable.
@@ -49,18 +49,20 @@ class HolderDesk {
   using CallKey = std::pair<std::string, std::string>;  // entity, call
   void onOpen(const Letter& letter, Moment now, Out& out) const;
   std::string whyNot(const Opened<Contract>& contract, const Letter& letter, Moment now) const;
+  json::object onView(const Letter& letter, Moment now) const;
+  json::object callOf(const std::string& entity, const domains::escrow::CallStanding& call, Moment now) const;
+  json::object callsOf(const std::string& party, const json::value& named, Moment now) const;
   void plan(const std::string& entity, const domains::escrow::EscrowStanding& escrow, Moment now);
   bool hasDispute(const std::string& entity, Moment now) const;
   bool mayFreeze(const std::string& entity, Moment now) const;
   std::size_t openCallsOf(const std::string& buyer) const;
-  void onAct(const Letter& letter, const std::string& entity, const domains::escrow::EscrowStanding& escrow,
-             const json::object& action, Moment now, Out& out) const;
+  void onAct(const Letter& letter, Moment now, Out& out) const;
 
   std::string org_;
   Look look_;
   Roots roots_;
   std::map<CallKey, Due> due_;
-  Allowance allowance_;
+  Allowance acts_, views_;  // looking does not use up what acting needs
 };
 
 }  // namespace witan::market

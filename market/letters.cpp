@@ -6,9 +6,52 @@
 #include "base/base64url.h"
 #include "base/identity.h"
 
+witan::Status witan::JsonCodec<witan::market::LongText>::read(const json::value& v, market::LongText& out,
+                                                              std::string_view where) {
+  if (!v.is_string()) return wrongJsonType(where, "text", v);
+  if (v.get_string().size() > market::kBundleLimits.bytes)
+    return invalid(concat(where, ": longer than ", market::kBundleLimits.bytes, " bytes"));
+  out.assign(v.get_string().data(), v.get_string().size());
+  return okStatus();
+}
+
 namespace witan::market {
 
 namespace {
+
+struct LetterLimit {
+  std::string_view kind;
+  std::size_t bytes;  // of names and texts, and one of each other value: less than its JSON has
+};
+constexpr std::size_t kOfAnother = 4 << 10;
+constexpr LetterLimit kLetterLimits[] = {
+    {"answer", kBundleLimits.bytes},
+    {"evidence", kBundleLimits.bytes + kOfAnother},
+    {"propose", 1 << 20},
+    {"open", 1 << 20},
+    {"order", 2 * kMostInputBytes},
+    {"act", kMostEnvelopeBytes + kOfAnother},
+    {"view", kMostEnvelopeBytes / 2},
+    {"quote", kMostEnvelopeBytes / 2},
+};
+
+std::size_t bytesOf(const json::value& value) {
+  std::size_t bytes = 1;
+  if (const json::string* text = value.if_string()) bytes += text->size();
+  if (const json::array* list = value.if_array())
+    for (const json::value& each : *list) bytes += bytesOf(each);
+  if (const json::object* object = value.if_object())
+    for (const auto& member : *object) bytes += member.key().size() + bytesOf(member.value());
+  return bytes;
+}
+
+void cutTexts(json::object& body) {
+  for (auto&& member : body) {
+    json::string* text = member.value().if_string();
+    const std::size_t most = member.key() == "statement" ? kMostEnvelopeBytes : kMostReasonBytes;
+    if (text != nullptr && text->size() > most) *text = std::string(clip(*text, most));
+  }
+}
 
 // [salt, name, value]; null: it is none.
 json::value disclosed(const std::string& disclosure) {
@@ -31,6 +74,31 @@ std::optional<std::int64_t> numberOf(const json::object& body, std::string_view 
   return value != nullptr && value->is_int64() ? std::optional(value->get_int64()) : std::nullopt;
 }
 
+std::string trim(Letter& letter) {
+  const auto* at = std::ranges::find(kLetterLimits, letter.kind, &LetterLimit::kind);
+  const std::size_t most = at == std::end(kLetterLimits) ? kOfAnother : at->bytes;
+  std::size_t bytes = 0;
+  for (const auto& member : letter.body) bytes += member.key().size() + bytesOf(member.value());
+  if (bytes > most) {
+    if (letter.kind != "answer") return concat("a letter of kind ", clip(letter.kind), " has at most ", most, " bytes");
+    json::object texts;
+    for (const auto& member : letter.body)
+      if (member.value().is_string()) texts.emplace(member.key(), clip(member.value().get_string(), kMostReasonBytes));
+    letter.body = std::move(texts);
+  }
+  if (letter.kind != "answer") return "";
+  cutTexts(letter.body);
+  json::value* calls = letter.body.if_contains("calls");
+  if (calls != nullptr && calls->is_object())
+    for (auto&& call : calls->get_object())
+      if (json::object* standing = call.value().if_object()) cutTexts(*standing);
+  return "";
+}
+
+Letter refusalOf(const Letter& letter, const std::string& why) {
+  return answerTo(letter, {{"outcome", "refused"}, {"message", why}, {"declined", why}});
+}
+
 std::string callNameFlaw(std::string_view call) {
   if (call.size() > kMostCallBytes) return concat("a call's name has 1 to ", kMostCallBytes, " bytes");
   if (call.find('/') != call.npos) return "a call's name has no /";
@@ -47,9 +115,22 @@ std::string timesFlaw(Natural deliverWithinSeconds, Natural disputeWindowSeconds
   return "";
 }
 
+std::string termsFlaw(const Contract& c, Moment now) {
+  if (c.buyer.org == c.seller.org) return "buyer and seller are one organisation";
+  if (c.notBefore >= c.expiry || c.perCall < 1 || c.total < 1 || c.calls < 1) return "it permits no call";
+  if (c.perCall > Natural(kMostMoney) || c.total > Natural(kMostMoney))
+    return concat("no contract is of more than ", kMostMoney);
+  if (now >= c.expiry) return "it has expired";
+  if (c.models.empty() || c.locales.empty()) return "no run keeps to it: it allows no model, or no locale";
+  return timesFlaw(c.deliverWithinSeconds, c.disputeWindowSeconds);
+}
+
 std::string disclosuresFlaw(const std::vector<std::string>& disclosures) {
   std::size_t bytes = 0;
-  for (const std::string& each : disclosures) bytes += each.size();
+  for (const std::string& each : disclosures) {
+    if (each.size() > kTextMax) return concat("a member of the input has at most ", kTextMax / 4 * 3, " bytes");
+    bytes += each.size();
+  }
   if (bytes > kMostInputBytes) return concat("the input has more than ", kMostInputBytes, " bytes");
   std::set<std::string> names;
   for (const std::string& each : disclosures) {
@@ -75,6 +156,11 @@ json::value valueOf(const std::string& text) {
 }
 
 std::string externalId(std::string_view contract, std::string_view call) { return concat(contract, "/", call); }
+
+std::string externalIdOf(std::string_view letterId) {
+  const std::size_t slash = letterId.find('/');
+  return std::string(slash == letterId.npos ? letterId : letterId.substr(0, letterId.find('/', slash + 1)));
+}
 
 std::string stepId(std::string_view external, std::string_view step, std::uint64_t attempt) {
   return attempt == 0 ? concat(external, "/", step) : concat(external, "/", step, "/", attempt);

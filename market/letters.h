@@ -18,7 +18,7 @@
 
 namespace witan::market {
 
-// From one organisation to another. The host authenticates `from`; `body` is within the limits of its door.
+// From one organisation to another. The host authenticates `from`; each desk first asks trim() about what came.
 struct Letter {
   std::string from, to;
   std::string id;    // of a request; its answer carries the same
@@ -74,8 +74,33 @@ struct Out {
 // JSON that was written here, or null.
 json::value valueOf(const std::string& text);
 
+// ---- rows, which are read under the limits that they were written under
+
 // Rows of contracts; they come before those of calls, so that rows in the order of their keys restore a desk.
 inline constexpr const char* kAgreed = "agreed/";
+// A bundle as a text, and what stands beside it.
+inline constexpr JsonLimits kRowLimits{.bytes = 4 * kBundleLimits.bytes, .depth = kBundleLimits.depth + 2};
+
+// A bundle's text; others of a row have kTextMax.
+struct LongText : std::string {
+  using std::string::string;
+  LongText() = default;
+  LongText(std::string text) : std::string(std::move(text)) {}  // NOLINT: implicit by design
+};
+
+template <class T>
+Result<T> fromRow(const Row& row) {
+  WITAN_TRY(parsed, parseJson(row.value, kRowLimits));
+  T value;
+  WITAN_DO(readJson(parsed, value, row.key));
+  return value;
+}
+// Asked before anything is kept that somebody else or a person has made: what cannot be read back is not written.
+template <class T>
+Status mayKeep(const T& value) {
+  const auto read = fromRow<T>({"it", toJson(value)});
+  return read.ok() ? okStatus() : invalid("it cannot be kept: " + read.error().message);
+}
 
 inline Letter answerTo(const Letter& letter, json::object body) {
   return {letter.to, letter.from, letter.id, "answer", std::move(body)};
@@ -88,8 +113,18 @@ std::optional<std::int64_t> numberOf(const json::object& body, std::string_view 
 
 // ---- limits that each desk keeps to, whatever its partner does
 
+inline constexpr std::size_t kMostReasonBytes = 200;               // of what a partner says to people
+inline constexpr std::size_t kCallsOfAView = 128;                  // that one question names
+inline constexpr std::int64_t kMostMoney = 1'000'000'000'000'000;  // of a contract and of a call
+
+// The one place that says how large a partner's letter may be. Of an answer, texts are cut to what people read of
+// them; why a letter is refused, or nothing.
+std::string trim(Letter& letter);
+// To a letter that is refused.
+Letter refusalOf(const Letter& letter, const std::string& why);
+
 inline constexpr std::size_t kMostCallBytes = 100;         // so that CONTRACT/CALL/STEP/N is an id
-inline constexpr std::size_t kMostInputBytes = 256 << 10;  // of the disclosures of an order
+inline constexpr std::size_t kMostInputBytes = 256 << 10;  // of the disclosures of an order, each of kTextMax
 inline constexpr std::int64_t kMostSeconds = 315'360'000;  // ten years: for deliveries and disputes
 inline constexpr std::int64_t kLeastWindowSeconds = 10;    // in which a buyer can find out what was delivered
 
@@ -97,12 +132,16 @@ inline constexpr std::int64_t kLeastWindowSeconds = 10;    // in which a buyer c
 std::string callNameFlaw(std::string_view call);
 // Why nobody should sign or hold money for such times; empty: they will do.
 std::string timesFlaw(Natural deliverWithinSeconds, Natural disputeWindowSeconds);
+// Why nobody should sign such a contract or hold money for it at `now`; empty: it will do.
+std::string termsFlaw(const Contract& contract, Moment now);
 // Why these are no disclosures of an order; empty: they are.
 std::string disclosuresFlaw(const std::vector<std::string>& disclosures);
 // The members that are disclosed. Requires: no flaw.
 json::object membersOf(const std::vector<std::string>& disclosures);
 
 std::string externalId(std::string_view contract, std::string_view call);
+// CONTRACT/CALL of the id of a letter about a call: CONTRACT/CALL/STEP.
+std::string externalIdOf(std::string_view letterId);
 // After `attempt` refusals, each of which stands under its own id.
 std::string stepId(std::string_view externalId, std::string_view step, std::uint64_t attempt);
 
@@ -142,3 +181,8 @@ class Allowance {
 };
 
 }  // namespace witan::market
+
+template <>
+struct witan::JsonCodec<witan::market::LongText> : witan::JsonCodec<std::string> {
+  static witan::Status read(const witan::json::value& v, witan::market::LongText& out, std::string_view where);
+};

@@ -42,25 +42,23 @@ Result<Out> SellerDesk::publish(const Offer& offer) {
 }
 
 Status SellerDesk::restore(const Row& row) {
-  const json::value value = valueOf(row.value);
   if (row.key.starts_with(kOffered) || row.key.starts_with(kQuoted)) {
-    WITAN_TRY(offer, openEnvelope<Offer>(value));
+    WITAN_TRY(offer, openEnvelope<Offer>(valueOf(row.value)));
     const std::string digest = offer.digest;
     (row.key.starts_with(kOffered) ? offers_ : quoted_)[digest] = std::move(offer);
   } else if (row.key.starts_with(kAgreed)) {
-    SellerContract kept;
-    WITAN_DO(readJson(value, kept, row.key));
+    WITAN_TRY(kept, fromRow<SellerContract>(row));
     WITAN_TRY(opened, openEnvelope<Contract>(valueOf(kept.envelope)));
     const std::string digest = opened.digest;
     digests_[{opened.document.buyer.org, opened.document.id}] = digest;
     contracts_[digest] = {std::move(opened), std::move(kept)};
   } else {
-    SellerCall kept;
-    WITAN_DO(readJson(value, kept, row.key));
+    WITAN_TRY(kept, fromRow<SellerCall>(row));
     WITAN_TRY(order, openEnvelope<Order>(valueOf(kept.order)));
     if (!contracts_.contains(kept.contract)) return notFound(concat(row.key, " is of no contract"));
     const std::string id = externalId(kept.contract, kept.call);
     Live& live = calls_[id] = {std::move(kept), std::move(order), {}, {}};
+    if (live.call.step == SellerStep::run) running_.insert(id);  // it may have begun
     learn(live.call);
   }
   return okStatus();
@@ -78,12 +76,15 @@ void SellerDesk::learn(const SellerCall& call) {
   std::set<Word> locales(need.locales.begin(), need.locales.end());
   locales.insert(p.locales.begin(), p.locales.end());
   need.locales.assign(locales.begin(), locales.end());
+  std::set<Model> models(need.models.begin(), need.models.end());
+  models.insert(p.models.begin(), p.models.end());
+  need.models.assign(models.begin(), models.end());
 }
 
-// A run that takes more than its order allows makes evidence that fails EB11 or EB12: work for nothing. What is asked
-// for as it was offered is the seller's own risk.
+// A run that takes more than its order allows makes evidence that fails EB09, EB11 or EB12: work for nothing. What is
+// asked for as it was offered is the seller's own risk.
 std::string SellerDesk::belowNeed(const Capability& capability, const Budget& budget, const Words& locales,
-                                  const Offer& offer) const {
+                                  const Offer& offer, const std::vector<Model>& models) const {
   if (budget.steps < 1 || budget.tokens < 1 || budget.seconds < 1) return "no run takes nothing";
   if (locales.empty()) return "no locale is left for a run";
   const auto known = needs_.find(capability.digest);
@@ -96,6 +97,9 @@ std::string SellerDesk::belowNeed(const Capability& capability, const Budget& bu
   for (const Word& each : known->second.locales)
     if (std::ranges::count(offer.locales, each) > 0 && std::ranges::count(locales, each) == 0)
       return concat("a run takes place in ", each, " too");
+  for (const Model& each : known->second.models)
+    if (isWithin({each}, offer.models) && !isWithin({each}, models))
+      return concat("a run asks the model ", clip(each.name), " too");
   return "";
 }
 
@@ -138,31 +142,35 @@ Result<Out> SellerDesk::claim(const std::string& contract, const std::string& ca
   return out;
 }
 
-Out SellerDesk::onLetter(const Letter& letter, Moment now) {
+Out SellerDesk::onLetter(Letter letter, Moment now) {
   Out out;
+  const std::string why = trim(letter);
   if (letter.kind == "answer") {
     onAnswer(letter, now, out);
     return out;
   }
-  if (!allowance_.admits(letter.from, now, out)) {
+  if (!allowance_.admits(letter.from, now, out))
     out.letters.push_back(answerTo(letter, {{"busy", true}}));
-    return out;
-  }
-  if (letter.kind == "quote")
+  else if (!why.empty())
+    out.letters.push_back(refusalOf(letter, why));
+  else if (letter.kind == "quote")
     out.letters.push_back(answerTo(letter, onQuote(letter, now)));
   else if (letter.kind == "propose")
     out.letters.push_back(answerTo(letter, onPropose(letter, now, out)));
   else if (letter.kind == "order")
     out.letters.push_back(answerTo(letter, onOrder(letter, now, out)));
-  else if (letter.kind == "cancel") {
-    const auto at = calls_.find(externalId(textOf(letter.body, "contract"), textOf(letter.body, "call")));
-    const bool open = at != calls_.end() &&
-                      contracts_.at(at->second.call.contract).opened.document.buyer.org == letter.from &&
-                      at->second.call.step == SellerStep::check;  // what has begun is paid for
-    if (open) enter(at->second, SellerStep::decline, now, out);
-    out.letters.push_back(answerTo(letter, {{"cancelled", open}}));
-  }
+  else if (letter.kind == "cancel")
+    onCancel(letter, now, out);
   return out;
+}
+
+// What has begun is paid for.
+void SellerDesk::onCancel(const Letter& letter, Moment now, Out& out) {
+  const auto at = calls_.find(externalId(textOf(letter.body, "contract"), textOf(letter.body, "call")));
+  const bool open = at != calls_.end() && contractOf(at->second).buyer.org == letter.from &&
+                    at->second.call.step == SellerStep::check;
+  if (open) enter(at->second, SellerStep::decline, now, out);
+  out.letters.push_back(answerTo(letter, {{"cancelled", open}}));
 }
 
 // ---- offers
@@ -195,7 +203,7 @@ json::object SellerDesk::onQuote(const Letter& letter, Moment now) const {
     if (quote.budget.tokens > most.tokens) return no(concat("a call has at most ", most.tokens, " tokens"));
     if (quote.budget.seconds > most.seconds) return no(concat("a call has at most ", most.seconds, " seconds"));
   }
-  if (std::string flaw = belowNeed(quote.capability, quote.budget, quote.locales, *best); !flaw.empty())
+  if (std::string flaw = belowNeed(quote.capability, quote.budget, quote.locales, *best, quote.models); !flaw.empty())
     return no(std::move(flaw));
   quote.validUntil = {std::min(best->validUntil.seconds, now.seconds + kQuoteSeconds)};
   quote.id = Word(concat("quote-", toHex(sha256(toJson(quote))).substr(0, 16)));
@@ -219,12 +227,12 @@ std::string SellerDesk::whyNot(const Opened<Contract>& contract, const Opened<Of
   for (const Moment at : {c.signedAt, now})
     if (grants == nullptr || !isGranted(*grants, setup_.roots, c.buyer.org, c.buyer.key, GrantUse::contract, at))
       return "no grant of the buyer's root is for its key";
-  if (const std::string flaw = timesFlaw(c.deliverWithinSeconds, c.disputeWindowSeconds); !flaw.empty()) return flaw;
+  if (std::string flaw = termsFlaw(c, now); !flaw.empty()) return flaw;
   if (c.signedAt.seconds > now.seconds + kClockSkewSeconds || now >= offer->document.validUntil ||
       c.signedAt < offer->document.validFrom || c.signedAt >= offer->document.validUntil)
     return "the offer is not valid now";
-  if (c.notBefore >= c.expiry || c.perCall < 1 || c.total < 1 || c.calls < 1) return "it permits no call";
-  return widerThanOffer(c, offer->document, c.offer);
+  if (std::string wider = widerThanOffer(c, offer->document, c.offer); !wider.empty()) return wider;
+  return belowNeed(c.capability, c.budget, c.locales, offer->document, c.models);
 }
 
 json::object SellerDesk::onPropose(const Letter& letter, Moment now, Out& out) {
@@ -247,20 +255,30 @@ json::object SellerDesk::onPropose(const Letter& letter, Moment now, Out& out) {
   const Opened<Offer>* offer = quoted ? &*quote : offerOf(contract->document.offer);
   if (const std::string why = whyNot(*contract, offer, letter, now); !why.empty()) return {{"declined", why}};
   if (!mayPropose(letter.from)) return {{"declined", "there are too many contracts without a call"}};
-  if (quoted) out.rows.push_back({kQuoted + quote->digest, toJson(quote->text.envelope)});
-  SellerContract kept{countersigned(contract->text, setup_.key), grantOf(letter.body.at("grants"), *contract), {}};
-  out.rows.push_back({kAgreed + contract->digest, toJson(kept)});
-  for (const Row& row : out.rows) (void)restore(row);  // they were just made
-  out.firm = true;                                     // one text an id, whatever is lost
+  const PublicKey buyer = keyOf(contract->document.buyer.key);
+  SellerContract kept{countersigned(signedOnlyBy(contract->text, {&buyer, 1}), setup_.key),
+                      grantOf(letter.body.at("grants"), *contract),
+                      {}};
+  std::vector<Row> rows;
+  if (quoted) {
+    const PublicKey ours = setup_.key.publicKey();
+    rows.push_back({kQuoted + quote->digest, toJson(signedOnlyBy(quote->text, {&ours, 1}).envelope)});
+  }
+  rows.push_back({kAgreed + contract->digest, toJson(kept)});
+  for (const Row& row : rows)
+    if (const Status read = restore(row); !read.ok()) return {{"declined", read.error().message}};
+  out.rows = std::move(rows);
+  out.firm = true;  // one text an id, whatever is lost
   return {{"contract", valueOf(kept.envelope)}};
 }
 
 // The one grant that counts: the others are of no use to who verifies, and their number is not ours.
 json::array SellerDesk::grantOf(const json::value& grants, const Opened<Contract>& contract) const {
   const Contract& c = contract.document;
+  const PublicKey root = setup_.roots.at(c.buyer.org);
   for (const json::value& each : grants.as_array())
     if (isGranted(json::array{each}, setup_.roots, c.buyer.org, c.buyer.key, GrantUse::contract, c.signedAt))
-      return {each};
+      return {valueOf(toJson(signedOnlyBy(openEnvelope<Grant>(each)->text, {&root, 1}).envelope))};
   return {};
 }
 
@@ -337,11 +355,14 @@ json::object SellerDesk::onOrder(const Letter& letter, Moment now, Out& out) {
   const Contract& c = contract->second.opened.document;
   if (std::string why = outOfTime(order->document, c, now); !why.empty()) return {{"declined", why}};
   const Order& o = order->document;
-  if (std::string why = belowNeed(c.capability, o.budget, o.locales, offerOf(c.offer)->document); !why.empty())
+  if (std::string why = belowNeed(c.capability, o.budget, o.locales, offerOf(c.offer)->document, c.models);
+      !why.empty())
     return {{"declined", why}};
   if (!hasPlaceFor(letter.from)) return {{"busy", true}};
-  SellerCall call{order->document.contract, order->document.call, toJson(order->text.envelope),
+  const PublicKey buyer = keyOf(c.buyer.key);
+  SellerCall call{o.contract, o.call, toJson(signedOnlyBy(order->text, {&buyer, 1}).envelope),
                   textsOf(letter.body, "disclosures")};
+  if (const Status kept = mayKeep(call); !kept.ok()) return {{"declined", kept.error().message}};
   Live& live = calls_[id] = {std::move(call), std::move(*order), {}, {}};
   enter(live, SellerStep::check, now, out);
   return {{"busy", true}};  // until the holder has said that the money is held
@@ -355,6 +376,16 @@ void SellerDesk::checked(Live& live, const json::object& body, Moment now, Out& 
   // Seconds, by the holder's own clock: ours may differ.
   const std::int64_t needed = std::int64_t(contractOf(live).deliverWithinSeconds) / 2;
   const bool inTime = numberOf(body, "left").value_or(0) >= needed;
+  // By more than evidence may differ: the holder would refuse what is delivered (EB13).
+  const std::int64_t at = numberOf(body, "at").value_or(now.seconds);
+  const bool clocks = at <= now.seconds + kClockSkewSeconds && now.seconds <= at + kClockSkewSeconds;
+  if (held && !clocks) {
+    const std::string& holder = contractOf(live).escrow;
+    if (allowance_.tells("clock " + holder, now))
+      out.incidents.push_back(
+          {"clock", holder, "its clock and ours differ by more than 300 s: calls are declined", {}});
+    return enter(live, SellerStep::decline, now, out);
+  }
   if ((held && (inTime || mutated("runLate"))) || mutated("runUnpaid")) return enter(live, SellerStep::run, now, out);
   if (held) return enter(live, SellerStep::decline, now, out);
   // No money, no memory of it: it is looked at anew if it comes again.
@@ -391,9 +422,20 @@ Out SellerDesk::runEnded(const std::string& id, const RunResult& result, Moment 
   const auto at = calls_.find(id);
   if (at == calls_.end() || at->second.call.step != SellerStep::run) return out;
   Live& live = at->second;
+  if (result.models.empty()) {  // there is no evidence of it (EB09)
+    enter(live, SellerStep::decline, now, out);
+    return out;
+  }
   live.call.statement = sealedDocument(statementOf(live, result), {&setup_.evidenceKey, 1});
   live.call.transcript = result.transcript;
   live.call.output = result.output;
+  if (const Status kept = mayKeep(live.call); !kept.ok()) {
+    live.call.statement.clear();
+    live.call.transcript = live.call.output = nullptr;
+    out.incidents.push_back({"evidence", setup_.org, concat("call ", live.call.call, ": ", kept.error().message), {}});
+    enter(live, SellerStep::decline, now, out);
+    return out;
+  }
   learn(live.call);
   enter(live, SellerStep::record, now, out);
   return out;
@@ -423,13 +465,13 @@ Out SellerDesk::recorded(const std::string& id, const json::value& receipt, Mome
   const auto at = calls_.find(id);
   if (at == calls_.end() || at->second.call.step != SellerStep::record) return out;
   Live& live = at->second;
-  const json::object bundle = bundleOf(live, receipt);
-  if (const Verification verified = verifyBundle(bundle, setup_.roots); !verified.ok()) {
-    out.incidents.push_back({"evidence", setup_.org, verified.id + ": " + verified.message, {canonicalJson(bundle)}});
+  const std::string bundle = canonicalJson(bundleOf(live, receipt));
+  if (const Verification verified = verifyBundleText(bundle, setup_.roots); !verified.ok()) {
+    out.incidents.push_back({"evidence", setup_.org, verified.id + ": " + verified.message, {bundle}});
     enter(live, SellerStep::decline, now, out);
     return out;
   }
-  live.call.bundle = canonicalJson(bundle);
+  live.call.bundle = bundle;
   enter(live, SellerStep::deliver, now, out);
   return out;
 }
@@ -439,6 +481,7 @@ Out SellerDesk::recorded(const std::string& id, const json::value& receipt, Mome
 void SellerDesk::enter(Live& live, SellerStep step, Moment now, Out& out) {
   live.call.step = step;
   live.retry.reset();
+  if (step != SellerStep::run) running_.erase(externalId(live.call.contract, live.call.call));
   if (step != SellerStep::check) out.rows.push_back(rowOf(live.call));
   send(live, now, out);
 }
@@ -481,8 +524,9 @@ void SellerDesk::send(Live& live, Moment now, Out& out) {
   const SellerCall& c = live.call;
   show(live, now, out);
   if (c.step == SellerStep::ended || c.step == SellerStep::window || !live.retry.due(now)) return;
-  live.retry.tried(now);
   const std::string id = externalId(c.contract, c.call);
+  if (c.step == SellerStep::run && !mayRun(id)) return;
+  live.retry.tried(now);
   const Order& order = live.order.document;
   if (c.step == SellerStep::run)
     out.runs.push_back({id, contractOf(live).capability, c.disclosures,
@@ -493,6 +537,19 @@ void SellerDesk::send(Live& live, Moment now, Out& out) {
         {id, "evidence:" + toHex(sha256(openStatement(valueOf(c.statement))->text.body)), c.statement});
   else
     out.letters.push_back(letterOf(live));
+}
+
+// Of each buyer a few, so that none of them waits for another's.
+bool SellerDesk::mayRun(const std::string& id) {
+  if (running_.contains(id)) return true;
+  const std::string& buyer = contractOf(calls_.at(id)).buyer.org;
+  const auto ofBuyer = [&](const std::string& other) {
+    const auto at = calls_.find(other);
+    return at != calls_.end() && contractOf(at->second).buyer.org == buyer;
+  };
+  if (std::size_t(std::ranges::count_if(running_, ofBuyer)) >= kRunsAtOnce) return false;
+  running_.insert(id);
+  return true;
 }
 
 // Once the delivery is on record the bundle goes to the buyer until it says that it has it.
@@ -511,7 +568,11 @@ void SellerDesk::show(Live& live, Moment now, Out& out) {
 Out SellerDesk::tick(Moment now) {
   Out out;
   for (auto& [id, live] : calls_) {
-    if (live.call.step == SellerStep::window && now >= *live.call.claimAt) enter(live, SellerStep::claim, now, out);
+    const bool waits = live.call.step == SellerStep::run && !running_.contains(id);
+    if (live.call.step == SellerStep::window && now >= *live.call.claimAt)
+      enter(live, SellerStep::claim, now, out);
+    else if (waits && !outOfTime(live.order.document, contractOf(live), now).empty())
+      enter(live, SellerStep::decline, now, out);
     send(live, now, out);
   }
   std::erase_if(calls_, [&](const auto& each) {
@@ -522,23 +583,22 @@ Out SellerDesk::tick(Moment now) {
 }
 
 void SellerDesk::onAnswer(const Letter& letter, Moment now, Out& out) {
-  for (auto& [id, live] : calls_) {
-    if (!letter.id.starts_with(id)) continue;
-    const Contract& c = contracts_.at(live.call.contract).opened.document;
-    if (letter.id == stepId(id, "evidence", 0) && letter.from == c.buyer.org) {
-      if (live.call.received || !letter.body.contains("received")) return;
-      live.call.received = true;
-      out.rows.push_back(rowOf(live.call));
-      return;
-    }
-    if (live.call.step == SellerStep::run || live.call.step == SellerStep::record ||
-        live.call.step == SellerStep::window || live.call.step == SellerStep::ended)
-      continue;
-    const Letter asked = letterOf(live);
-    if (asked.id != letter.id || asked.to != letter.from || letter.body.contains("busy")) continue;
-    return live.call.step == SellerStep::check ? checked(live, letter.body, now, out)
-                                               : actAnswered(live, letter.body, now, out);
+  const std::string id = externalIdOf(letter.id);
+  const auto at = calls_.find(id);
+  if (at == calls_.end()) return;
+  Live& live = at->second;
+  if (letter.id == stepId(id, "evidence", 0) && letter.from == contractOf(live).buyer.org) {
+    if (live.call.received || !letter.body.contains("received")) return;
+    live.call.received = true;
+    out.rows.push_back(rowOf(live.call));
+    return;
   }
+  if (live.call.step == SellerStep::run || live.call.step == SellerStep::record ||
+      live.call.step == SellerStep::window || live.call.step == SellerStep::ended)
+    return;
+  const Letter asked = letterOf(live);
+  if (asked.id != letter.id || asked.to != letter.from || letter.body.contains("busy")) return;
+  live.call.step == SellerStep::check ? checked(live, letter.body, now, out) : actAnswered(live, letter.body, now, out);
 }
 
 void SellerDesk::actAnswered(Live& live, const json::object& body, Moment now, Out& out) {

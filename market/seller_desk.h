@@ -24,7 +24,7 @@ struct SellerCall {
   std::uint64_t attempt = 0;
   std::string end;        // "paid", "declined", "unpaid"
   std::string statement;  // envelope, once the run has ended
-  std::string bundle;     // text, once the statement is recorded
+  LongText bundle;        // once the statement is recorded
   json::value transcript, output;
   bool received = false;          // by the buyer
   std::optional<Moment> claimAt;  // once the holder has recorded the delivery
@@ -53,6 +53,7 @@ struct RunResult {
 inline constexpr std::size_t kMostOffers = 256;
 inline constexpr std::size_t kUnusedContracts = 256;  // of one buyer, without a call
 inline constexpr std::size_t kUncheckedOrders = 64;   // of one buyer, until the holder has answered
+inline constexpr std::size_t kRunsAtOnce = 4;         // of one buyer: an order's seconds pass while its run waits
 inline constexpr const char* kOffered = "offer/";     // rows of offers
 inline constexpr const char* kQuoted = "quoted/";     // and of those that were quoted and taken
 inline constexpr std::int64_t kQuoteSeconds = 3'600;  // for which a quote is valid
@@ -74,7 +75,7 @@ class SellerDesk {
 
   // Errors: it is no row of this desk.
   Status restore(const Row& row);
-  Out onLetter(const Letter& letter, Moment now);
+  Out onLetter(Letter letter, Moment now);
   // The run of `externalId` has ended. Twice is once.
   Out runEnded(const std::string& externalId, const RunResult& result, Moment now);
   // The statement stands in the ledger.
@@ -111,10 +112,13 @@ class SellerDesk {
   struct Need {
     Budget budget;
     Words locales;
+    std::vector<Model> models;
   };
   void learn(const SellerCall& call);
-  std::string belowNeed(const Capability& capability, const Budget& budget, const Words& locales,
-                        const Offer& offer) const;
+  void onCancel(const Letter& letter, Moment now, Out& out);
+  bool mayRun(const std::string& id);
+  std::string belowNeed(const Capability& capability, const Budget& budget, const Words& locales, const Offer& offer,
+                        const std::vector<Model>& models) const;
   json::object onPropose(const Letter& letter, Moment now, Out& out);
   json::object onQuote(const Letter& letter, Moment now) const;
   const Opened<Offer>* offerOf(const std::string& digest) const;
@@ -145,6 +149,7 @@ class SellerDesk {
   std::map<std::pair<std::string, std::string>, std::string> digests_;  // by buyer and contract id
   std::map<std::string, Live> calls_;                                   // by external id
   std::map<std::string, Need> needs_;                                   // by digest of a capability
+  std::set<std::string> running_;                                       // by external id: runs that this process began
   Allowance allowance_;
 };
 

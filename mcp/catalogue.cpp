@@ -175,10 +175,20 @@ Status checkParticipant(const std::map<std::string, std::set<std::string>>& role
 
 }  // namespace
 
-std::string Authority::words() const { return domain + "." + role + (counselor.empty() ? "" : "/" + counselor); }
+std::string Authority::words() const {
+  return domain + "." + role + (key.empty() ? "" : ":" + key) + (counselor.empty() ? "" : "/" + counselor);
+}
 
 Status narrow(Authority& authority, std::string_view words) {
-  const std::size_t dot = words.find('.'), slash = std::min(words.find('/'), words.size());
+  const std::size_t dot = words.find('.'), colon = words.find(':');
+  if (colon != std::string_view::npos) {
+    authority.key = words.substr(colon + 1);
+    if (authority.key.empty()) return invalid(inQuotes(words) + " has an empty key");
+    words = words.substr(0, colon);
+  }
+  const std::size_t slash = std::min(words.find('/'), words.size());
+  if (!authority.key.empty() && slash < words.size())
+    return invalid(inQuotes(words) + ": a participant with a key has no counselor");
   if (dot == 0 || dot == std::string_view::npos || dot + 1 >= slash || slash + 1 == words.size())
     return invalid(inQuotes(words) + " is not DOMAIN.ROLE", "witan domain list names the roles");
   authority.domain = words.substr(0, dot);
@@ -205,7 +215,11 @@ Result<Catalogue> Catalogue::make(const json::value& openApi, const std::vector<
     Tool slice =
         narrowed(*made.find("slice"), {{"domain", authority.domain}, {"role", authority.role}}, {"entity"}, {});
     Tool why = narrowed(*made.find("why"), {{"domain", authority.domain}}, {"entity", "limit"}, authority.role);
-    made.tools_ = {std::move(slice), std::move(why)};
+    made.tools_ = {std::move(slice)};
+    if (authority.key.empty())
+      made.tools_.push_back(std::move(why));  // it would tell of proposals about other rows
+    else
+      made.tools_[0].fixed["key"] = authority.key;
   }
   const auto own = [&](const json::value& object, const char* member, const std::string& wanted) {
     return !authority.participant() || textOf(object, member) == wanted;
@@ -213,7 +227,10 @@ Result<Catalogue> Catalogue::make(const json::value& openApi, const std::vector<
   for (const json::value& domain : domains)
     for (const json::value& process : rowsIn(domain, "processes"))
       if (proposes && own(domain, "name", authority.domain) && own(process, "role", authority.role))
-        if (auto tool = actionTool(textOf(domain, "name"), process)) made.tools_.push_back(std::move(*tool));
+        if (auto tool = actionTool(textOf(domain, "name"), process)) {
+          if (!authority.key.empty()) tool->fixed["key"] = authority.key;
+          made.tools_.push_back(std::move(*tool));
+        }
   std::sort(made.tools_.begin(), made.tools_.end(), [](const Tool& a, const Tool& b) { return a.name < b.name; });
   return made;
 }
@@ -251,6 +268,7 @@ std::optional<ApiRequest> Catalogue::resource(std::string_view uri, const Tool*&
     if (slice) arguments["role"] = asked->role;
   }
   tool = find(slice ? "slice" : "why");
+  if (tool == nullptr) return std::nullopt;
   auto request = requestOf(*tool, arguments);
   return request.ok() ? std::optional(std::move(*request)) : std::nullopt;
 }

@@ -28,11 +28,13 @@ struct ApiRequest {
 struct Authority {
   std::string token;         // observer, operator, counselor or admin, as control.tokens names it
   std::string domain, role;  // both or neither
+  std::string key;           // of a participant: it sees and does what concerns the rows of this key only
   std::string counselor;     // of a participant: the person at the client, who decides what it proposes and escalates
   bool participant() const { return !role.empty(); }
   std::string words() const;  // of a participant, as narrow() takes them
 };
-// Errors: invalidInput; `words` is neither DOMAIN.ROLE nor DOMAIN.ROLE/COUNSELOR.
+// Errors: invalidInput; `words` is neither DOMAIN.ROLE nor DOMAIN.ROLE:KEY nor DOMAIN.ROLE/COUNSELOR. A counselor sees
+// all of an entity, so that one with a key has none.
 Status narrow(Authority& authority, std::string_view words);
 
 struct Tool {

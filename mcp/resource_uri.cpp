@@ -55,9 +55,11 @@ json::array resourceTemplates(const Authority& authority) {
   const bool one = authority.participant();
   const std::string domain = one ? authority.domain : "{domain}", role = one ? authority.role : "{role}";
   const std::string entity = std::string(kScheme) + domain + "/{entity}/";
-  return {row(entity + "ledger", "ledger",
-              one ? "What became of this role's proposals" : "The newest entries of an entity"),
-          row(entity + "slice/" + role, "slice", "The fields of an entity that a role sees")};
+  json::array rows{row(entity + "slice/" + role, "slice", "The fields of an entity that a role sees")};
+  if (authority.key.empty())
+    rows.insert(rows.begin(), row(entity + "ledger", "ledger",
+                                  one ? "What became of this role's proposals" : "The newest entries of an entity"));
+  return rows;
 }
 
 }  // namespace witan::mcp

@@ -45,6 +45,7 @@ struct Answer {                 # type 33, to the proposer
   asked @10 :UInt64;            # fingerprint of the request that it answers
   entry @11 :Data;              # the bytes of entry `seq`
   proof @12 :Data;              # that the owner signed that the log holds it
+  run @13 :UInt64;              # of the owner: what it says in one of them does not change
 }
 
 struct Claim {                  # who owns a partition, since when (replica/core/owner_proofs.h)
@@ -74,7 +75,8 @@ struct BatchSeal {
   root @7 :Data;
   path @8 :Data;                # hashes from the leaf to the root
   signature @9 :Data;           # over size and root, by the owner's device
-  format @10 :UInt16;           # of the epoch: 2, if its entries bear proofs; else 0
+  format @10 :UInt16;           # of the epoch: what bears proofs (kernel/epoch.h)
+  run @11 :UInt64;              # of the owner, when it signed
 }
 
 struct EpochMark {

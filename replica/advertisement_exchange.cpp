@@ -417,6 +417,7 @@ void AdvertisementExchange::truncate(const std::string& from, PartitionHost& hos
     return;
   }
   state_.counters.surplusEntries += suffix->entries;
+  state_.beginRun();
   const bool mine = host.epoch().owner == state_.ownerName;
   if (suffix->entries > 0 && !mutated("dropSurplusSilently")) {
     std::string what = host.id() + ": " + std::to_string(suffix->entries) + " entries of epoch " +

@@ -15,6 +15,7 @@
 #include "agents/host/device_gate.h"
 #include "base/time.h"
 #include "domains/agents.h"
+#include "kernel/graph/environment.h"
 #include "replica/ledger_watch.h"
 
 namespace witan::node {
@@ -34,6 +35,8 @@ struct AgentSetup {
   std::function<std::optional<agents::episode::Observation>(const Replica&, const agents::ToolCall&, Now)> look;
   // The partition that such a look is at; none: no look at one. It waits until what the copy shows is the log's.
   std::function<std::optional<std::string>(const Replica&, const agents::ToolCall&)> partitionOf;
+  // What this device checks a graph against before its ledger takes the deployment. None: the document alone.
+  std::function<graph::Environment()> graphEnvironment;
 };
 
 class AgentRuntime {

@@ -123,6 +123,7 @@ EntryEvidence EntryReplicator::evidenceOf(const PartitionHost& host, const Entri
                          offence.seq,
                          toBase64(asView(entries.seal)),
                          toBase64(asView(entries.value))};
+  if (!offence.entity.empty()) evidence.entity = offence.entity;
   std::size_t bytes = evidence.batch.size() + kMaxHeadBytes;
   if (offence.kind == "unlawful") {
     const auto format = host.rows().get("format");
@@ -235,7 +236,7 @@ void EntryReplicator::prove(Leaving& leaving, const PartitionHost& host, const E
   if (epoch.owner == state_.ownerName) {
     leaving.seal.emplace(
         BatchSeal{epoch.number, epoch.owner, entries.batch + 1, *chain, sha256(asView(entries.value))});
-    leaving.seal->format = formatOf(host, epoch);
+    leaving.seal->format = formatOf(host, epoch), leaving.seal->run = state_.run;
     return;
   }
   BatchSeal kept;

@@ -13,70 +13,27 @@ namespace witan::node {
 
 using domains::graph::Step;
 using replication::DatabaseName;
-using replication::Kind;
 
 namespace {
 
 constexpr std::size_t kStartsARound = 500;  // of one graph: the device does other things, too
-constexpr const char* kBodyMissing = "the body of a message has not come yet";
+constexpr std::size_t kMostLackingTold = 100;
 constexpr JsonLimits kBodyLimits{.bytes = replication::kMaxRecordBytes, .depth = 64};
 
+std::string lackingWords(const graph::Runtime::Lacking& one) {
+  return concat("the body ", one.digest, " of message ", one.message, " of run ", one.run, " at ", one.node,
+                " is lost here");
+}
+
+template <class Step>
+std::optional<Step> proposedStep(const Request& request) {
+  if (request.actionType != Step::name) return std::nullopt;
+  const std::string_view words(reinterpret_cast<const char*>(request.action.data()), request.action.size());
+  Step step;
+  return readMessage(words, step, "action").ok() ? std::optional(std::move(step)) : std::nullopt;
+}
+
 }  // namespace
-
-// --- bodies
-
-replication::Space* GraphBodies::records() {
-  auto space = replica_.database(DatabaseName::agents).space(scope_);
-  return space.ok() ? *space : nullptr;
-}
-
-Status GraphBodies::keep(const std::vector<graph::Body>& bodies) {
-  WITAN_TRY(space, replica_.database(DatabaseName::agents).space(scope_));
-  std::vector<replication::Write> writes;
-  std::set<std::string> fresh;
-  std::size_t bytes = 0;
-  const auto commit = [&]() -> Status {
-    if (writes.empty()) return okStatus();
-    WITAN_DO(replica_.commit(DatabaseName::agents, scope_, writes));
-    writes.clear(), bytes = 0;
-    return okStatus();
-  };
-  for (const graph::Body& body : bodies) {
-    std::string content = canonicalJson(*body);
-    const std::string digest = graph::identityOf(content);
-    if (!fresh.insert(digest).second || space->table().find(Kind::graphMessage, digest) != nullptr) continue;
-    if (bytes + content.size() > replication::kMaxCommitBytes / 2 || writes.size() == 256) WITAN_DO(commit());
-    bytes += content.size();
-    WITAN_TRY(write, replication::recordWrite(digest, replication::GraphMessageBody{std::move(content)}));
-    writes.push_back(std::move(write));
-  }
-  return commit();
-}
-
-graph::Body GraphBodies::find(const std::string& digest) {
-  replication::Space* space = records();
-  if (space == nullptr) return nullptr;
-  const auto versions = space->versions(Kind::graphMessage, digest);
-  if (!versions.ok()) return nullptr;
-  for (const replication::Version& version : *versions) {
-    if (version.tombstone) continue;
-    const auto body = replication::decodeRecord<replication::GraphMessageBody>(version.body);
-    if (!body.ok() || graph::identityOf(body->content) != digest) continue;  // a stranger's
-    if (auto value = parseJson(body->content, kBodyLimits); value.ok())
-      return std::make_shared<const json::value>(*std::move(value));
-  }
-  return nullptr;
-}
-
-bool GraphBodies::has(const std::string& digest) {
-  replication::Space* space = records();
-  return space != nullptr && space->table().find(Kind::graphMessage, digest) != nullptr;
-}
-
-std::shared_ptr<const graph::Document> GraphBodies::document(const std::string& digest) {
-  const graph::Body body = find(digest);
-  return body == nullptr ? nullptr : graph::readDocument(*body).document;
-}
 
 // --- the ledger
 
@@ -148,15 +105,7 @@ Status GraphRuntime::round(Now now, Effects& out) {
     WITAN_DO(follow(*host, shard, now));
     for (auto& [graph, hosted] : shard.graphs)
       if (hosted.live) WITAN_DO(work(*host, hosted, now));
-    for (auto& [graph, hosted] : shard.graphs)
-      if (!hosted.misfit.empty() && !std::exchange(hosted.misfitTold, true))
-        out.notices.push_back({"graph", id, graph + ": " + hosted.misfit});
-    for (auto& [graph, hosted] : shard.graphs)
-      if (hosted.live && !hosted.why.empty()) {
-        hosted.live = false;
-        stopped_.emplace(graph, hosted.why);
-        out.notices.push_back({"graph", id, graph + ": " + hosted.why});
-      }
+    for (auto& [graph, hosted] : shard.graphs) tell(id, hosted, out);
   }
   domainAnswers_.clear();
   outcomes_.clear();
@@ -164,6 +113,24 @@ Status GraphRuntime::round(Now now, Effects& out) {
   return std::exchange(unflushed_, false) && !mutated("graphForgetBody")
              ? replica_.data().database(DatabaseName::agents).flush()
              : okStatus();
+}
+
+void GraphRuntime::tell(const std::string& partition, Hosted& hosted, Effects& out) {
+  const auto say = [&](const std::string& what, const char* kind = "graph") {
+    out.notices.push_back({kind, partition, hosted.id + ": " + what});
+  };
+  if (!hosted.misfit.empty() && !std::exchange(hosted.misfitTold, true)) say(hosted.misfit);
+  if (!std::exchange(hosted.lackingTold, true)) {
+    say(waitsFor(hosted.id), "graphBody");
+    std::size_t told = 0;
+    for (const auto& [message, one] : hosted.lacking)
+      if (++told <= kMostLackingTold)
+        replica_.data().note({"graphBody", "", concat(hosted.id, ": ", lackingWords(one))});
+  }
+  if (!hosted.live || hosted.why.empty()) return;
+  hosted.live = false;
+  stopped_.emplace(hosted.id, hosted.why);
+  say(hosted.why);
 }
 
 Status GraphRuntime::follow(PartitionHost& host, Shard& shard, Now now) {
@@ -180,26 +147,63 @@ Status GraphRuntime::follow(PartitionHost& host, Shard& shard, Now now) {
   // Before this device's own epoch is durable, steps of the last owner may come.
   if (host.durableBatches() <= host.ledger().epochStarts().back()) return okStatus();
   for (auto& [graph, hosted] : shard.graphs) {
-    if (!hosted.live && hasCome(hosted)) WITAN_DO(foldAgain(host, shard, hosted, now));
-    if (!hosted.live && hosted.why.empty()) WITAN_DO(resume(host, hosted, now));
-    if (hosted.live && hosted.awaited && hasCome(hosted)) {
-      hosted.missing.clear();
-      WITAN_DO(onOutside(host, hosted, *std::exchange(hosted.awaited, std::nullopt), now));
+    const std::set<std::string> here = come(hosted);
+    if (!hosted.live && !here.empty()) {
+      WITAN_DO(foldAgain(host, shard, hosted, now));
+    } else if (!here.empty()) {
+      WITAN_DO(goOn(host, hosted, here, now));
     }
+    if (!hosted.live && hosted.why.empty()) WITAN_DO(resume(host, hosted, now));
   }
   return okStatus();
 }
 
-// Whether something is here now that a graph waits for.
-bool GraphRuntime::hasCome(const Hosted& hosted) {
-  return !stopped_.contains(hosted.id) && std::ranges::any_of(hosted.missing, [&](const std::string& digest) {
-    return bodies_.find(digest) != nullptr;
-  });
+// What is here now that a graph waits for.
+std::set<std::string> GraphRuntime::come(Hosted& hosted) {
+  std::set<std::string> here;
+  replication::Space* space = hosted.missing.empty() || stopped_.contains(hosted.id) ? nullptr : bodies_.records();
+  if (space == nullptr || std::exchange(hosted.looked, space->changes()) == space->changes()) return here;
+  for (const std::string& digest : hosted.missing)
+    if (bodies_.has(digest)) here.insert(digest);
+  return here;
+}
+
+Status GraphRuntime::goOn(PartitionHost& host, Hosted& hosted, const std::set<std::string>& come, Now now) {
+  const std::int64_t atMs = clock(host, now);
+  std::erase_if(hosted.missing, [&](const std::string& digest) { return come.contains(digest); });
+  std::erase_if(hosted.lacking, [&](const auto& one) { return come.contains(one.second.digest); });
+  if (hosted.awaited && come.contains(hosted.awaited->digest))
+    WITAN_DO(onOutside(host, hosted, *std::exchange(hosted.awaited, std::nullopt), now));
+  hosted.runtime->goOn(come, atMs);
+  for (const auto& [span, answer] : std::map(hosted.answers)) followAnswer(hosted, answer, atMs);
+  again_ = true;
+  return enter(host, hosted, now);
+}
+
+// It holds up its own message and lane.
+void GraphRuntime::lack(Hosted& hosted, graph::Runtime::Lacking message) {
+  hosted.missing.insert(message.digest);
+  const std::string id = message.message;
+  if (hosted.lacking.try_emplace(id, std::move(message)).second) hosted.lackingTold = false;
+}
+
+// A refusal needs no body.
+void GraphRuntime::followAnswer(Hosted& hosted, const domains::graph::Answer& answer, std::int64_t atMs) {
+  const std::string span = answer.span;
+  if (auto lacking = answer.approve ? hosted.runtime->wake(span) : std::nullopt) {
+    hosted.answers.insert_or_assign(span, answer);
+    return lack(hosted, *std::move(lacking));
+  }
+  hosted.runtime->answerSpan(span, answer.by, answer.approve || mutated("graphAnyAnswer"), atMs);
+  hosted.answers.erase(span);
 }
 
 // From the first entry. Not before all that was decided is in the log. O(entries of the partition).
 Status GraphRuntime::foldAgain(PartitionHost& host, const Shard& shard, Hosted& hosted, Now now) {
-  if (host.partition().hasOpenBatch() || host.durableBatches() != host.ledger().batches()) return okStatus();
+  if (host.partition().hasOpenBatch() || host.durableBatches() != host.ledger().batches()) {
+    hosted.looked.reset();
+    return okStatus();
+  }
   reset(hosted, "");
   for (std::uint64_t batch = 0; batch < shard.batches; ++batch)
     WITAN_DO(readBatch(host, batch, [&](const kernel::EntryView& entry) -> Status {
@@ -238,7 +242,9 @@ bool GraphRuntime::isBorneOut(const PartitionHost& host, Hosted& hosted, const d
     return false;
   }
   const auto said = domains::graph::versionIn(host.partition().state(hosted.id), deploy.version);
-  const std::string why = domains::graph::misfitOf(*source, hosted.id, said);
+  // What the owner of that time checked it against may be another's now: each can check the document.
+  const auto checked = graph::checkGraph(*source, {}, graph::Answers::nothing);
+  const std::string why = domains::graph::misfitOf(checked, hosted.id, said);
   if (why.empty()) return true;
   hosted.misfit = concat("version ", deploy.version, " is not run: ", why, " (deploy a higher version)");
   hosted.misfitTold = false;
@@ -289,21 +295,13 @@ Status GraphRuntime::fold(const PartitionHost& host, Hosted& hosted, const Step&
 // All entries are folded: what a crash or the last owner left open goes on.
 Status GraphRuntime::resume(PartitionHost& host, Hosted& hosted, Now now) {
   if (hosted.runtime->deployed() == nullptr || stopped_.contains(hosted.id)) return okStatus();
-  std::vector<std::string> missing = hosted.runtime->fill();
-  for (const auto& [span, answer] : hosted.answers)
-    if (auto digest = hosted.runtime->wake(span)) missing.push_back(*std::move(digest));
-  for (std::string& digest : missing) hosted.missing.insert(std::move(digest));
-  if (!missing.empty()) {
-    wait(hosted, kBodyMissing);
-    return okStatus();
-  }
+  for (graph::Runtime::Lacking& one : hosted.runtime->fill()) lack(hosted, std::move(one));
   const std::int64_t atMs = clock(host, now);
   hosted.live = true;
   WITAN_DO(sweepActivations(hosted));
   hosted.runtime->recover(atMs);
-  for (const auto& [span, answer] : hosted.answers) hosted.runtime->answerSpan(span, answer.by, answer.approve, atMs);
+  for (const auto& [span, answer] : std::map(hosted.answers)) followAnswer(hosted, answer, atMs);
   for (const std::string& run : hosted.cancelled) hosted.runtime->cancelRun(run, atMs);
-  hosted.answers.clear();
   hosted.cancelled.clear();
   again_ = true;
   return enter(host, hosted, now);
@@ -313,14 +311,6 @@ Status GraphRuntime::resume(PartitionHost& host, Hosted& hosted, Now now) {
 Status GraphRuntime::onOutside(PartitionHost& host, Hosted& hosted, const Step& step, Now now) {
   const std::int64_t atMs = clock(host, now);
   graph::Runtime& runtime = *hosted.runtime;
-  std::optional<std::string> missing;
-  if (const auto* answer = std::get_if<domains::graph::Answer>(&step)) missing = runtime.wake(answer->span);
-  if (const auto* redrive = std::get_if<domains::graph::Redrive>(&step)) missing = runtime.wake(redrive->message);
-  if (missing) {
-    hosted.missing.insert(*std::move(missing));
-    wait(hosted, kBodyMissing);
-    return okStatus();
-  }
   if (const auto* deploy = std::get_if<domains::graph::Deploy>(&step)) {
     hosted.awaited.reset();
     if (!isBorneOut(host, hosted, *deploy)) return okStatus();
@@ -330,16 +320,17 @@ Status GraphRuntime::onOutside(PartitionHost& host, Hosted& hosted, const Step& 
     }
     hosted.triggers.deployed(*runtime.deployed(), atMs);
   } else if (const auto* answer = std::get_if<domains::graph::Answer>(&step)) {
-    runtime.answerSpan(answer->span, answer->by, answer->approve || mutated("graphAnyAnswer"), atMs);
+    followAnswer(hosted, *answer, atMs);
   } else if (const auto* cancel = std::get_if<domains::graph::Cancel>(&step)) {
     runtime.cancelRun(cancel->run, atMs);
   } else if (const auto* redrive = std::get_if<domains::graph::Redrive>(&step)) {
-    const Status again =
-        runtime.redrive(redrive->run, redrive->message, domains::graph::redrivenId(redrive->message), atMs);
-    if (!again.ok()) {
+    const std::string id = domains::graph::redrivenId(redrive->message);
+    auto lacking = runtime.wake(redrive->message);
+    if (const Status again = runtime.redrive(redrive->run, redrive->message, id, atMs); !again.ok()) {
       hosted.why = "what was to be sent again is not here: " + again.error().message;
       return okStatus();
     }
+    if (lacking) lack(hosted, {lacking->run, lacking->node, id, lacking->digest});
     limit(hosted, step, atMs);
     std::erase_if(hosted.ended, [&](const auto& ended) { return ended.second == redrive->run; });
   } else {
@@ -416,6 +407,53 @@ Status GraphRuntime::enter(PartitionHost& host, Hosted& hosted, Now now) {
   return okStatus();
 }
 
+Result<Request> deployRequest(const kernel::DomainModule& graphs, const graph::Document& document,
+                              const json::value& source, std::string operationId) {
+  json::object action = parseJson(toJson(domains::graph::deployStep(document))).value().as_object();
+  action["type"] = domains::graph::Deploy::name;
+  WITAN_TRY(request, proposalRequest(graphs, document.id, "Operator", std::move(operationId), action));
+  request.text = canonicalJson(source);
+  return request;
+}
+
+Status GraphRuntime::vet(const PartitionHost& host, const Request& request) {
+  if (request.domain != kGraphDomain || request.kind != RequestKind::propose) return okStatus();
+  const kernel::EntityState* state = host.partition().state(request.entity);
+  const auto here = [&](const std::string& digest, const char* what) -> Status {
+    if (bodies_.has(digest)) return okStatus();
+    return unavailable(concat("the body ", digest, " that is to be ", what, " is not on the device of the owner"));
+  };
+  if (request.actionType == domains::graph::Deploy::name) return vetDeploy(host, request);
+  if (const auto answer = proposedStep<domains::graph::Answer>(request)) {
+    const auto asked = domains::graph::askedIn(state, answer->span);
+    return asked && asked->digest == answer->digest ? here(answer->digest, "answered about") : okStatus();
+  }
+  if (const auto redrive = proposedStep<domains::graph::Redrive>(request))
+    for (const domains::graph::Letter& letter : domains::graph::lettersIn(state, redrive->run))
+      if (letter.message.id == redrive->message) return here(letter.message.digest.hex(), "sent again");
+  return okStatus();
+}
+
+// The ledger holds what the owner can bear out: with the document, under its own policy, tools and domains.
+Status GraphRuntime::vetDeploy(const PartitionHost& host, const Request& request) {
+  const auto deploy = proposedStep<domains::graph::Deploy>(request);
+  if (!deploy) return okStatus();  // it is refused for that
+  const auto now = domains::graph::deployedIn(host.partition().state(request.entity));
+  if (now && deploy->version < now->number) return okStatus();  // likewise
+  if (request.text.empty())
+    return invalid("a graph is deployed with its document: witan graph deploy FILE, or POST /v1/graphs/deploy");
+  WITAN_TRY(source, parseJson(request.text, kBodyLimits));
+  const bool knows = setup_ != nullptr && setup_->graphEnvironment;
+  const graph::Checked checked = graph::checkGraph(source, knows ? setup_->graphEnvironment() : graph::Environment(),
+                                                   knows ? graph::Answers::own : graph::Answers::nothing);
+  const domains::graph::Version said{deploy->version, deploy->digest, deploy->deliveries, deploy->edges, deploy->gates};
+  if (const std::string why = domains::graph::misfitOf(checked, request.entity, said);
+      !why.empty() && !mutated("graphUnchecked"))
+    return invalid("the owner of the graph may not deploy it: " + why);
+  unflushed_ = true;
+  return bodies_.keep({std::make_shared<const json::value>(std::move(source))});
+}
+
 RequestRouter::Admission GraphRuntime::admit(PartitionHost& host, const Request& request, Now now) {
   Hosted* hosted = hostedOf(request.entity);
   if (hosted == nullptr || !hosted->live)
@@ -481,7 +519,10 @@ Status GraphRuntime::work(PartitionHost& host, Hosted& hosted, Now now) {
   pollNested(hosted, atMs);
   for (const auto& [span, activity] : hosted.activities)
     if (activity.frozen) hosted.runtime->extend(span, atMs);
-  hosted.runtime->expire(atMs);
+  hosted.runtime->expire(atMs, [&](const graph::Digest& span) {
+    const auto asked = domains::graph::askedIn(host.partition().state(hosted.id), span);
+    return asked && asked->answered;
+  });
   WITAN_DO(takeTriggers(host, hosted, atMs));
   if (hosted.runtime->dispatch(atMs, kStartsARound)) again_ = true;
   WITAN_DO(takeBack(hosted));
@@ -585,7 +626,21 @@ const graph::Runtime* GraphRuntime::runtime(std::string_view graph) const {
 
 std::string GraphRuntime::waitsFor(std::string_view graph) const {
   Hosted* hosted = const_cast<GraphRuntime*>(this)->hostedOf(graph);
-  return hosted == nullptr ? "" : hosted->why.empty() ? hosted->misfit : hosted->why;
+  if (hosted == nullptr) return "";
+  if (!hosted->why.empty() || !hosted->misfit.empty()) return hosted->why.empty() ? hosted->misfit : hosted->why;
+  const auto lacking = lackingIn(graph);
+  if (lacking.empty()) return "";
+  return concat(lackingWords(lacking.front()), lacking.size() == 1 ? "" : concat(", and ", lacking.size() - 1, " more"),
+                ": restore it, or cancel the run");
+}
+
+std::vector<graph::Runtime::Lacking> GraphRuntime::lackingIn(std::string_view graph) const {
+  Hosted* hosted = const_cast<GraphRuntime*>(this)->hostedOf(graph);
+  if (hosted == nullptr) return {};
+  std::vector<graph::Runtime::Lacking> all;
+  for (const auto& [message, one] : hosted->lacking)
+    if (hosted->runtime->isOpen(one)) all.push_back(one);
+  return all;
 }
 
 }  // namespace witan::node

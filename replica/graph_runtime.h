@@ -51,8 +51,15 @@ class GraphBodies final : public graph::Bodies {
 
  private:
   replication::LocalReplica& replica_;
+  bool isKept(replication::Space& space, const std::string& digest);
+
   const std::string scope_;
+  std::set<std::string> kept_;  // some that were written or read: they need not be read again
 };
+
+// A deployment comes with its document, and the owner checks both.
+Result<Request> deployRequest(const kernel::DomainModule& graphs, const graph::Document& document,
+                              const json::value& source, std::string operationId);
 
 // The run that a message at an ingress begins is held to these.
 void limitRun(Request& ingress, const domains::graph::Limits& limits);
@@ -63,6 +70,9 @@ class GraphRuntime {
 
   // For a message at an ingress of a graph of an owned partition.
   RequestRouter::Admission admit(PartitionHost& host, const Request& request, Now now);
+  // What is proposed to a graph of an owned partition, before it is decided: a deployment that may not be; an answer or
+  // a message again whose body is lost. The document that comes with a deployment is kept.
+  Status vet(const PartitionHost& host, const Request& request);
 
   // One round: what the ledger, agents and people did; time; what starts. Everything lands in the open batch, bodies in
   // the agents' database, which is flushed.
@@ -76,8 +86,10 @@ class GraphRuntime {
 
   // Of a graph that runs here; null: none does.
   const graph::Runtime* runtime(std::string_view graph) const;
-  // Why a graph whose partition is here does not run; empty: it does, or there is none.
+  // Why a graph whose partition is here does not run, or a part of it; empty: it does, or there is none.
   std::string waitsFor(std::string_view graph) const;
+  // Its messages that wait for bodies that are lost.
+  std::vector<graph::Runtime::Lacking> lackingIn(std::string_view graph) const;
   const GraphMeter& meter() const { return meter_; }
 
  private:
@@ -113,9 +125,12 @@ class GraphRuntime {
     std::string why;     // it cannot go on
     std::string misfit;  // a deployment that is not run, and why
     bool misfitTold = false;
-    std::optional<domains::graph::Deploy> awaited;          // whose document is not here
-    std::set<std::string> missing;                          // digests of what was not here
-    std::map<std::string, domains::graph::Answer> answers;  // while it folds: by span, which have not been followed
+    std::optional<domains::graph::Deploy> awaited;           // whose document is not here
+    std::set<std::string> missing;                           // digests of what was not here
+    std::optional<std::uint64_t> looked;                     // changes of records, when that was looked for
+    std::map<std::string, graph::Runtime::Lacking> lacking;  // messages that wait for their bodies
+    bool lackingTold = true;
+    std::map<std::string, domains::graph::Answer> answers;  // by span, which have not been followed
     std::set<std::string> cancelled;                        // likewise: runs
     std::set<std::string> mine;                             // operations of steps that the log has not shown yet
     std::map<std::string, std::uint64_t> unconfirmed;
@@ -137,8 +152,13 @@ class GraphRuntime {
   };
 
   Status follow(PartitionHost& host, Shard& shard, Now now);
-  bool hasCome(const Hosted& hosted);
+  std::set<std::string> come(Hosted& hosted);
+  Status goOn(PartitionHost& host, Hosted& hosted, const std::set<std::string>& come, Now now);
+  static void lack(Hosted& hosted, graph::Runtime::Lacking message);
+  static void followAnswer(Hosted& hosted, const domains::graph::Answer& answer, std::int64_t atMs);
+  Status vetDeploy(const PartitionHost& host, const Request& request);
   Status foldAgain(PartitionHost& host, const Shard& shard, Hosted& hosted, Now now);
+  void tell(const std::string& partition, Hosted& hosted, Effects& out);
   static Status readBatch(const PartitionHost& host, std::uint64_t number,
                           const std::function<Status(const kernel::EntryView&)>& visit);
   Status onEntry(PartitionHost& host, Hosted& hosted, const kernel::EntryView& entry, Now now);

@@ -56,7 +56,7 @@ Status factsOf(const kernel::EntryView& entry, const agents::LedgerSpec& spec, F
 
 Status begun(const kernel::LogRecord& record, const agents::LedgerSpec& spec, Facts& facts) {
   if (record.kind != kernel::RecordKind::genesis) return okStatus();
-  kernel::BasicGenesis<std::string> genesis;
+  kernel::Genesis genesis;
   WITAN_DO(readMessage(record.payload, genesis, "genesis"));
   WITAN_TRY(began, parseJson(genesis.genesis, {.bytes = kernel::kRecordMax, .depth = 64}));
   Time time;

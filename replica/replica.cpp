@@ -60,10 +60,15 @@ Result<std::unique_ptr<Replica>> Replica::open(ReplicaStores stores, ReplicaConf
 
 Status Replica::start(Now now) {
   const ReplicaConfig& config = state_.config;
-  state_.config.replication.rowKeys = rowKeysOf(config.heads, config.replication.cluster);
+  if (!config.replication.rowKeys)
+    state_.config.replication.rowKeys =
+        rowKeysOf(config.heads, config.replication.cluster, [this](const std::string& file) {
+          if (const auto proven = verifyEvidence(file); proven.ok()) state_.takeEvidence(*proven, file);
+        });
   WITAN_TRY(local, replication::LocalReplica::open(state_.stores.journal, state_.stores.agents,
                                                    replication::recordSchemas(), config.replication));
   state_.local = std::move(local);
+  state_.beginRun();
   WITAN_DO(loadOwnerName());
   WITAN_DO(state_.owners.load(state_.stores.ledgers));
   WITAN_DO(state_.outbox.load(state_.stores.ledgers));
@@ -86,7 +91,8 @@ Status Replica::start(Now now) {
   if (moduleOf(kGraphDomain) != nullptr && config.ledgerReplica && !config.etcd) {
     graphs_ = std::make_unique<GraphRuntime>(*this, config.agents.get());
     parts_->router.admitBy(
-        [this](PartitionHost& host, const Request& request, Now at) { return graphs_->admit(host, request, at); });
+        [this](PartitionHost& host, const Request& request, Now at) { return graphs_->admit(host, request, at); },
+        [this](const PartitionHost& host, const Request& request) { return graphs_->vet(host, request); });
   }
   nextTickMs_ = now.ms + kTickMs;
   nextAdvertiseMs_ = now.ms + kAdvertiseMs;
@@ -199,6 +205,8 @@ std::int64_t Replica::nextTickMs() const {
   if (!state_.writes.synced()) next = std::min(next, state_.writes.syncDueMs(ownership.syncWaitMs()));
   next = std::min(next, parts_->sessions.nextMs(drained_.ms));
   if (const auto due = state_.outbox.dueMs()) next = std::min(next, *due);
+  for (const auto& [name, peer] : state_.peers)
+    if (const auto due = peer.session->dueMs()) next = std::min(next, *due);
   if (agents_)
     if (const auto due = agents_->nextMs(drained_)) next = std::min(next, *due);
   if (graphs_)
@@ -315,6 +323,7 @@ void Replica::handOver(Now now, Effects& out) {
 
 const std::string& Replica::device() const { return state_.device(); }
 const std::string& Replica::ownerName() const { return state_.ownerName; }
+std::uint64_t Replica::run() const { return state_.run; }
 replication::LocalReplica& Replica::data() { return *state_.local; }
 const replication::LocalReplica& Replica::data() const { return *state_.local; }
 const PartitionTable::Hosts& Replica::hosts() const { return state_.partitions.hosts(); }

@@ -140,6 +140,8 @@ class Replica {
   const std::string& device() const;
   // Its name as an owner of epochs.
   const std::string& ownerName() const;
+  // What its signatures of entries and batches say now (ReplicaState::run).
+  std::uint64_t run() const;
   replication::LocalReplica& data();
   const replication::LocalReplica& data() const;
   const std::map<std::string, std::unique_ptr<PartitionHost>, std::less<>>& hosts() const;

@@ -88,10 +88,13 @@ void RequestRouter::answerAtOnce(const Request& request, const std::string& from
 // False: not now. Requires: this device owns the partition.
 bool RequestRouter::decideHere(PartitionHost& host, const Request& request, const std::string& from, Now now) {
   if (request.kind == RequestKind::ingress && admit_) return admitHere(host, request, from, now);
-  const Status person = checkPerson(state_, request);
-  if (!person.ok() && !host.partition().knows(request.operationId)) {  // what was decided is answered from the ledger
-    answerAtOnce(request, from, answerTo(request, AnswerKind::decided, person.error().message));
-    return true;
+  if (!host.partition().knows(request.operationId)) {  // what was decided is answered from the ledger
+    Status may = checkPerson(state_, request);
+    if (may.ok() && vet_) may = vet_(host, request);
+    if (!may.ok()) {
+      answerAtOnce(request, from, answerTo(request, AnswerKind::decided, may.error().message));
+      return true;
+    }
   }
   if (!ownership_->decide(host, request, from, now)) return false;
   const bool waits = ownership_->decidesAtOnce() && host.partition().frozen(request.entity);
@@ -219,8 +222,7 @@ void RequestRouter::onAnswer(const std::string& from, Answer answer, Now now) {
   }
   const std::string partition = state_.partitionFor(waiting->request.domain, waiting->request.entity);
   state_.told.note(partition, answer);
-  if (const PartitionHost* mine = state_.partitions.find(partition);
-      mine != nullptr && state_.partitions.usable(partition))
+  if (PartitionHost* mine = state_.partitions.find(partition); mine != nullptr && state_.partitions.usable(partition))
     checkTold(state_, *mine);
   const RequestKind kind = waiting->request.kind;
   expediteFrozen(state_.outbox, waiting->request, now.ms);
@@ -233,6 +235,9 @@ void RequestRouter::give(PartitionHost::Release release, std::vector<Answered>& 
   if (release.answer.kind == AnswerKind::frozen) ++state_.counters.frozen;
   if (release.boundElsewhere) ++state_.counters.boundElsewhere;
   if (!release.to.empty()) {
+    // An empty request asks for words alone: they may name rows that the device does not see. The rule is named.
+    if (!release.answer.message.empty() && state_.config.mayAsk && !state_.config.mayAsk(release.to, Request()).ok())
+      release.answer.message = "not told: a role of this device is bound to a key";
     leaving_.push_back(std::move(release));
     return;
   }

@@ -33,11 +33,13 @@ class RequestRouter {
     std::string why;
   };
   using Admit = std::function<Admission(PartitionHost& host, const Request& request, Now now)>;
+  // Why a proposal may not be decided here, before it is.
+  using Vet = std::function<Status(const PartitionHost& host, const Request& request)>;
 
   RequestRouter(ReplicaState& state, const std::unique_ptr<OwnershipEngine>& ownership, OnFrozen onFrozen)
       : state_(state), ownership_(ownership), onFrozen_(std::move(onFrozen)) {}
-  // Without it no message enters a graph here.
-  void admitBy(Admit admit) { admit_ = std::move(admit); }
+  // Without them no message enters a graph here.
+  void admitBy(Admit admit, Vet vet) { admit_ = std::move(admit), vet_ = std::move(vet); }
 
   // ---- requests of this device (contracts: Replica)
   Status submit(Request request, Keep keep, Now now);
@@ -79,6 +81,7 @@ class RequestRouter {
   const std::unique_ptr<OwnershipEngine>& ownership_;
   OnFrozen onFrozen_;
   Admit admit_;
+  Vet vet_;
   std::vector<Answered> answered_;
   std::vector<Fresh> fresh_;
   std::vector<PartitionHost::Release> leaving_;  // to other devices, with the round's signature

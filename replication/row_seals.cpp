@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/dense.h"
+#include "base/mutant.h"
 #include "replication/space_rows.h"
 #include "replication/writer.h"
 
@@ -13,6 +14,8 @@ namespace witan::replication {
 namespace {
 
 constexpr std::uint8_t kMemberShortened = 1;
+constexpr std::string_view kLeafStart("\0witan-row/1\n", 13);  // RFC 6962: a leaf begins with a zero
+constexpr std::size_t kNameMax = 1024;
 
 Held* findMember(RecordTable& table, WriterIndex writer, Seq seq, std::uint64_t hash) {
   RecordTable::Origin& origin = table.origin(writer);
@@ -25,10 +28,20 @@ Held* findMember(RecordTable& table, WriterIndex writer, Seq seq, std::uint64_t 
 
 void RowSeals::use(std::shared_ptr<RowKeys> keys, std::string_view cluster, std::string_view space) {
   keys_ = std::move(keys);
-  start_.assign(1, '\0');  // RFC 6962: of a leaf
-  start_ += "witan-row/1\n";
+  start_ = kLeafStart;
   DenseWriter to(start_);
   to.text(cluster), to.text(space);
+}
+
+Result<LeafNames> readLeafNames(std::string_view text) {
+  if (!text.starts_with(kLeafStart)) return invalid("no row that a seal proves");
+  DenseReader from(text.substr(kLeafStart.size()));
+  LeafNames names;
+  names.cluster = from.text(kNameMax), names.space = from.text(kNameMax), names.writer = from.text(kNameMax);
+  (void)from.varint(), (void)from.byte();
+  names.key = from.text(text.size());
+  WITAN_DO(from.status("a sealed row"));
+  return names;
 }
 
 // --- which versions are sealed
@@ -55,7 +68,9 @@ bool RowSeals::mustSeal(WriterIndex writer, Seq seq) const {
 
 // --- leaves
 
-Hash RowSeals::leafOf(const LeafText& text) const {
+Hash RowSeals::leafOf(const LeafText& text) const { return Sha256().update(headOf(text)).update(text.body).finish(); }
+
+std::string RowSeals::headOf(const LeafText& text) const {
   std::string head = start_;
   DenseWriter to(head);
   to.text(writers_.name(text.writer));
@@ -65,7 +80,7 @@ Hash RowSeals::leafOf(const LeafText& text) const {
   to.varint(text.seq);
   to.byte(text.tombstone ? 1 : 0);
   to.raw(asView(text.seen));
-  return Sha256().update(head).update(text.body).finish();
+  return head;
 }
 
 Hash RowSeals::seenBy(const Context& context) const {
@@ -109,7 +124,7 @@ void RowSeals::add(WriterIndex writer, std::span<Held* const> versions, std::spa
 }
 
 ProofVerdict RowSeals::judge(const RowProof& proof, LeafText& text, const Context& context) {
-  if (!on()) return ProofVerdict::proven;
+  if (!on() || mutated("anyRowSeal")) return ProofVerdict::proven;
   if (proof.seal == nullptr) return mustSeal(text.writer, text.seq) ? ProofVerdict::unproven : ProofVerdict::proven;
   ArrivingSeal& seal = *proof.seal;
   if (!std::exchange(seal.opened, true)) {
@@ -120,8 +135,13 @@ ProofVerdict RowSeals::judge(const RowProof& proof, LeafText& text, const Contex
     else
       seal.refused = leaves.error().code;
   }
-  if (seal.refused && seal.writer == text.writer)
-    return *seal.refused == ErrorCode::unavailable ? ProofVerdict::keyUnknown : ProofVerdict::unproven;
+  if (seal.refused && seal.writer == text.writer) {
+    if (*seal.refused == ErrorCode::unavailable) return ProofVerdict::keyUnknown;
+    text.first = seal.first;
+    text.seen = proof.whole != nullptr ? *proof.whole : seenBy(context);
+    keys_->forged(seal.bytes, headOf(text).append(text.body));
+    return ProofVerdict::unproven;
+  }
   if (seal.writer != text.writer || text.seq < seal.first || seal.first == 0) return ProofVerdict::unproven;
   const auto at = std::ranges::lower_bound(seal.leaves, proof.leaf, {}, &SealLeaf::index);
   if (at == seal.leaves.end() || at->index != proof.leaf) return ProofVerdict::unproven;

@@ -49,6 +49,8 @@ class RowKeys {
   virtual Result<std::vector<SealLeaf>> open(std::string_view seal, std::string_view device) = 0;
   // Whether the device has sealed all that it ever wrote.
   virtual bool sealsAll(std::string_view device) const = 0;
+  // `seal` is no seal of the device whose version it came for. `text`: what that version's leaf is the hash of.
+  virtual void forged(std::string_view, std::string_view) {}
 };
 
 // A seal as a space keeps it.
@@ -94,6 +96,12 @@ struct LeafText {
   std::string_view body;
 };
 
+// The start of what a leaf is the hash of, as a stranger reads it. Errors: it is none.
+struct LeafNames {
+  std::string_view cluster, space, writer, key;
+};
+Result<LeafNames> readLeafNames(std::string_view text);
+
 class RowSeals {
  public:
   RowSeals(std::string prefix, store::WriteBatch& pending, const WriterTable& writers)
@@ -113,6 +121,8 @@ class RowSeals {
   bool mustSeal(WriterIndex writer, Seq seq) const;
 
   Hash leafOf(const LeafText& text) const;
+  // What it is the hash of, without the body.
+  std::string headOf(const LeafText& text) const;
   Hash seenBy(const Context& context) const;
 
   // Of versions of this device, with their leaves.

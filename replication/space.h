@@ -165,6 +165,7 @@ class Space {
   // --- who wrote it
   // Seals what this device wrote and has not sealed yet: before any of it leaves. O(that).
   Status sealOwn();
+  bool sealDue() const { return seals_.on() && sealedChanges_ != changes_; }
   const RowSeals& seals() const { return seals_; }
   // Versions that went because their writer turned out to seal its own: each in words, once.
   std::vector<std::string> takeForged() { return std::exchange(forged_, {}); }

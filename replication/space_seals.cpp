@@ -40,7 +40,7 @@ Result<Hash> Space::leafOf(const Held& held, Seq first) const {
 }
 
 Status Space::sealOwn() {
-  if (!seals_.on() || sealedChanges_ == changes_) return okStatus();
+  if (!sealDue()) return okStatus();
   // Its writers stand one behind the other, with some of devices whose names begin like its own.
   const std::string_view device = deviceOf(selfName());
   const auto& names = writers_.byName();

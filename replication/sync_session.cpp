@@ -598,13 +598,26 @@ std::int64_t SyncSession::nextMs(std::int64_t nowMs) const {
   return next;
 }
 
+std::optional<std::int64_t> SyncSession::dueMs() const {
+  std::optional<std::int64_t> due;
+  for (const Shared& shared : spaces_)
+    if (shared.gathers && (!due || shared.gatherTo < *due)) due = shared.gatherTo;
+  return due;
+}
+
 bool SyncSession::sendSegment(Shared& shared, std::string& out, std::int64_t nowMs) {
+  shared.gathers = false;
   if (!shared.theirs || !shared.sync->agreed() || shared.repair) return false;
   // What the peer has by now is passed over without a frame.
   if (!shared.tree.maySend(nowMs) && !shared.sync->space().vector().le(shared.sync->peerClock())) return false;
   // Statements first, in both directions: the peer's may say that it is no member.
   if (&shared != &spaces_.front() && !(statementsSent() && statementsHere())) return false;
   if (segmentBytesOut_ - segmentBytesAcked_ >= peerWindow_) return false;
+  if (options_.gatherMs > 0 && shared.sync->space().sealDue()) {
+    shared.gathers = nowMs < shared.gatherTo;
+    if (shared.gathers) return false;
+    shared.gatherTo = nowMs + options_.gatherMs;
+  }
   std::string rows, resume;
   const auto any = shared.sync->nextRows(rows, resume, options_.segmentBytes);
   if (!any.ok()) close("closing", any.error().message);

@@ -47,6 +47,8 @@ struct SessionOptions {
   std::uint32_t segmentBytes = 256 * 1024;
   std::int64_t helloTimeoutMs = 30'000;
   std::int64_t silenceTimeoutMs = 120'000;  // with something unacknowledged under way
+  // After what this device wrote was sealed, what it writes next is gathered for so long under one seal.
+  std::int64_t gatherMs = 0;
 };
 
 WITAN_ENUM(SessionState, opening, running, closed)
@@ -80,6 +82,8 @@ class SyncSession {
   // Another session that did has ended: what it brought may be behind any link, so this one brings it too, until it
   // brings something twice.
   void regraft();
+  // When what is gathered goes out by produce(). None: nothing is.
+  std::optional<std::int64_t> dueMs() const;
   // Ends it from this side.
   void close(std::string_view code, std::string_view reason);
 
@@ -109,7 +113,9 @@ class SyncSession {
     bool acksDue = true;    // say what is known of third devices, if the peer knows otherwise
     bool recalled = false;  // the peer's first claim was held against what it had acknowledged before
     std::uint64_t peerAcksHash = 0;
-    std::string resume;  // the peer's token, stored
+    std::string resume;         // the peer's token, stored
+    std::int64_t gatherTo = 0;  // what is written goes out no earlier than then
+    bool gathers = false;       // and something waits for that
     TreeLink tree;
   };
 

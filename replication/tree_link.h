@@ -9,7 +9,7 @@
 // What stays eager is a tree over all devices: an update crosses each of its links once. When a link of it fails, the
 // digests beside it show what is missing. Underneath is anti-entropy: a peer that has shown for long that it lacks
 // something gets it, lazy or not, so no prune, lost graft or lie about it keeps an update from a device.
-// A digest is a vector, so one that is replayed says nothing new, and one that is made up costs a graft in kGraftMs.
+// A digest is a vector: one that is replayed says nothing new, and one that is made up costs a single graft.
 //
 // The time comes as an argument. Values, no I/O; not thread-safe. A sync session has one for each space it shares.
 #pragma once

@@ -197,6 +197,7 @@ constexpr const char* kCounted[] = {"absurd frame",
                                     "graph: after_failure",
                                     "graph: answer that does not count",
                                     "graph: attempts_exhausted",
+                                    "graph: broken version",
                                     "graph: cancelled",
                                     "graph: collect_incomplete",
                                     "graph: dead letter sent again",
@@ -255,29 +256,30 @@ constexpr const char* kCounted[] = {"absurd frame",
                                     "violated after an unsafe commit"};
 
 // Kinds of replication::Incident and node::Notice. Both are open: texts of whoever reports.
-constexpr const char* kIncidents[] = {"badBatch",      "badEntries",     "digestAlarm", "equivocation", "falseAnswer",
-                                      "falsePosition", "forgedName",     "forgedRow",   "fork",         "forkProven",
-                                      "headDiffers",   "newIncarnation", "olderCopy",   "otherRules",   "quarantine",
-                                      "rolledBack",    "surplus",        "unlawful",    "unsigned",     "wentBack"};
-constexpr const char* kNotices[] = {"agent answer",   "agent failed",   "agent folded",    "agent needsAttention",
-                                    "agent question", "agent unheard",  "badFrame",        "claimRefused",
-                                    "evidence",       "falseAnswer",    "falsePosition",   "forgedName",
-                                    "fork",           "forkProven",     "graph",           "handover",
-                                    "headDiffers",    "headsNotSigned", "notAllowed",      "otherEngine",
-                                    "otherRules",     "owner",          "proposerUnknown", "seizure",
-                                    "session ends",   "surplus",        "tooLarge",        "unlawful",
-                                    "unsigned",       "wentBack"};
+constexpr const char* kIncidents[] = {"badBatch",    "badEntries",    "contradiction", "digestAlarm",    "equivocation",
+                                      "falseAnswer", "falsePosition", "forgedName",    "forgedRow",      "fork",
+                                      "forkProven",  "graphBody",     "headDiffers",   "newIncarnation", "olderCopy",
+                                      "otherRules",  "quarantine",    "rolledBack",    "surplus",        "unlawful",
+                                      "unsigned",    "wentBack"};
+constexpr const char* kNotices[] = {"agent answer",    "agent failed",  "agent folded", "agent needsAttention",
+                                    "agent question",  "agent unheard", "badFrame",     "claimRefused",
+                                    "contradiction",   "evidence",      "falseAnswer",  "falsePosition",
+                                    "forgedName",      "fork",          "forkProven",   "graph",
+                                    "graphBody",       "handover",      "headDiffers",  "headsNotSigned",
+                                    "notAllowed",      "otherEngine",   "otherRules",   "owner",
+                                    "proposerUnknown", "seizure",       "session ends", "surplus",
+                                    "tooLarge",        "unlawful",      "unsigned",     "wentBack"};
 
 std::vector<std::string> allNames() {
   std::vector<std::string> names(std::begin(kCounted), std::end(kCounted));
   for (const char* kind : kIncidents) names.push_back(concat("incident: ", kind));
   for (const char* kind : kNotices) names.push_back(concat("notice: ", kind));
-  for (const char* kind : {"falseAnswer", "forgedName", "fork", "unlawful", "unsigned"})
+  for (const char* kind : {"falseAnswer", "forgedName", "forgedRow", "fork", "unlawful", "unsigned"})
     names.push_back(concat("evidence: ", kind));
   for (const std::string_view says : enumNames<ToolSays>()) names.push_back(concat("tool: ", says));
   for (const std::string_view lie : enumNames<Lie>()) names.push_back(concat("lie: ", lie));
   for (const std::string_view lie : enumNames<market::MarketLie>()) names.push_back(concat("market lie: ", lie));
-  for (const char* kind : {"equivocation", "evidence", "flood", "silent", "wider"})
+  for (const char* kind : {"clock", "equivocation", "evidence", "flood", "silent", "wider"})
     names.push_back(concat("market incident: ", kind));
   for (const std::string_view name : enumNames<EventKind>())
     if (isFault(*parseEnum<EventKind>(name))) names.push_back(concat("fault: ", name));

@@ -118,6 +118,7 @@ node::ReplicaConfig SimDevice::config(std::string& signedHeads) const {
   }
   if (const auto liar = liarOf(setup_.options.cluster)) {
     config.heads = std::make_shared<SimKeys>(index_, *liar, signedHeads);
+    config.session.gatherMs = static_cast<std::int64_t>(setup_.options.seed % 2 * 5);
     config.keepsLedgers = [this](std::string_view device) {
       return static_cast<std::int64_t>(ClusterSetup::deviceIndex(device)) < setup_.options.cluster.ledgerReplicas;
     };

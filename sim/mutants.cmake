@@ -6,6 +6,7 @@
 set(WITAN_HOOKED_replication
   replication/local_replica.cpp
   replication/records/journal_entity.cpp
+  replication/row_seals.cpp
   replication/space.cpp
   replication/space_sync.cpp
   replication/sync_session.cpp)
@@ -23,6 +24,7 @@ set(WITAN_HOOKED_replica
   replica/core/owner_proofs.cpp
   replica/core/owner_table.cpp
   replica/core/partition_host.cpp
+  replica/core/replica_state.cpp
   replica/core/request_proofs.cpp
   replica/entry_replicator.cpp
   replica/graph_runtime.cpp
@@ -59,17 +61,20 @@ set(WITAN_HOOKED_market
   market/buyer_desk.cpp
   market/holder_desk.cpp
   market/seller_desk.cpp)
+set(WITAN_HOOKED_node
+  node/cluster/admin_acts.cpp
+  node/cluster/scope_keys.cpp)
 set(WITAN_HOOKED_sim
   sim/mutants.cpp)
 
-foreach(room replication kernel replica saga agents domains market sim)
+foreach(room replication kernel replica saga agents domains market node sim)
   list(TRANSFORM WITAN_HOOKED_${room} PREPEND ${CMAKE_SOURCE_DIR}/)
   set_source_files_properties(${WITAN_HOOKED_${room}} PROPERTIES WITAN_UNITY_GROUP ${room}_hooked)
 endforeach()
 
 # Object libraries witan_<room>_hooked: whoever links one links the room too.
 function(witan_hooked_rooms)
-  foreach(room replication kernel replica saga agents domains market sim)
+  foreach(room replication kernel replica saga agents domains market node sim)
     witan_unity(sources ${room}_hooked ${WITAN_HOOKED_${room}})
     add_library(witan_${room}_hooked OBJECT ${sources})
     target_compile_definitions(witan_${room}_hooked PUBLIC WITAN_MUTANTS)

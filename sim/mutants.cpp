@@ -158,6 +158,7 @@ constexpr MutantCase kCases[] = {
     {"graphTwice", "graphs", "graphs", 20, "a message that comes again begins another run"},
     {"graphNewest", "graphs", "graphs", 20, "a lane delivers its newest message first"},
     {"graphAnyAnswer", "graphs", "graphs", 20, "a person's no counts as a yes"},
+    {"graphUnchecked", "graphs", "graphs", 20, "an owner takes a deployment whose document lint refuses"},
     {"graphOldVersion", "graphs", "graphs", 200, "a run begins under a version that another has replaced"},
     {"graphWiden", "graphs", "graphs", 20, "an agent in a graph holds what its node does not grant"},
     {"claimUnsigned", "lies fences liveness", "liar", 400, "a claim counts without its owner's signature"},
@@ -195,6 +196,12 @@ constexpr StoryMutant kStories[] = {
      "effects are permitted before the plan and their announcements are durable"},
     {"widenFork", "tests/agents/mutants", "a sub-episode gets what its parent does not hold"},
     {"forgetSpent", "tests/agents/mutants", "what is spent does not count"},
+    {"anyRowSeal", "tests/node/cluster/mutants", "a row counts without the seal of the device that wrote it"},
+    {"anyBeginner", "tests/node/cluster/mutants", "a copy does not look who signed the beginnings of entities"},
+    {"anyBeginning", "tests/node/cluster/mutants", "nor whether they are of the fields that were asked for"},
+    {"oneRun", "tests/node/cluster/mutants", "a device whose disk went back speaks as if it had not"},
+    {"oneAdminSuffices", "tests/node/cluster/mutants", "one admin of several acts alone"},
+    {"keepScopeKey", "tests/node/cluster/mutants", "a revocation begins no other key of a scope"},
     {"ackBeforeRow", "tests/saga/mutants", "the effect is made before the saga's row is durable"},
 };
 

@@ -228,6 +228,7 @@ SimAgents simAgents(std::uint64_t policy, bool all) {
   setup->agents = {&clerk, &herald, &simWeaver()};
   if (all) setup->agents.push_back(&sealer);
   setup->policy = simGraphGate();
+  setup->graphEnvironment = simGraphEnvironment;
   setup->gate = &made->gate;
   setup->options.wake.graceMs = 5'000;
   setup->options.wake.abandonMs = 10 * 60'000;

@@ -1,5 +1,7 @@
 #include "sim/sim_graph.h"
 
+#include <algorithm>
+
 #include "agents/policy/monitor.h"
 #include "base/check.h"
 #include "base/seams.h"
@@ -164,6 +166,45 @@ json::object simGraph(std::uint64_t seed, std::int64_t version) {
                      {"properties",
                       json::object{{"all", json::object{{"type", "array"}, {"maxItems", 2}, {"items", done}}}}}}}});
   return made;
+}
+
+json::object brokenSimGraph(std::uint64_t seed, std::int64_t version, std::uint64_t n) {
+  json::object made = simGraph(seed, version);
+  json::array& nodes = made.at("node").as_array();
+  json::array& edges = made.at("edge").as_array();
+  const auto node = [&](const char* id) -> json::object& {
+    return std::ranges::find_if(nodes, [&](const json::value& one) { return one.at("id") == id; })->as_object();
+  };
+  const json::value person =
+      parseJson(R"({"id":"anybody","kind":"counselor","who":[],"in":["Done"],"out":["Done"],"timeoutMs":1})").value();
+  const json::value meta =
+      parseJson(
+          R"({"id":"meta","kind":"domain","domain":"graph","role":"Operator","in":["T"],"out":["T"],
+          "capabilities":[{"resource":"propose"}]})")
+          .value();
+  switch (n % 12) {
+    case 0: edges.push_back({{"from", "turn"}, {"to", "turn"}, {"type", "Again"}}); break;  // GL07
+    case 1: node("in").erase("monitor"); break;                                             // GL09
+    case 2: node("out").at("monitor").as_object()["operation"] = "take"; break;             // GL09
+    case 3: made.at("monitor").at("boundaries") = json::array{"intake"}; break;             // GL10
+    case 4: node("out").erase("capabilities"); break;                                       // GL11
+    case 5: nodes.push_back(meta); break;                                                   // GL14, GL15, GL20
+    case 6: node("weaver")["maxOut"] = 1'000; break;                                        // GL16
+    case 7: node("weaver")["budget"] = json::object{{"steps", 51}}; break;                  // GL17
+    case 8: nodes.push_back(person); break;                                                 // GL21
+    case 9: made.at("graph").as_object()["horizonMs"] = 1; break;                           // GL22
+    case 10: node("weaver")["version"] = "2"; break;                                        // GL23
+    default: node("out").at("sink").as_object()["tool"] = "journal.burn"; break;            // GL23
+  }
+  return made;
+}
+
+graph::Environment simGraphEnvironment() {
+  graph::Environment environment;
+  environment.agents[std::string(kSimWeaver)] = {"1", {}, "", true};
+  for (const char* tool : {"journal.put", "journal.remove"}) environment.tools[tool] = {"journal", {"here"}};
+  environment.boundaries = {{"intake", {"admit"}}, {"journal", {"put", "sum"}}};
+  return environment;
 }
 
 json::object simGraphMessage(std::uint64_t n) {

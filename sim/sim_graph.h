@@ -17,6 +17,7 @@
 #include "agents/agent.h"
 #include "agents/host/device_gate.h"
 #include "base/json.h"
+#include "kernel/graph/environment.h"
 
 namespace witan::sim {
 
@@ -25,6 +26,10 @@ inline constexpr std::string_view kSimWeaver = "sim-weaver";
 
 // The document of a version, the same wherever it is made.
 json::object simGraph(std::uint64_t seed, std::int64_t version);
+// One that breaks a rule of the lint, which `n` chooses.
+json::object brokenSimGraph(std::uint64_t seed, std::int64_t version, std::uint64_t n);
+// What its owners check it against.
+graph::Environment simGraphEnvironment();
 json::object simGraphMessage(std::uint64_t n);
 const agents::Agent& simWeaver();
 std::shared_ptr<agents::DeviceGate> simGraphGate();

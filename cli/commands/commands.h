@@ -19,6 +19,7 @@ void addRunCommand(Command& app);
 void addLedgerCommand(Command& app);
 void addIncidentCommand(Command& app);
 void addQueueCommand(Command& app);
+void addAdminCommand(Command& app);
 void addPersonCommand(Command& app);
 void addPublishCommand(Command& app);
 void addInboxCommand(Command& app);

@@ -310,9 +310,9 @@ Result<int> list(const ControlClient& node, const HostedArguments& a) {
     for (const json::value& one : rowsOf(all, "graphs"))
       table.push_back({shown(one, "graph"), "version " + shown(one, "version"), shown(one, "open") + " runs open",
                        shown(one, "ended") + " ended",
-                       isTrue(one, "runsHere")    ? "runs here"
-                       : shown(one, "why") == "-" ? "runs at the owner of " + shown(one, "partition")
-                                                  : shown(one, "why")});
+                       shown(one, "why") != "-"  ? shown(one, "why")
+                       : isTrue(one, "runsHere") ? "runs here"
+                                                 : "runs at the owner of " + shown(one, "partition")});
     return columns(table);
   });
 }
@@ -351,6 +351,9 @@ Result<int> show(const ControlClient& node, const HostedArguments& a) {
     for (const json::value& one : rowsOf(all, "outputs"))
       words += "output " + shown(one, "node") + ": " + shown(one, "body") + "\n";
     for (const json::value& one : rowsOf(all, "letters")) words += letterWords(one);
+    for (const json::value& one : rowsOf(all, "lacking"))
+      words += concat("waits  ", shown(one, "message"), " at ", oneLine(shown(one, "node")), ": its body ",
+                      shown(one, "digest"), " is lost; it goes on when that is back, or: witan graph cancel\n");
     return words + spanTree(rowsOf(all, "steps"));
   });
 }

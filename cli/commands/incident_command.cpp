@@ -1,5 +1,6 @@
 // `witan incident list|show|export|verify`: what an operator should know, and proofs of misbehaviour as files.
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <memory>
 
@@ -7,6 +8,7 @@
 #include "cli/commands/commands.h"
 #include "domains/registry.h"
 #include "kernel/ledger/ledger.h"
+#include "kernel/record/statement.h"
 #include "node/data_dir/store_dir.h"
 #include "program/durable_file.h"
 #include "program/option_checks.h"
@@ -15,6 +17,8 @@
 namespace witan::node {
 
 namespace {
+
+constexpr std::size_t kFileNameMax = 80;
 
 struct IncidentArguments : LiveArguments {
   std::size_t number = 0;
@@ -57,8 +61,9 @@ Result<int> exportAll(const ControlClient& client, const IncidentArguments& a) {
   json::array files;
   std::map<std::string, int> named;
   for (const json::value& row : rowsOf(answer, "evidence")) {
-    std::string name = shown(row, "log");
-    std::ranges::replace(name, '/', '-');
+    std::string name = shown(row, "log").substr(0, kFileNameMax);  // as who lied wrote it
+    std::ranges::replace_if(
+        name, [](unsigned char c) { return std::isalnum(c) == 0 && c != '.' && c != '_'; }, '-');
     if (const int before = named[name]++; before > 0) name += concat(".", before + 1);
     const std::filesystem::path file = std::filesystem::path(a.out) / (name + ".evidence.json");
     WITAN_DO(replaceFile(file, shown(row, "file") + "\n", 0644));
@@ -71,6 +76,11 @@ Result<int> exportAll(const ControlClient& client, const IncidentArguments& a) {
   });
 }
 
+// The id of a device is of its first key, so the name says whose that is. Of another key somebody has to say it.
+bool isNamedById(const kernel::NoteVerifier& signer) {
+  return signer.name.ends_with("/" + kernel::deviceOfKey(signer.publicKey));
+}
+
 Result<int> verify(const ProofArguments& a) {
   WITAN_TRY(text, readSmallFile(a.file, kMaxEntryEvidence));
   if (!text) return Error{ErrorCode::notFound, "no file " + a.file, "witan incident export writes such files"};
@@ -81,10 +91,12 @@ Result<int> verify(const ProofArguments& a) {
     domain = made.ok() ? *std::move(made) : nullptr;
     return domain.get();
   });
-  const bool known = proven.ok() && (keys.empty() || std::ranges::find(keys, proven->signer) != keys.end());
+  const bool known = proven.ok() && (keys.empty() ? isNamedById(proven->signer)
+                                                  : std::ranges::find(keys, proven->signer) != keys.end());
   if (proven.ok() && !known)
     proven = invalid("evidence: signed with " + kernel::verifierKeyText(proven->signer) +
-                     ", which is none of the given keys");
+                     (keys.empty() ? ", which the id in its name is not of; give --vkey FILE with the device's keys"
+                                   : ", which is none of the given keys"));
   json::object answer{{"proven", proven.ok()}};
   answer["what"] = proven.ok() ? proven->what : proven.error().message;
   if (proven.ok()) answer["key"] = kernel::verifierKeyText(proven->signer);

@@ -101,8 +101,9 @@ Result<int> enrol(const MarketArguments& a) {
   WITAN_TRY(dir, replicaDirPath(a.dir));
   WITAN_TRY(origin, originOf(dir, a.file));
   if (a.other.empty()) {
-    WITAN_TRY(asked, enrolInMarket(dir, origin));
-    putOut(toJson(asked) + "\n");
+    WITAN_TRY(key, readKey(dir, KeyName::device));
+    WITAN_TRY(asked, enrolInMarket(dir, origin, key));
+    putOut(asked + "\n");
     return kExitOk;
   }
   WITAN_TRY(licence, documentIn<MarketLicence>(a.other));
@@ -114,7 +115,7 @@ Result<int> enrol(const MarketArguments& a) {
 
 Result<int> grant(const MarketArguments& a) {
   WITAN_TRY(dir, replicaDirPath(a.dir));
-  WITAN_TRY(asked, documentIn<MarketEnrolment>(a.file));
+  WITAN_TRY(asked, documentIn<json::value>(a.file));
   WITAN_TRY(cluster, readClusterFile(dir));
   WITAN_TRY(root, publicKeyFromHex(cluster.adminKey, "adminKey"));
   WITAN_TRY(rosters, RosterStore::open(dir, root));

@@ -20,9 +20,11 @@ struct OfferArguments : LiveArguments {
   std::int64_t price = 0, calls = 0, deliver = 0, window = 0, days = 0;
 };
 
+constexpr std::int64_t kAsOffered = INT64_MIN;  // 0 is refused
+
 struct QuoteArguments : OfferArguments {
   std::vector<std::string> locales;
-  std::int64_t steps = 0, tokens = 0, seconds = 0;
+  std::int64_t steps = kAsOffered, tokens = kAsOffered, seconds = kAsOffered;
 };
 
 struct ContractArguments : LiveArguments {
@@ -109,9 +111,8 @@ Result<int> find(const ControlClient& node, const OfferArguments& a) {
 Result<int> quote(const ControlClient& node, const QuoteArguments& a) {
   json::object request{{"at", a.at}, {"skill", a.graph}};
   if (!a.locales.empty()) request["locales"] = json::array(a.locales.begin(), a.locales.end());
-  setIf(request, "steps", a.steps);
-  setIf(request, "tokens", a.tokens);
-  setIf(request, "seconds", a.seconds);
+  for (const auto& [name, most] : {std::pair{"steps", a.steps}, {"tokens", a.tokens}, {"seconds", a.seconds}})
+    if (most != kAsOffered) request[name] = most;
   WITAN_TRY(quoted, node.post("/v1/market/quote", request));
   return print(quoted, a.json, offerWords);
 }

@@ -222,7 +222,7 @@ void addPartition(Command& app) {
 // --- asking
 
 struct AskArguments : LiveArguments {
-  std::string domain, entity, role, action = "{}", file = "-";
+  std::string domain, entity, role, key, action = "{}", file = "-";
   std::optional<std::string> operationId;
   std::uint64_t waitMs = 10'000;
   bool exitCode = false, dryRun = false;
@@ -372,12 +372,14 @@ void addAsking(Command& app) {
         std::string target =
             "/v1/slice?domain=" + net::percentEncoded(a.domain) + "&entity=" + net::percentEncoded(a.entity);
         if (!a.role.empty()) target += "&role=" + net::percentEncoded(a.role);
+        if (!a.key.empty()) target += "&key=" + net::percentEncoded(a.key);
         WITAN_TRY(answer, client.get(target));
         return print(answer, a.json, [](const json::value& s) { return shown(s, "state") + "\n"; });
       });
   slice->option("DOMAIN", seen->domain, "Which")->required();
   slice->option("ENTITY", seen->entity, "Of which")->required();
   slice->option("--role", seen->role, "Which role; none: everything, where the ledger is kept");
+  slice->option("--key", seen->key, "Only the rows that belong to it, an organisation for example");
 }
 
 }  // namespace

@@ -73,9 +73,9 @@ Result<std::vector<LedgerLine>> NodeLedgers::numbered(std::uint64_t seq) {
 Result<json::value> NodeLedgers::verify(const VerifyChoice& how) {
   for (const std::string& file : how.checkpoints) WITAN_DO(checkKept(file, how));
   Progress progress("verifying", "entries");
-  auto read = client_
-                  ? client_->get(concat("/v1/ledger/verify?replay=", how.replay ? "true" : "false"))
-                  : verifyHosts(node_->replica(), how.replay, [&](std::uint64_t entries) { progress.count(entries); });
+  auto read = client_ ? client_->get(concat("/v1/ledger/verify?replay=", how.replay ? "true" : "false"))
+                      : verifyHosts(node_->replica(), node_->ledgers(), how.replay,
+                                    [&](std::uint64_t entries) { progress.count(entries); });
   if (!read.ok() || !how.requireSigned) return read;
   const char* const covered = how.require > 1 ? "cosignedEntries" : "signedEntries";
   for (json::value& ledger : read->at("ledgers").as_array()) {

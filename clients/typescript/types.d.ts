@@ -1799,6 +1799,8 @@ export interface ProposeRequest {
   domain: string;
   /** Id of the entity */
   entity: string;
+  /** The action may name and write rows that belong to this key only, as this device's copy has them, and the answer does not say why; default: any rows */
+  key?: string;
   /** A repeated id is answered from the ledger; default: a new id */
   operationId?: string;
   /** Role in which the action is proposed */
@@ -2197,6 +2199,8 @@ export interface SliceShown {
   entity: string;
   /** Whether the entity waits for a counselor */
   frozen: boolean;
+  /** Only rows that belong to this key are shown */
+  key?: string;
   /** DOMAIN/NUMBER */
   partition: string;
   /** Role whose fields are shown; empty: all fields */

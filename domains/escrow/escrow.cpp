@@ -179,7 +179,7 @@ CallStanding standingOfCall(const State& s, Slot slot) {
 
 EscrowStanding standingOf(const EntityState& entity, std::string_view call) {
   const State& s = TypedModule<Escrow>::boxOf(entity).state;
-  EscrowStanding standing{s.buyer, s.seller, {}};
+  EscrowStanding standing{s.buyer, s.seller, {}, s.digest};
   if (!call.empty()) {
     const Slot slot = s.call.find(call);
     if (slot != kNoSlot) standing.calls.push_back(standingOfCall(s, slot));

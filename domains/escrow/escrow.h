@@ -46,6 +46,7 @@ struct CallStanding {
 struct EscrowStanding {
   std::string buyer, seller;
   std::vector<CallStanding> calls;
+  std::string contract;  // digest of the one that was opened; empty: none
 };
 // `call`: that one alone, if it exists; empty: all. Requires: an entity of this domain.
 EscrowStanding standingOf(const EntityState& entity, std::string_view call = {});

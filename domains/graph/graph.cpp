@@ -652,6 +652,16 @@ std::optional<Version> deployedIn(const EntityState* entity) {
   return entity == nullptr ? std::nullopt : versionIn(entity, TypedModule<Graph>::boxOf(*entity).state.version);
 }
 
+std::optional<Asked> askedIn(const EntityState* entity, const Digest& span) {
+  if (entity == nullptr) return std::nullopt;
+  const auto& messages = TypedModule<Graph>::boxOf(*entity).state.messages;
+  for (const Slot slot : messages.index<MessageBySpan>().candidates(span.bytes()))
+    if (const MessageRow& row = messages.row(slot);
+        MessageBySpan::holds(row, span.bytes()) && row.span->state == SpanState::asking)
+      return Asked{askedOf(*row.at, *row.span), !row.span->by.empty()};
+  return std::nullopt;
+}
+
 std::vector<Question> questionsIn(const EntityState* entity) {
   std::vector<Question> all;
   if (entity == nullptr) return all;

@@ -225,6 +225,12 @@ struct Question {
   std::vector<std::string> who;  // empty: whoever may answer
 };
 std::vector<Question> questionsIn(const EntityState* entity);
+// The digest of what the span asks, and whether it is answered; nothing: it asks nothing.
+struct Asked {
+  Digest digest;
+  bool answered = false;
+};
+std::optional<Asked> askedIn(const EntityState* entity, const Digest& span);
 
 using Fields =
     FieldList<VersionAt, RunAt, RunPasses, RunNext, MessageAt, MessageSpan, MessageNext, KeptAt, KeptOutput, KeptEffect,

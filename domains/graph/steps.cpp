@@ -1,9 +1,6 @@
 #include "domains/graph/steps.h"
 
 #include <algorithm>
-#include <set>
-
-#include "kernel/graph/checks.h"
 
 namespace witan::domains::graph {
 
@@ -21,20 +18,16 @@ Deploy deployStep(const flow::Document& document) {
   return step;
 }
 
-std::string misfitOf(const json::value& source, const std::string& graph, const std::optional<Version>& version) {
-  const flow::Checked checked = flow::checkGraph(source, {});
+std::string misfitOf(const flow::Checked& checked, const std::string& graph, const std::optional<Version>& version) {
   if (checked.document == nullptr) return "its document is none of a graph";
   const Deploy step = deployStep(*checked.document);
   if (checked.document->id != graph) return "its document is of graph " + checked.document->id;
   const Version says{step.version, step.digest, step.deliveries, step.edges, step.gates};
   if (!version || toJson(*version) != toJson(says))
     return "its document has another version, other bounds or other gates";
-  // Those without which the runtime has no sense, or a run no end; they need no registry.
-  static const std::set<std::string_view> kOfItself{"GL02", "GL03", "GL04", "GL05", "GL06",
-                                                    "GL07", "GL08", "GL18", "GL21"};
-  for (const flow::Finding& finding : checked.errors)
-    if (kOfItself.contains(finding.id)) return concat(finding.id, " ", finding.place, ": ", finding.message);
-  return {};
+  if (checked.errors.empty()) return {};
+  const flow::Finding& first = checked.errors[0];
+  return concat(first.id, " ", first.place, ": ", first.message);
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "domains/graph/actions.h"
+#include "kernel/graph/checks.h"
 #include "kernel/graph/runtime.h"
 
 namespace witan::domains::graph {
@@ -20,9 +21,10 @@ using Step = std::variant<Deploy, Cancel, Redrive, Begin, Verdict, Deliver, Resu
 // What a document says to the ledger.
 Deploy deployStep(const flow::Document& document);
 
-// Why the ledger's word of a version is not what the document says, or the document no graph that ends; empty: it fits.
-// Anybody with the role Operator can propose a Deploy: the runtime believes the document alone.
-std::string misfitOf(const json::value& source, const std::string& graph, const std::optional<Version>& version);
+// Why the ledger's word of a version is not what the document says, or the document may not be deployed by what it was
+// checked against; empty: it fits. Anybody with the role Operator can propose a Deploy: the runtime believes the
+// document alone.
+std::string misfitOf(const flow::Checked& document, const std::string& graph, const std::optional<Version>& version);
 
 // The steps of the role Runtime that make the entry durable. `bodies`: those that the steps name by digest. What others
 // have entered (Deploy, Answer, Redrive) is left out. `policy`: the epoch that verdicts were given under.

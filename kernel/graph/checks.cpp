@@ -35,8 +35,8 @@ bool within(const Names& inner, const Names& outer) {
 // One graph, and those that enclose it.
 class Check {
  public:
-  Check(const Environment& environment, Names above, int& budget)
-      : environment_(environment), above_(std::move(above)), budget_(budget) {}
+  Check(const Environment& environment, Answers answers, Names above, int& budget)
+      : environment_(environment), answers_(answers), above_(std::move(above)), budget_(budget) {}
 
   Checked run(const json::value& from) {
     auto [document, findings] = readDocument(from);
@@ -195,12 +195,20 @@ class Check {
     return node.kind == NodeKind::ingress || node.kind == NodeKind::egress || node.kind == NodeKind::market;
   }
 
+  // Nothing of it is on this device, and it may be on another one.
+  bool isElsewhere(const Node& node) const {
+    const bool away = node.kind == NodeKind::agent || node.kind == NodeKind::subgraph || node.kind == NodeKind::market;
+    return answers_ == Answers::nothing || (away && answers_ == Answers::own);
+  }
+
   void checkBoundary(const Node& node) {
     const std::string kind = toString(node.kind);
     if (crosses(node)) {
       const auto known =
           node.monitor ? environment_.boundaries.find(node.monitor->boundary) : environment_.boundaries.end();
-      if (known == environment_.boundaries.end() || !holds(known->second, node.monitor->operation))
+      const bool isKnown = known != environment_.boundaries.end() ? holds(known->second, node.monitor->operation)
+                                                                  : node.monitor && answers_ == Answers::nothing;
+      if (!isKnown)
         bad("GL09", node.id,
             node.monitor ? concat("the policy knows no operation ", node.monitor->operation, " of a boundary ",
                                   node.monitor->boundary)
@@ -235,16 +243,19 @@ class Check {
   void checkTools(const Node& node) {
     const Names& locales = node.locales ? *node.locales : document_->locales;
     if (!within(locales, document_->locales)) bad("GL13", node.id, "its locales exceed those of the graph");
+    if (node.kind == NodeKind::agent && isElsewhere(node) && !environment_.agents.contains(node.name)) return;
     const Names tools = neededTools(node);
     for (const std::string& name : tools) {
       const auto tool = environment_.tools.find(name);
-      if (tool == environment_.tools.end()) {
+      const bool known = tool != environment_.tools.end();
+      if (!known && !isElsewhere(node)) {
         bad("GL23", node.id, "unknown tool " + name);
         continue;
       }
       if (std::none_of(node.capabilities.begin(), node.capabilities.end(),
                        [&](const auto& one) { return one.uses > 0 && coversTool(one.resource, name); }))
         bad("GL11", node.id, "no capability covers " + name);
+      if (!known) continue;
       if (!holds(document_->boundaries, tool->second.boundary))
         bad("GL10", node.id, name + " crosses " + tool->second.boundary + ", which the graph does not list");
       if (!within(tool->second.locales, locales)) bad("GL13", node.id, name + " exceeds the locales of the node");
@@ -283,6 +294,7 @@ class Check {
 
   void checkAgent(const Node& node) {
     const auto agent = environment_.agents.find(node.name);
+    if (agent == environment_.agents.end() && isElsewhere(node)) return;
     if (agent == environment_.agents.end() || agent->second.version != node.version)
       bad("GL23", node.id, "agent " + node.name + " is not registered in version " + node.version);
     else if (!agent->second.validated)
@@ -291,23 +303,26 @@ class Check {
 
   void checkDomain(const Node& node) {
     const auto domain = environment_.domains.find(node.name);
+    const bool known =
+        domain == environment_.domains.end() ? isElsewhere(node) : holds(domain->second.roles, node.role);
     // The ledger of graphs is for graphs' own runtimes, operators and persons.
-    if (domain == environment_.domains.end() || node.name == "graph" || !holds(domain->second.roles, node.role) ||
-        node.in.size() != 1 || node.out.size() != 1)
+    if (!known || node.name == "graph" || node.in.size() != 1 || node.out.size() != 1)
       bad("GL20", node.id, "an unknown domain or role, or not one type in and one out");
   }
 
   std::string subgraphProblem(const Node& node) {
     const auto found = environment_.graphs.find(node.name + "@" + std::to_string(node.graphVersion));
-    if (found == environment_.graphs.end() || toHex(sha256(canonicalJson(found->second))) != node.digest)
+    const bool known = found != environment_.graphs.end();
+    if (known ? toHex(sha256(canonicalJson(found->second))) != node.digest : !isElsewhere(node))
       return "an unknown graph, or another digest";
     if (above_.size() >= kMaxSubgraphDepth || node.name == document_->id || holds(above_, node.name))
       return "a graph contains itself, or graphs are nested more than 8 deep";
+    if (!known) return {};
     if (--budget_ < 0)
       return "the check would visit more than " + std::to_string(kMaxSubgraphChecks) + " nested graphs";
     Names above = above_;
     above.push_back(document_->id);
-    const Checked inner = Check(environment_, std::move(above), budget_).run(found->second);
+    const Checked inner = Check(environment_, answers_, std::move(above), budget_).run(found->second);
     if (!inner.errors.empty()) return "it has errors: " + inner.errors[0].id + " at " + inner.errors[0].place;
     return portProblem(node, *inner.document);
   }
@@ -367,6 +382,7 @@ class Check {
   }
 
   const Environment& environment_;
+  const Answers answers_;
   const Names above_;
   int& budget_;
   const Document* document_ = nullptr;
@@ -375,9 +391,9 @@ class Check {
 
 }  // namespace
 
-Checked checkGraph(const json::value& document, const Environment& environment) {
+Checked checkGraph(const json::value& document, const Environment& environment, Answers answers) {
   int budget = kMaxSubgraphChecks;
-  return Check(environment, {}, budget).run(document);
+  return Check(environment, answers, {}, budget).run(document);
 }
 
 }  // namespace witan::graph

@@ -20,7 +20,14 @@ struct Checked {
   std::shared_ptr<const Document> document;  // null: GL01 failed
 };
 
-Checked checkGraph(const json::value& document, const Environment& environment);
+// What the environment answers for. What it does not answer for is no finding.
+enum class Answers {
+  nothing,  // what the document says itself is checked
+  own,      // its tools, domains and boundaries; agents, their tools, markets and graphs that it lacks are elsewhere
+  all,
+};
+
+Checked checkGraph(const json::value& document, const Environment& environment, Answers answers = Answers::all);
 
 // "*" covers everything, "journal.*" what begins with "journal.", anything else itself (as capabilities of agents).
 bool coversTool(std::string_view pattern, std::string_view tool);

@@ -171,35 +171,70 @@ void Runtime::sleep(const Message& message) {
   message.body = nullptr;
 }
 
-std::optional<std::string> Runtime::read(const Message& message) {
-  if (message.body != nullptr || bodies_ == nullptr) return std::nullopt;
-  message.body = bodies_->find(message.digest.hex());
-  return message.body == nullptr ? std::optional(message.digest.hex()) : std::nullopt;
+bool Runtime::read(const Message& message) {
+  if (message.body == nullptr && bodies_ != nullptr) message.body = bodies_->find(message.digest.hex());
+  return message.body != nullptr || bodies_ == nullptr;
 }
 
-std::vector<std::string> Runtime::fill() {
-  std::vector<std::string> missing;
-  const auto need = [&](const Message& message) {
-    if (auto digest = read(message)) missing.push_back(*std::move(digest));
-  };
-  for (const auto& [sequence, message] : queue_) need(*message);
-  for (const auto& [message, span] : spans_)
-    if (span.state != SpanState::asking)
-      need(*message);
-    else if (message->body == nullptr && bodies_ != nullptr && !bodies_->has(message->digest.hex()))
-      missing.push_back(message->digest.hex());
+// Whether its node can take it, and those that were collected before.
+bool Runtime::isHere(const Message& message) {
+  const auto& earlier = collectedWith(message);
+  return message.body != nullptr &&
+         std::all_of(earlier.begin(), earlier.end(), [](const MessagePtr& one) { return one->body != nullptr; });
+}
+
+template <class Visit>
+void Runtime::forEachToWork(const Visit& visit) const {
+  for (const auto& [sequence, message] : queue_) visit(*message, false);
+  for (const auto& [message, span] : spans_) visit(*message, span.state == SpanState::asking);
   for (const auto& [ordinal, run] : runs_)
     for (const auto& [lane, messages] : run.rare().collected)
-      for (const MessagePtr& message : messages) need(*message);
-  return missing;
+      for (const MessagePtr& message : messages) visit(*message, false);
 }
 
-std::optional<std::string> Runtime::wake(const std::string& spanOrLetter) {
+std::vector<Runtime::Lacking> Runtime::fill() {
+  std::vector<Lacking> lacking;
+  forEachToWork([&](const Message& message, bool asks) {
+    const bool sleeps = asks && message.body == nullptr && bodies_ != nullptr;
+    if (sleeps ? bodies_->has(message.digest.hex()) : read(message)) return;
+    lacking.push_back({message.run->id.hex(), message.node->id, message.id.hex(), message.digest.hex()});
+  });
+  return lacking;
+}
+
+void Runtime::goOn(const std::set<std::string>& digests, std::int64_t now) {
+  now_ = now;
+  forEachToWork([&](const Message& message, bool asks) {
+    if (!asks && message.body == nullptr && digests.contains(message.digest.hex())) (void)read(message);
+  });
+  std::vector<Span*> spans;
+  for (const std::string& id : std::exchange(stalled_, {}))
+    if (Span* const of = findSpan(id); of != nullptr && of->state == SpanState::running) spans.push_back(of);
+  resume(spans);
+}
+
+bool Runtime::isOpen(const Lacking& message) const {
+  const Run* of = findRun(message.run);
+  if (of == nullptr || !of->isRunning()) return false;
+  const Digest id = message.message;
+  const auto isIt = [&](const MessagePtr& one) { return one->id == id; };
+  return queuedAt_.contains(id) ||
+         std::any_of(of->spans.begin(), of->spans.end(), [&](const Span* span) { return isIt(span->message); }) ||
+         std::any_of(of->rare().collected.begin(), of->rare().collected.end(),
+                     [&](const auto& lane) { return std::ranges::any_of(lane.second, isIt); });
+}
+
+std::optional<Runtime::Lacking> Runtime::wake(const std::string& spanOrLetter) {
+  const auto lacking = [&](const Message& message) {
+    return read(message) ? std::nullopt
+                         : std::optional(Lacking{message.run->id.hex(), message.node->id, message.id.hex(),
+                                                 message.digest.hex()});
+  };
   const Digest id = spanOrLetter;
-  if (const Span* span = findSpan(spanOrLetter)) return read(*span->message);
+  if (const Span* span = findSpan(spanOrLetter)) return lacking(*span->message);
   for (const auto& [ordinal, run] : runs_)
     for (const MessagePtr& letter : run.rare().letters)
-      if (letter->id == id) return read(*letter);
+      if (letter->id == id) return lacking(*letter);
   return std::nullopt;
 }
 
@@ -240,11 +275,15 @@ void Runtime::extend(const std::string& spanId, std::int64_t now) {
   if (Span* const of = findSpan(spanId); of != nullptr && of->state == SpanState::running) setTimeout(*of);
 }
 
-void Runtime::expire(std::int64_t now) {
+void Runtime::expire(std::int64_t now, const std::function<bool(const Digest& span)>& answered) {
   now_ = now;
   while (!timeouts_.empty() && std::get<0>(*timeouts_.begin()) <= now) {
     Span& late = *std::get<2>(*timeouts_.begin());
     const bool asking = late.state == SpanState::asking;
+    if (asking && answered && answered(late.id)) {
+      setTimeout(late);
+      continue;
+    }
     failSpan(late, asking ? "human_timeout" : "timeout", asking);
     close();
   }
@@ -255,10 +294,20 @@ void Runtime::expire(std::int64_t now) {
 
 void Runtime::recover(std::int64_t now) {
   now_ = now;
-  std::map<std::int64_t, Span*> ran;
+  std::vector<Span*> ran;
   for (auto& [lane, span] : spans_)
-    if (span.state == SpanState::running) ran.emplace(span.number, &span);
-  for (const auto& [number, span] : ran) {
+    if (span.state == SpanState::running) ran.push_back(&span);
+  resume(ran);
+}
+
+void Runtime::resume(const std::vector<Span*>& spans) {
+  std::map<std::int64_t, Span*> inOrder;
+  for (Span* const span : spans) inOrder.emplace(span->number, span);
+  for (const auto& [number, span] : inOrder) {
+    if (!isHere(*span->message)) {
+      stalled_.insert(span->id.hex());
+      continue;
+    }
     emit(Resumed{span->message->run->id.hex(), span->message->node->id, span->id.hex(), span->attempt});
     work(*span, true);
     close();

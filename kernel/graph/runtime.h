@@ -7,8 +7,8 @@
 // What is known for the sake of duplicates is forgotten a horizon later; some 24 bytes remain of each (ingress,
 // external id). Ended runs are too in a script; else when forgetRun() says so, so that a later fold of the same entries
 // still knows a run that was sent again in between. What waits for people keeps no body in memory, only its
-// digest: most open runs are idle. Belongs to one thread. The monitor must outlive it and be a pure function; `bodies`,
-// too.
+// digest: most open runs are idle. What waits for a body that is not here holds up its lane alone. Belongs to one
+// thread. The monitor must outlive it and be a pure function; `bodies`, too.
 #pragma once
 
 #include <boost/container/flat_map.hpp>
@@ -137,7 +137,8 @@ class Runtime {
 
   // Its attempt waits for something outside that takes its time: the timeout begins anew.
   void extend(const std::string& span, std::int64_t now);
-  void expire(std::int64_t now);
+  // `answered`: of a question whose time is over, whether an answer is on its way here all the same.
+  void expire(std::int64_t now, const std::function<bool(const Digest& span)>& answered = {});
   // Starts what can start, at most `most` spans. Returns whether it stopped at `most`: call again.
   bool dispatch(std::int64_t now, std::size_t most = std::numeric_limits<std::size_t>::max());
   // After a crash: what ran begins again as the same attempt.
@@ -155,13 +156,20 @@ class Runtime {
   std::int64_t horizonMs() const { return horizonMs_; }
   // Of a message that waits. None: none such does.
   std::optional<std::string> keyOf(const std::string& message) const;
+  // A message whose body is not here.
+  struct Lacking {
+    std::string run, node, message, digest;
+    friend bool operator==(const Lacking&, const Lacking&) = default;
+  };
   // A fold names bodies by digest (unread()); afterwards fill() reads those that work needs. Returns what of the open
   // ones is not here, those of questions among them, which it does not read.
   static Body unread(const std::string& digest);
-  std::vector<std::string> fill();
-  // Reads the body of a question (its span) or of a dead letter (the message). None: it is here, or there is no such;
-  // else the digest that is not.
-  std::optional<std::string> wake(const std::string& spanOrLetter);
+  std::vector<Lacking> fill();
+  // After recover(): bodies have come. What lacked them goes on. O(state).
+  void goOn(const std::set<std::string>& digests, std::int64_t now);
+  bool isOpen(const Lacking& message) const;
+  // Reads the body of a question (its span) or of a dead letter (the message). None: it is here, or there is no such.
+  std::optional<Lacking> wake(const std::string& spanOrLetter);
 
   std::vector<RunView> runs() const;                   // in the order of their begin; without those that are forgotten
   std::vector<std::string> waitingFor() const;         // "node|key" of each open question, in order
@@ -341,7 +349,11 @@ class Runtime {
   Run& run(const std::string& id);
   Span& span(const std::string& id);
   static void sleep(const Message& message);
-  std::optional<std::string> read(const Message& message);
+  bool read(const Message& message);  // whether it is here
+  static bool isHere(const Message& message);
+  template <class Visit>
+  void forEachToWork(const Visit& visit) const;  // all that need their bodies sooner or later, questions among them
+  void resume(const std::vector<Span*>& spans);
   void enqueue(std::shared_ptr<Message> message);
   MessagePtr unqueue(std::int64_t sequence);
   void refresh(NodeState& node);
@@ -403,6 +415,7 @@ class Runtime {
   std::map<const Document*, std::int64_t> versions_;           // running ones of a document
   std::set<std::pair<std::int64_t, std::int64_t>> deadlines_;  // of running ones, with their ordinals
   std::deque<std::pair<std::int64_t, std::int64_t>> ended_;    // when, ordinal
+  std::set<std::string> stalled_;                              // spans that ran before a crash, and lack their bodies
   std::set<std::int64_t> touched_;                             // may have ended
   std::int64_t begun_ = 0;
 

@@ -61,7 +61,7 @@ bool Runtime::startAt(NodeState& node) {
     for (auto at = candidates.begin(); at != candidates.end() && blocked.size() < versions_.size(); ++at) {
       const Message& message = *messageOf(at->second);
       const Document* document = message.run->document.get();
-      if (blocked.contains(document)) continue;
+      if (blocked.contains(document) || !isHere(message)) continue;
       if (canStart(message)) return at;
       blocked.insert(document);
     }
@@ -83,6 +83,7 @@ void Runtime::begin(const MessagePtr& message, std::int64_t attempt) {
   if (attempt == 1 && run.deliveries >= run.document->maxDeliveries) return bury(*message, "run_bound", false);
   const std::string runId = run.id.hex(), messageId = message->id.hex();
   const std::string id = identityOf("v1|span|" + runId + "|" + message->node->id + "|" + messageId);
+  stalled_.erase(id);
   emit(Delivered{runId, message->node->id, messageId, message->key, id, attempt});
   work(span(id), false);
 }

@@ -336,6 +336,13 @@ Status Ledger::follow(std::string_view value, store::WriteBatch& out) {
   return okStatus();
 }
 
+// The last batch that starts at or before it: those without entries start where the next one does.
+std::uint64_t Ledger::batchOf(std::uint64_t seq) const {
+  const auto at = std::ranges::upper_bound(firstSeqs_, seq);
+  WITAN_CHECK(at != firstSeqs_.begin(), "the first batch starts at entry 1");
+  return static_cast<std::uint64_t>(at - firstSeqs_.begin()) - 1;
+}
+
 Status Ledger::stageTruncation(std::uint64_t number, store::WriteBatch& out) const {
   for (std::uint64_t n = number; n < batches(); ++n) out.erase(batchKey(n));
   // Snapshots and checkpoints may know too much; the log alone is the truth.
@@ -396,10 +403,7 @@ Result<Hash> Ledger::rootOf(std::uint64_t size) const {
 
 Result<std::string> Ledger::entryBytes(std::uint64_t seq) {
   if (seq == 0 || seq > partition_->size()) return notFound(concat("no entry ", seq));
-  // The last batch that starts at or before it; batches without entries share a start, so the first such one is it.
-  auto at = std::ranges::upper_bound(firstSeqs_, seq);
-  WITAN_CHECK(at != firstSeqs_.begin(), "the first batch starts at entry 1");
-  std::uint64_t number = static_cast<std::uint64_t>(at - firstSeqs_.begin()) - 1;
+  const std::uint64_t number = batchOf(seq);
   if (number != cachedBatch_) {
     WITAN_TRY(value, batch(number));
     cachedEntries_.clear();

@@ -90,6 +90,8 @@ class Ledger final : public EntrySource {
   std::uint64_t batches() const { return firstSeqs_.size(); }
   // Where each epoch of partition().epochs() begins: the number of its batch.
   const std::vector<std::uint64_t>& epochStarts() const { return epochStarts_; }
+  // Which holds an entry. Requires: there is the entry, in no open batch.
+  std::uint64_t batchOf(std::uint64_t seq) const;
   // The value of a batch. Requires: number < batches().
   Result<std::string> batch(std::uint64_t number) const;
   // Makes the decisions of the next batch again, as its owner wrote it, folds it and stages it. Errors: corrupt;

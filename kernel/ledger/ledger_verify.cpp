@@ -50,10 +50,16 @@ class EntryChecker {
   std::uint64_t proven() const { return proven_; }
 
   Status genesis(std::string_view payload) {
-    GenesisView record;
-    WITAN_DO(withMessage(payload, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, record, "genesis"); }));
+    WITAN_TRY(record, readGenesis(payload));
     Entity& entity = entities_[std::string(record.entity)];
     if (entity.begun) return corrupt(concat("entity \"", record.entity, "\" comes to be twice"));
+    if (proofs_ >= kSignedBeginnings) {
+      const auto name = [&](const Error& why) {
+        return corrupt(concat("entity \"", record.entity, "\": ", why.message));
+      };
+      if (record.proof.empty()) return name(corrupt("bears no signature of who began it"));
+      if (auto good = proof(record); !good.ok()) return name(good.error());
+    }
     entity.begun = true;
     entity.genesis = record.genesis;
     return okStatus();
@@ -82,10 +88,10 @@ class EntryChecker {
       return corrupt(concat(name, " is not of ", successor_, ", whom the owner before named"));
     if (record.entries != before.size() || record.root != before.root())
       return corrupt(name + " says it began after other entries than those before it");
-    if (isSigned_ && record.format < kSignedFormat)
-      return corrupt(name + " begins without proofs, after some with them");
+    if (record.format < proofs_) return corrupt(name + " begins without proofs, after some with them");
     last_ = {record.number, std::string(record.owner)};
     successor_ = record.successor;
+    proofs_ = record.format;
     isSigned_ = record.format >= kSignedFormat;
     begins_ = last_;
     return okStatus();
@@ -138,17 +144,24 @@ class EntryChecker {
   Status proposer(const EntryView& e) {
     if (e.proof.empty()) return corrupt(concat("bears no signature of its proposer ", e.device));
     if (log_.cluster.empty()) return okStatus();
-    const Statement statement = statementOf(log_.cluster, log_.domain, e);
-    WITAN_TRY(proof, readProof(e.proof));
-    if (!memo_.holds(log_.cluster, requestLeaf(statement), proof))
-      return corrupt(concat("the signature of its proposer ", e.device, " does not hold"));
-    const auto keys = options_.keysOf ? options_.keysOf(e.device) : std::vector<PublicKey>();
-    const bool known = deviceOfKey(proof.key) == e.device || std::ranges::find(keys, proof.key) != keys.end();
-    if (!known && !keys.empty()) return corrupt(concat("no key of its proposer ", e.device, " signed it"));
+    WITAN_TRY(known, proof(e));
     if (known) ++proven_;
-    const auto word = personsWord(statement, e.signature);
+    const auto word = personsWord(statementOf(log_.cluster, log_.domain, e), e.signature);
     if (!word || word->signature.empty() || word->holds(memo_)) return okStatus();
     return corrupt(concat("the signature of ", word->person, " does not hold"));
+  }
+
+  // Of an entry or a beginning. Whether the key is known to be its device's.
+  template <class Record>
+  Result<bool> proof(const Record& record) {
+    if (log_.cluster.empty()) return false;
+    WITAN_TRY(proof, readProof(record.proof));
+    if (!holdsProof(log_.cluster, log_.domain, record, memo_))
+      return corrupt(concat("the signature of its proposer ", record.device, " does not hold"));
+    const auto keys = options_.keysOf ? options_.keysOf(record.device) : std::vector<PublicKey>();
+    const bool known = deviceOfKey(proof.key) == record.device || std::ranges::find(keys, proof.key) != keys.end();
+    if (!known && !keys.empty()) return corrupt(concat("no key of its proposer ", record.device, " signed it"));
+    return known;
   }
 
   // One plan per run, one decision per operation id. An operation of two plans may have been turned away under the one
@@ -274,6 +287,7 @@ class EntryChecker {
   const LogOf log_;
   bool ofStore_ = true;  // epochs have records
   bool isSigned_ = false;
+  std::uint16_t proofs_ = 0;     // format of the last epoch
   std::uint64_t named_ = 0;      // the last epoch that an entry names
   std::optional<Epoch> begins_;  // that has no entry yet
   SignatureMemo memo_;

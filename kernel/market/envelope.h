@@ -16,7 +16,7 @@
 namespace witan::market {
 
 inline constexpr std::size_t kMostSignatures = 16;
-// What an envelope's text and its payload may hold: that of a text in an action, so that every envelope fits one.
+// What an envelope's canonical text may hold: that of a text in an action, so that every envelope fits one.
 inline constexpr std::size_t kMostEnvelopeBytes = kTextMax;
 
 struct EnvelopeSignature {
@@ -45,6 +45,10 @@ bool isSignedBy(const SignedText& text, const PublicKey& key);
 
 // The canonical text of the envelope of `body`, signed by each key.
 std::string sealed(std::string_view payloadType, std::string_view body, std::span<const SigningKey> keys);
+
+// The same text with a valid signature of each of these keys, under its own hint, and nothing else that its sender has
+// put beside it.
+SignedText signedOnlyBy(const SignedText& text, std::span<const PublicKey> keys);
 
 // The same envelope with one signature more.
 std::string countersigned(const SignedText& text, const SigningKey& key);

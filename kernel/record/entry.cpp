@@ -34,6 +34,12 @@ Result<EntryView> readEntryView(std::string_view alignedBytes) {
   return view;
 }
 
+Result<GenesisView> readGenesis(std::string_view alignedBytes) {
+  GenesisView view;
+  WITAN_DO(withMessage(alignedBytes, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, view, "genesis"); }));
+  return view;
+}
+
 Result<Entry> readEntry(std::string_view bytes) {
   Entry entry;
   WITAN_DO(readMessage(bytes, entry, "entry"));

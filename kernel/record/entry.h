@@ -72,14 +72,21 @@ struct BasicEntry {
 using Entry = BasicEntry<std::string, std::vector<std::uint8_t>>;
 using EntryView = BasicEntry<std::string_view, std::span<const std::uint8_t>>;
 
-template <class Text>
+template <class Text, class Bytes>
 struct BasicGenesis {
   static constexpr std::size_t textMax = kRecordTextMax;
   Text entity{};
   Text genesis{};
-  WITAN_MEMBERS(BasicGenesis, entity, genesis)
+  // Format 3: who asked for it, for which fields (canonical JSON), and the proof of that device.
+  Text operationId{};
+  Text device{};
+  Text agent{};
+  Text fields{};
+  Bytes proof{};
+  WITAN_MEMBERS(BasicGenesis, entity, genesis, operationId, device, agent, fields, proof)
 };
-using GenesisView = BasicGenesis<std::string_view>;
+using Genesis = BasicGenesis<std::string, std::vector<std::uint8_t>>;
+using GenesisView = BasicGenesis<std::string_view, std::span<const std::uint8_t>>;
 
 template <class Text>
 struct BasicNote {
@@ -99,6 +106,8 @@ inline Outcome outcomeOf(Tag tag) { return static_cast<Outcome>(static_cast<std:
 // Reads an entry from 8-aligned bytes; the view borrows them. Errors name the member. A run key and a plan digest have
 // 32 bytes each, or there are none; a proof has its form.
 Result<EntryView> readEntryView(std::string_view alignedBytes);
+// The same of a beginning.
+Result<GenesisView> readGenesis(std::string_view alignedBytes);
 // Reads and copies from bytes of any alignment.
 Result<Entry> readEntry(std::string_view bytes);
 // Are these the canonical bytes of the entry they encode? A second encoding of the same entry would be a second leaf.

@@ -94,6 +94,13 @@ struct Genesis {
   # An entity came to be. No decision, so no leaf; its first entry carries the same text.
   entity @0 :Text;
   genesis @1 :Json;
+
+  operationId @2 :Text;
+  device @3 :Text;
+  agent @4 :Text;
+  fields @5 :Json;
+  proof @6 :Data;
+  # Format 3: who asked for it, for which fields, and that its device signed the request.
 }
 
 struct Epoch {
@@ -110,7 +117,7 @@ struct Epoch {
   root @7 :Data;             # of the tree over them
   reason @8 :Text;
   successor @9 :Text;        # handover: nothing is decided in this epoch, and this owner begins the next; else empty
-  format @10 :UInt16;        # 2: its entries bear proofs, and the first one names the epoch; else 0
+  format @10 :UInt16;        # 2: its entries bear proofs, and the first one names the epoch; 3: so do beginnings; else 0
 }
 
 struct Note {

@@ -28,6 +28,12 @@ Statement statementOf(std::string_view cluster, std::string_view domain, const E
   return s;
 }
 
+Statement statementOf(std::string_view cluster, std::string_view domain, const GenesisView& g) {
+  Statement s{cluster, domain, "begin", g.entity, {}, g.operationId, g.device, g.agent};
+  s.action = g.fields;
+  return s;
+}
+
 Hash requestLeaf(const Statement& s) {
   const std::string action = digestOf(s.action), decision = digestOf(s.decision), reason = digestOf(s.reason);
   const std::string run = toHex(s.runKey), plan = toHex(s.planDigest), shown = toHex(s.shown);
@@ -88,21 +94,17 @@ std::string decisionText(std::string_view base, const json::object& edit) {
   return text + "}";
 }
 
-bool holdsProof(std::string_view cluster, std::string_view domain, const EntryView& entry, SignatureMemo& memo) {
-  const auto proof = readProof(entry.proof);
-  return proof.ok() && memo.holds(cluster, requestLeaf(statementOf(cluster, domain, entry)), *proof);
-}
-
 std::string deviceOfKey(const PublicKey& key) {
   const Hash hash = sha256({reinterpret_cast<const char*>(key.data()), key.size()});
   return toHex(std::span(hash).first(16));
 }
 
 Hash holdingLeaf(std::string_view cluster, std::string_view partition, std::uint64_t epoch, std::string_view owner,
-                 std::uint64_t seq, const Hash& entryLeaf) {
-  const std::string number = std::to_string(epoch), place = std::to_string(seq), leaf = toHex(entryLeaf);
-  const std::array<std::string_view, 6> parts{cluster, partition, number, owner, place, leaf};
-  return leafHash(statementText("witan-entry/1", parts));
+                 std::uint64_t run, std::uint64_t seq, const Hash& entryLeaf) {
+  const std::string number = std::to_string(epoch), during = std::to_string(run), place = std::to_string(seq),
+                    leaf = toHex(entryLeaf);
+  const std::array<std::string_view, 7> parts{cluster, partition, number, owner, during, place, leaf};
+  return leafHash(statementText("witan-entry/2", parts));
 }
 
 }  // namespace witan::kernel

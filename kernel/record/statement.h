@@ -22,9 +22,9 @@ inline constexpr std::string_view kSystemCounselor = "system";
 
 struct Statement {
   std::string_view cluster, domain;
-  std::string_view kind;  // propose, commit, reject; of what a person signs also answer
+  std::string_view kind;  // propose, commit, reject, begin; of what a person signs also answer
   std::string_view entity, role, operationId, device, agent;
-  std::string_view action;                           // propose: canonical JSON
+  std::string_view action;                           // propose: canonical JSON; begin: the fields, as such
   std::span<const std::uint8_t> runKey, planDigest;  // propose
   std::string_view counselor, decision, reason;      // commit, reject
   std::span<const std::uint8_t> shown;               // the same: digest of the escalated entry, if it was given
@@ -32,6 +32,7 @@ struct Statement {
 
 // Of the request that the entry answers.
 Statement statementOf(std::string_view cluster, std::string_view domain, const EntryView& entry);
+Statement statementOf(std::string_view cluster, std::string_view domain, const GenesisView& beginning);
 // The leaf that its device signs.
 Hash requestLeaf(const Statement& statement);
 // What a person signs: an answer to an escalation or, of the kind `answer`, to a question of a graph.
@@ -61,14 +62,19 @@ inline bool hasProposer(const EntryView& entry) {
   return entry.tag != Tag::cRejected || entry.counselor != kSystemCounselor;
 }
 
-// Whether the entry's proof holds: its key signed the request. Whose key it is, the caller checks.
-bool holdsProof(std::string_view cluster, std::string_view domain, const EntryView& entry, SignatureMemo& memo);
+// Whether the proof of an entry or a beginning holds: its key signed the request. Whose key it is, the caller checks.
+template <class Record>
+bool holdsProof(std::string_view cluster, std::string_view domain, const Record& record, SignatureMemo& memo) {
+  const auto proof = readProof(record.proof);
+  return proof.ok() && memo.holds(cluster, requestLeaf(statementOf(cluster, domain, record)), *proof);
+}
 
 // The id of the device whose first key this is.
 std::string deviceOfKey(const PublicKey& key);
 
-// That a log holds an entry: what an owner signs of each answer that it gives another device.
+// That a log holds an entry: what an owner signs of each answer that it gives another device. `run`: in which it does
+// not say anything else (docs/ledger-format.md, section 10).
 Hash holdingLeaf(std::string_view cluster, std::string_view partition, std::uint64_t epoch, std::string_view owner,
-                 std::uint64_t seq, const Hash& entryLeaf);
+                 std::uint64_t run, std::uint64_t seq, const Hash& entryLeaf);
 
 }  // namespace witan::kernel

@@ -75,7 +75,7 @@ Status judgeWork(const WorldResult& r) {
 // An incident about oneself is no accusation; that nobody answers is no lie.
 Status judgeAccusations(const WorldResult& r, int liar) {
   for (const ToldIncident& told : r.incidents)
-    if (told.kind != "silent" && told.org != kParties[told.by] && told.by != liar &&
+    if (told.kind != "silent" && told.kind != "clock" && told.org != kParties[told.by] && told.by != liar &&
         (liar < 0 || told.org != kParties[liar]))
       return invalid(concat(kParties[told.by], " accuses ", told.org, " of ", told.kind, ": ", told.what));
   return okStatus();
@@ -153,6 +153,7 @@ Status judgeWorld(const WorldResult& r, int liar) {
   }
   if (shares != of("seller") + of("paidSeller")) return invalid("the seller's money is not the sum of its shares");
   WITAN_DO(judgeRuns(r));
+  if (!r.unreadable.empty()) return invalid("a row cannot be read back: " + r.unreadable.front());
   if (!r.frozen.empty()) return invalid("a ruling froze " + r.frozen.front() + " while its time ran");
   if (liar != kSeller) WITAN_DO(judgeWork(r));
   WITAN_DO(judgeAccusations(r, liar));

@@ -219,6 +219,29 @@ json::object MarketToy::bundle(std::size_t looks) const {
   return bundleOf(ordered, made, std::move(records));
 }
 
+SellerSetup sellerOf(const MarketToy& toy) {
+  const json::object bundle = toy.bundle();
+  const json::array& grants = bundle.at("grants").as_array();
+  return {"lab",
+          toy.lab,
+          toy.evidence,
+          toy.contract.seller.log,
+          {sealedDocument(toy.offer, {&toy.lab, 1})},
+          json::array(grants.begin() + 1, grants.end()),
+          toy.roots(),
+          {"notary"}};
+}
+
+json::value filledUp(const std::string& envelope, std::size_t signatures, std::size_t bytes) {
+  json::value full = parsed(envelope);
+  json::array& list = full.at("signatures").as_array();
+  while (list.size() < signatures) list.push_back(list.front());
+  const std::size_t size = canonicalJson(full).size();
+  json::value& hint = list.back().at("keyid");
+  if (bytes > size) hint = std::string(bytes - size + hint.get_string().size(), 'k');
+  return full;
+}
+
 // ---- random lives
 
 namespace {

@@ -7,6 +7,7 @@
 
 #include "base/seams.h"
 #include "kernel/market/evidence.h"
+#include "market/seller_desk.h"
 
 namespace witan::market {
 
@@ -41,6 +42,11 @@ struct MarketToy {
   json::object bundleOf(const Order& order, const Statement& statement, json::array transcript) const;
   json::object bundle(std::size_t looks = 1) const;
 };
+
+// The laboratory's desk.
+SellerSetup sellerOf(const MarketToy& toy);
+// The same envelope with so many signatures, and filled up to so many bytes.
+json::value filledUp(const std::string& envelope, std::size_t signatures, std::size_t bytes);
 
 // A random life of one contract: lines as `witan run` takes them, most of them lawful, with rulings of careless
 // arbiters (at most `unsafe` percent of which break a rule).

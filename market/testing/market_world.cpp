@@ -23,13 +23,15 @@ constexpr std::int64_t kTickMs = 1'000;
 struct Died {};
 
 // The documents of the toy with short times. In half of the worlds the window is over before deliverBy.
-MarketToy shortToy(std::uint64_t seed) {
+MarketToy shortToy(const WorldOptions& o) {
   MarketToy toy;
   toy.offer.deliverWithinSeconds = toy.contract.deliverWithinSeconds = 60;
-  toy.offer.disputeWindowSeconds = toy.contract.disputeWindowSeconds = seed % 2 == 0 ? 40 : 120;
+  toy.offer.disputeWindowSeconds = toy.contract.disputeWindowSeconds =
+      o.window > 0 ? Natural(o.window) : Natural(o.seed % 2 == 0 ? 40 : 120);
+  toy.contract.calls = std::max<Natural>(40, Natural(o.calls));
+  toy.offer.maxCalls = std::max(toy.offer.maxCalls, toy.contract.calls);
+  toy.contract.total = std::max<Natural>(2'000, toy.contract.perCall * Natural(o.calls));
   toy.contract.offer = toHex(sha256(toJson(toy.offer)));
-  toy.contract.total = 2'000;
-  toy.contract.calls = 40;
   return toy;
 }
 
@@ -116,18 +118,10 @@ class MarketWorld::World {
   // The process of a party begins: what was volatile is gone.
   void start(int party) {
     if (party == kBuyer) {
-      buyer_ = std::make_unique<BuyerDesk>("clinic", toy_.clinic, toy_.roots());
+      buyer_ = buyersDesk();
       for (const auto& [key, value] : disk_[party]) buyer_->restore({key, value}).value();
     } else if (party == kSeller) {
-      SellerSetup setup{"lab",
-                        toy_.lab,
-                        toy_.evidence,
-                        toy_.contract.seller.log,
-                        {sealedDocument(toy_.offer, {&toy_.lab, 1})},
-                        json::array(grants_.begin() + 1, grants_.end()),
-                        toy_.roots(),
-                        {"notary"}};
-      seller_ = std::make_unique<SellerDesk>(std::move(setup));
+      seller_ = sellersDesk();
       for (const auto& [key, value] : disk_[party]) seller_->restore({key, value}).value();
     } else {
       ledger_.reset();
@@ -136,6 +130,22 @@ class MarketWorld::World {
           "notary", [this](const std::string& entity) { return ledger_->partition().state(entity); });
       holder_->watch(entity_, now(kHolder));
     }
+  }
+
+  std::unique_ptr<BuyerDesk> buyersDesk() const {
+    return std::make_unique<BuyerDesk>("clinic", toy_.clinic, toy_.roots());
+  }
+  std::unique_ptr<SellerDesk> sellersDesk() const { return std::make_unique<SellerDesk>(sellerOf(toy_)); }
+
+  // A desk of the next process reads what this one has just written.
+  void readBack(int party, const Row& row) {
+    const auto read = [&](auto desk) {
+      for (const auto& [key, value] : disk_[party])
+        if (key.starts_with(kAgreed)) (void)desk->restore({key, value});
+      return desk->restore(row);
+    };
+    if (const Status status = party == kBuyer ? read(buyersDesk()) : read(sellersDesk()); !status.ok())
+      unreadable_.push_back(concat(row.key.substr(0, 20), ": ", status.error().message));
   }
 
   void tickFrom(std::int64_t ms, int party) {
@@ -197,6 +207,7 @@ class MarketWorld::World {
         unsynced_[party].emplace_back(row.key,
                                       at == disk_[party].end() ? std::nullopt : std::optional<std::string>(at->second));
         disk_[party][row.key] = row.value;
+        readBack(party, row);
         if (!firm) return;
         unsynced_[party].clear();
         tell();
@@ -210,8 +221,9 @@ class MarketWorld::World {
 
   void post(int from, Letter letter, std::optional<MarketLie> lie = {}) {
     if (from == kSeller && o_.seller == SellerHabit::silent && letter.kind != "answer") return;
+    if (from == kSeller && o_.seller == SellerHabit::hiding && letter.kind == "evidence") return;
     if (from == kSeller) lie = twist(letter);
-    if (lie == MarketLie::withheldBundle && letter.kind == "evidence") return;
+    if ((lie == MarketLie::withheldBundle || lie == MarketLie::longDecline) && letter.kind == "evidence") return;
     if (lie == MarketLie::lateEvidence) return at(ms_ + kLateMs, [this, letter, lie] { deliver(letter, lie); });
     const std::uint64_t copies = chance(o_.lossPercent) ? 0 : chance(o_.doublePercent) ? 2 : 1;
     for (std::uint64_t n = 0; n < copies; ++n)
@@ -250,6 +262,10 @@ class MarketWorld::World {
       const SellerCall* known = seller_->find(order->document.contract, order->document.call);
       return known != nullptr && openEnvelope<Order>(valueOf(known->order))->digest != order->digest;
     }
+    if (lie == MarketLie::longDecline) {
+      const BuyerCall* call = buyer_->find(entity_, externalIdOf(letter.id).substr(entity_.size() + 1));
+      return call != nullptr && call->step == BuyerStep::order;
+    }
     if (lie != MarketLie::alteredBundle && lie != MarketLie::withheldOutput) return true;
     const auto order = openEnvelope<Order>(letter.body.at("bundle").at("order"));
     const BuyerCall* call = buyer_->find(order->document.contract, order->document.call);
@@ -273,6 +289,13 @@ class MarketWorld::World {
                     {{"contract", valueOf(sealedDocument(other, {&toy_.clinic, 1}))},
                      {"entity", entity_},
                      {"grants", json::array{grants_.front()}}}};
+    }
+    if (lie == MarketLie::manySignatures) {
+      Contract other = toy_.contract;
+      other.id = Word("contract-" + name);
+      json::value full = filledUp(sealedDocument(other, {&toy_.clinic, 1}), kMostSignatures, 0);
+      return Letter{
+          "clinic", "lab", name, "propose", {{"contract", std::move(full)}, {"grants", json::array{grants_.front()}}}};
     }
     if (lie == MarketLie::widerOrder) order.locales = {"ch", "eu"};
     if (lie == MarketLie::orderAgain || lie == MarketLie::secondOrder) {
@@ -331,7 +354,12 @@ class MarketWorld::World {
                                 {"amount", std::int64_t(order.amount)},
                                 {"input", order.input},
                                 {"order", toHex(sha256(toJson(order)))}});
-      at(ms_ + wait, [this, lie, order, given] { post(kBuyer, orderLetter(order, given), lie); });
+      at(ms_ + wait, [this, lie, order, given] {
+        Letter letter = orderLetter(order, given);
+        if (lie == MarketLie::fullEnvelope)
+          letter.body["order"] = filledUp(canonicalJson(letter.body.at("order")), kMostSignatures, kMostEnvelopeBytes);
+        post(kBuyer, std::move(letter), lie);
+      });
     };
     if (lie != MarketLie::frozenCall) return go();
     // A call before it, which is delivered and then disputed.
@@ -350,15 +378,27 @@ class MarketWorld::World {
     });
   }
 
+  // To each order of the call: no, at length.
+  std::optional<MarketLie> decline(Letter& letter) {
+    const std::string call = externalIdOf(letter.id).substr(std::min(letter.id.size(), entity_.size() + 1));
+    if (nextLie_ == MarketLie::longDecline && !twisted_.contains(call)) twisted_[call] = *std::exchange(nextLie_, {});
+    const auto at = twisted_.find(call);
+    if (at == twisted_.end() || at->second != MarketLie::longDecline) return {};
+    letter.body = {{"declined", std::string(200'000, 'x')}};
+    return MarketLie::longDecline;
+  }
+
   // What a seller that lies sends in place of a letter about a delivery: for a call always the same.
   std::optional<MarketLie> twist(Letter& letter) {
+    if (letter.kind == "answer" && letter.id.ends_with("/order")) return decline(letter);
     const json::value* action = letter.body.if_contains("action");
     const bool delivers = action != nullptr && textOf(action->as_object(), "type") == "Deliver";
     if (!delivers && letter.kind != "evidence") return {};
     std::string call;
     if (delivers) {
       call = textOf(action->as_object(), "call");
-      if (nextLie_ && !twisted_.contains(call)) twisted_[call] = *std::exchange(nextLie_, {});
+      if (nextLie_ && nextLie_ != MarketLie::longDecline && !twisted_.contains(call))
+        twisted_[call] = *std::exchange(nextLie_, {});
     } else {
       const auto order = openEnvelope<Order>(letter.body.at("bundle").at("order"));
       call = order->document.call;
@@ -374,7 +414,8 @@ class MarketWorld::World {
     }
     json::object& acted = letter.body["action"].as_object();
     if (lie < MarketLie::alteredBundle) acted["evidence"] = twistedEvidence(lie, call, textOf(acted, "evidence"));
-    const bool laterOn = lie == MarketLie::alteredBundle || lie == MarketLie::withheldOutput;
+    const bool laterOn =
+        lie == MarketLie::alteredBundle || lie == MarketLie::withheldOutput || lie == MarketLie::longDecline;
     return laterOn ? std::nullopt : std::optional(lie);
   }
 
@@ -531,7 +572,8 @@ class MarketWorld::World {
       partition.propose({entity_, role, id, "", "", parsed.get(), timeOf(toy_.contract.signedAt), true});
     };
     say("Buyer", {{"type", "OpenContract"}, {"envelope", envelope}}, "open");
-    say("Holder", {{"type", "Deposit"}, {"reference", "pay-1"}, {"amount", 2'000}}, "pay-1");
+    say("Holder", {{"type", "Deposit"}, {"reference", "pay-1"}, {"amount", std::int64_t(toy_.contract.total)}},
+        "pay-1");
     (void)ledger_->commit();
   }
 
@@ -546,11 +588,12 @@ class MarketWorld::World {
   static constexpr MarketLie kFirstPaidLie = MarketLie::longName;
   // Lies that the seller's desk finds out from the holder only, after it has answered "busy".
   static inline const std::set<MarketLie> kTakenFirst{MarketLie::unpaidOrder, MarketLie::foreignEscrow,
-                                                      MarketLie::lateOrder, MarketLie::frozenCall};
+                                                      MarketLie::lateOrder, MarketLie::frozenCall,
+                                                      MarketLie::fullEnvelope};
 
   const WorldOptions o_;
   SeededRandom random_, power_;
-  const MarketToy toy_ = shortToy(o_.seed);
+  const MarketToy toy_ = shortToy(o_);
   const std::string entity_ = toy_.contractDigest();
   json::array grants_;
   std::priority_queue<Event> events_;
@@ -569,6 +612,7 @@ class MarketWorld::World {
   std::vector<ShownBundle> shown_;
   std::vector<std::string> lateRuns_, frozen_;
   bool silences_ = false;
+  std::vector<std::string> unreadable_;
   // Durable.
   std::map<std::string, std::string> disk_[2];
   std::vector<std::pair<std::string, std::optional<std::string>>> unsynced_[2];  // newest rows, and what was before
@@ -599,6 +643,7 @@ WorldResult MarketWorld::World::result() const {
   r.lateRuns = lateRuns_;
   r.frozen = frozen_;
   r.silences = silences_;
+  r.unreadable = unreadable_;
   for (const auto& [call, lie] : twisted_) r.liedAbout.push_back(call);
   std::copy_n(writes_.begin(), 3, r.writes);
   for (auto& [call, standing] : standings()) {

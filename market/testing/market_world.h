@@ -17,7 +17,7 @@
 
 namespace witan::market {
 
-enum class SellerHabit { honest, silent, failing, overcharging, forging };
+enum class SellerHabit { honest, silent, failing, overcharging, forging, hiding };  // hiding: from its buyer
 
 inline constexpr int kBuyer = 0, kSeller = 1, kHolder = 2;
 inline constexpr const char* kParties[] = {"clinic", "lab", "notary"};
@@ -26,13 +26,15 @@ inline constexpr const char* kParties[] = {"clinic", "lab", "notary"};
 // call; a second text of the contract; an order for which no money is held; and with money held for them, so that work
 // would be done that is never paid: an order whose call no id can name, one of a contract that is said to be another's
 // escrow, one that leaves when its time is nearly over, one with a dispute of another call that freezes the escrow, one
-// that is issued in the future, one whose disclosures are none, one that allows a run nothing. The seller, with its
+// that is issued in the future, one whose disclosures are none, one that allows a run nothing, and one in an envelope
+// that is filled up to its limit; a contract with as many signatures as an envelope may have. The seller, with its
 // next delivery: evidence of a stranger's key, of another call, too late, under a second statement that charges more, a
-// bundle for the buyer that was altered, none at all, and one without its output.
-WITAN_ENUM(MarketLie, orderAgain, widerOrder, secondOrder, secondContract, unpaidOrder, longName, foreignEscrow,
-           lateOrder, frozenCall, futureOrder, oddDisclosures, emptyBudget, forgedEvidence, otherEvidence, lateEvidence,
-           secondStatement, alteredBundle, withheldBundle, withheldOutput)
-inline constexpr MarketLie kLastLie = MarketLie::withheldOutput;
+// bundle for the buyer that was altered, none at all, one without its output; and it declines at length what it
+// delivers behind its buyer's back.
+WITAN_ENUM(MarketLie, orderAgain, widerOrder, secondOrder, secondContract, unpaidOrder, manySignatures, longName,
+           foreignEscrow, lateOrder, frozenCall, futureOrder, oddDisclosures, emptyBudget, fullEnvelope, forgedEvidence,
+           otherEvidence, lateEvidence, secondStatement, alteredBundle, withheldBundle, withheldOutput, longDecline)
+inline constexpr MarketLie kLastLie = MarketLie::longDecline;
 inline constexpr MarketLie kFirstSellerLie = MarketLie::forgedEvidence;
 
 struct WorldOptions {
@@ -47,6 +49,7 @@ struct WorldOptions {
   std::optional<std::pair<int, int>> death;  // party; boundary: 2n before its n-th write, 2n + 1 after it
   std::optional<bool> losesPower;            // by a death; none: as the seed draws it
   int seconds = 600;                         // how long it lasts
+  int window = 0;                            // seconds; 0: as the seed has it
 };
 
 struct ToldIncident : MarketIncident {
@@ -81,6 +84,7 @@ struct WorldResult {
   std::vector<std::string> lateRuns;      // calls whose run began when it could hardly be delivered any more
   std::vector<std::string> frozen;        // calls of which an act in its time met a ruling that waits
   bool silences = false;                  // a party heard nothing for some time
+  std::vector<std::string> unreadable;    // rows that a desk has written and none could read
   std::map<MarketLie, int> lies;          // that reached a party which was awake and did not say "busy"
   std::vector<std::string> liedAbout;     // calls whose delivery was a lie
   std::vector<std::int64_t> compensated;  // seconds from a failure to the refund
@@ -121,7 +125,8 @@ WorldResult liveMarket(const WorldOptions& options);
 // or two runs of one, a payment for what was not delivered under the seller's key or is not what the buyer accepted,
 // money without work (a buyer that was there has no evidence of what it paid for), work without money (an honest seller
 // showed what no delivery on record stands for, or began too late what it sold; a ruling lets the time of another call
-// pass), an honest party accused. `liar`: the party that lied, or -1; its lies must have left proof.
+// pass), an honest party accused, a row that a start could not read. `liar`: the party that lied, or -1; its lies must
+// have left proof.
 Status judgeWorld(const WorldResult& result, int liar = -1);
 
 }  // namespace witan::market

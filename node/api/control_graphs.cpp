@@ -1,7 +1,6 @@
 // Graphs of episodes: deployed, given messages, shown (docs/graphs.md). What people answer, cancel and send again are
 // proposals to the domain graph (control_requests.cpp).
 #include "agents/episode/transcript.h"
-#include "agents/host/builtin_tools.h"
 #include "agents/wake/host_choice.h"
 #include "agents/wake/wake_job.h"
 #include "base/bytes.h"
@@ -11,7 +10,8 @@
 #include "kernel/record/log_batch.h"
 #include "node/api/control_routes.h"
 #include "node/cluster/device_key.h"
-#include "node/operations/artefacts.h"
+#include "node/daemon/artefacts.h"
+#include "node/daemon/graph_environment.h"
 #include "replica/core/operation_names.h"
 #include "replica/core/partition_host.h"
 #include "replica/graph_replay.h"
@@ -38,7 +38,8 @@ WITAN_STRUCT(GraphSent, (Admitted, outcome, "Whether a run began"),
 
 WITAN_STRUCT(GraphRow, (std::string, graph, "Id of the graph"), (std::string, partition, "DOMAIN/NUMBER"),
              (std::int64_t, version, "The deployed version"), (std::string, digest, "Of its document"),
-             (bool, runsHere, "Whether this device runs it"), (std::string, why, "Why it does not, though it should"),
+             (bool, runsHere, "Whether this device runs it"),
+             (std::string, why, "Why it does not, or a message of it does not go on; else empty"),
              (std::uint64_t, open, "Runs that go on"), (std::uint64_t, ended, "Runs that ended within the horizon"))
 WITAN_STRUCT(GraphRows, (std::vector<GraphRow>, graphs, "Graphs of this device's copies"))
 
@@ -61,11 +62,14 @@ WITAN_STRUCT(RunRows, (std::vector<RunRow>, runs, "Runs of this device's copies"
 WITAN_STRUCT(RunRequest, (std::string, run, "Id of the run, or its external id", 1))
 WITAN_STRUCT(BodyRequest, (std::string, digest, "Of a document, or of a message's body", 64))
 WITAN_STRUCT(BodyShown, (std::string, digest, "Of the body"), (json::value, body, "The document, or the message"))
+WITAN_STRUCT(LackingRow, (std::string, node, "Where it waits"), (std::string, message, "Id of the message"),
+             (std::string, digest, "Of its body, which the device that runs the graph does not have"))
 WITAN_STRUCT(StepRow, (std::uint64_t, seq, "Number of the entry in its partition"), (Time, time, "When"),
              (std::string, role, "Who entered it"), (json::value, action, "The step"))
 WITAN_STRUCT(RunShown, (RunRow, run, "The run"), (std::string, digest, "Of its document"),
              (std::optional<std::int64_t>, bound, "The most deliveries of a run"),
              (std::vector<OutputRow>, outputs, "What came out"), (std::vector<LetterRow>, letters, "Dead letters"),
+             (std::vector<LackingRow>, lacking, "Messages that wait for a body that is lost; seen by the owner"),
              (std::vector<StepRow>, steps, "Its entries in the ledger, in order"))
 
 WITAN_STRUCT(RunReplayed, (std::string, run, "Id of the run"),
@@ -101,52 +105,6 @@ void forEachGraph(Daemon& daemon, Visit visit) {
         visit(*host, entity, host->partition().state(entity));
 }
 
-std::map<std::string, graph::Artefact> artefactsOf(Daemon& daemon) {
-  replication::Space* space = bodiesOf(daemon).records();
-  const auto admin = publicKeyFromHex(daemon.cluster().adminKey, "adminKey");
-  return space == nullptr || !admin.ok() ? std::map<std::string, graph::Artefact>() : artefactsIn(*space, *admin);
-}
-
-// What a graph is checked against here: agents and tools of this build and of this device's files, domains of this
-// cluster, boundaries of the device's policy, graphs that are deployed.
-graph::Environment environmentOf(Daemon& daemon) {
-  graph::Environment environment;
-  const bool required = daemon.config().registryRequired;
-  const auto artefacts = required ? artefactsOf(daemon) : std::map<std::string, graph::Artefact>();
-  for (const agents::Agent* agent : daemon.agentFiles().all()) {
-    const agents::AgentSpec& spec = agent->spec();
-    graph::RegisteredAgent& known = environment.agents[spec.id];
-    known = {spec.version, {}, "", !required || isValidated(artefacts, spec)};
-    for (const agents::Capability& one : spec.capabilities) known.tools.push_back(one.resource);
-  }
-  for (const kernel::DomainModule* module : daemon.replica().domains())
-    for (const kernel::RoleInfo& role : module->signature().roles)
-      environment.domains[module->signature().domain].roles.push_back(role.name);
-  const agents::Policy* policy = daemon.policy();
-  for (const agents::episode::ToolInfo& tool : agents::builtinTools()) {
-    const agents::PolicyPlace place = agents::DeviceGate().placeOf(tool.name);
-    environment.tools[tool.name] = {place.boundary, {}};
-  }
-  for (const ToolConfig& outside : daemon.tools() != nullptr ? daemon.tools()->tools() : daemon.config().tools)
-    for (const agents::episode::ToolInfo& tool : toolInfos(outside))
-      environment.tools[tool.name] = {tool.boundary, outside.locales};
-  if (daemon.market() != nullptr) environment.tools["market.invoke"] = {"market", {}};  // of market nodes
-  if (policy != nullptr)
-    for (const agents::Boundary& boundary : policy->boundary) {
-      for (const agents::OperationRule& rule : boundary.operation)
-        environment.boundaries[boundary.name].push_back(rule.name);
-      for (auto& [name, tool] : environment.tools)
-        if (tool.boundary == boundary.name && tool.locales.empty()) tool.locales = boundary.locales;
-    }
-  GraphBodies bodies = bodiesOf(daemon);
-  forEachGraph(daemon, [&](PartitionHost&, const std::string& id, const kernel::EntityState* state) {
-    if (const auto version = domains::graph::deployedIn(state))
-      if (const graph::Body document = bodies.find(version->digest))
-        environment.graphs[id + "@" + std::to_string(version->number)] = *document;
-  });
-  return environment;
-}
-
 // The checks pass over what triggers say.
 std::string wrongTriggers(const graph::Document* document) {
   if (document == nullptr) return "";
@@ -173,7 +131,7 @@ void deploy(const ApiContext& context, const DeployRequest& asked, Later<GraphDe
   Daemon& daemon = context.daemon;
   if (const Status kept = needsLedgers(daemon); !kept.ok()) return later.refuse(kept.error());
   const json::value source = asked.document;
-  const graph::Checked checked = graph::checkGraph(source, environmentOf(daemon));
+  const graph::Checked checked = graph::checkGraph(source, graphEnvironmentOf(daemon));
   const std::string wrong = wrongTriggers(checked.document.get());
   if (!checked.errors.empty() || !wrong.empty()) {
     std::string all = wrong;
@@ -191,16 +149,14 @@ void deploy(const ApiContext& context, const DeployRequest& asked, Later<GraphDe
   for (const graph::Finding& one : checked.warnings)
     made.warnings.push_back(one.id + " " + one.place + ": " + one.message);
   warnOfAgents(daemon, *checked.document, made.warnings);
+  // What was lost of it is here again.
   if (const Status kept = bodiesOf(daemon).keep({std::make_shared<const json::value>(source)}); !kept.ok())
     return later.refuse(kept.error());
-  if (const Status durable = daemon.tick(); !durable.ok()) return later.refuse(durable.error());
   const auto module = moduleNamed(daemon, std::string(kGraphDomain));
   if (!module.ok()) return later.refuse(module.error());
-  json::object action = parseJson(toJson(domains::graph::deployStep(*checked.document))).value().get_object();
-  action["type"] = "Deploy";
   // After another version the same document is another operation: what was decided of it before says nothing.
   const std::string operation = concat("graph-deploy:", made.digest.substr(0, 32), ":", now() ? now()->number : 0);
-  auto request = proposalRequest(**module, made.graph, "Operator", operation, action);
+  auto request = deployRequest(**module, *checked.document, source, operation);
   if (!request.ok()) return later.refuse(request.error());
   constexpr std::int64_t kWaitMs = 10'000;
   const auto answered = [later, made, now](const Result<Answer>& answer) {
@@ -212,6 +168,8 @@ void deploy(const ApiContext& context, const DeployRequest& asked, Later<GraphDe
     if (before && now() && now()->number > made.version)
       return higher(concat("version ", now()->number, " is deployed"));
     if ((before ? answer->recorded : answer->outcome) == kernel::Outcome::approved) return later.answer(made);
+    if (answer->outcome == kernel::Outcome::refused)
+      return later.refuse(invalid(answer->message, "the policy, tools and domains of the graph's owner count, too"));
     higher(answer->invariant + " " + answer->message);
   };
   const auto enter = [&daemon, later, answered, request = *std::move(request)] {
@@ -385,7 +343,10 @@ Result<RunShown> showRun(const ApiContext& context, const RunRequest& asked) {
   WITAN_TRY(found, findRun(context.daemon, asked.run));
   const auto& [host, id, run] = found;
   const kernel::EntityState* state = host->partition().state(id);
-  RunShown shown{rowOf(id, run, domains::graph::questionsIn(state), bodies), "", std::nullopt, {}, {}, {}};
+  RunShown shown{rowOf(id, run, domains::graph::questionsIn(state), bodies), "", std::nullopt, {}, {}, {}, {}};
+  if (const GraphRuntime* runtime = context.daemon.replica().graphs())
+    for (const graph::Runtime::Lacking& one : runtime->lackingIn(id))
+      if (one.run == shown.run.run) shown.lacking.push_back({one.node, one.message, one.digest});
   for (const domains::graph::Output& one : domains::graph::outputsIn(state, run.id)) {
     const graph::Body body = bodies.find(one.digest);
     shown.outputs.push_back({one.node, body ? std::optional(*body) : std::nullopt});
@@ -453,7 +414,7 @@ ArtefactRow rowOf(const graph::Artefact& a) {
 // A graph is validated by its checks: nobody else's word is needed.
 Result<graph::Artefact> validatedGraph(Daemon& daemon, const RegisterRequest& asked) {
   if (!asked.document) return invalid("body.document: a graph is registered with its document");
-  const graph::Checked checked = graph::checkGraph(*asked.document, environmentOf(daemon));
+  const graph::Checked checked = graph::checkGraph(*asked.document, graphEnvironmentOf(daemon));
   if (checked.document == nullptr)
     return invalid("it is no graph: " + checked.errors.at(0).place + ": " + checked.errors.at(0).message,
                    "see: witan graph lint");

@@ -3,10 +3,12 @@
 
 #include "base/bytes.h"
 #include "base/quote.h"
+#include "base/string_util.h"
 #include "base/utf8.h"
 #include "kernel/record/entry.h"
 #include "node/api/control_routes.h"
 #include "node/ledgers/ledger_rows.h"
+#include "node/slices/bound_roles.h"
 #include "node/witness/witness_rounds.h"
 
 namespace witan::node::api {
@@ -75,10 +77,15 @@ WITAN_STRUCT(VerifyReport, (bool, ok, "Whether no ledger has a problem"),
              (std::vector<LedgerVerdict>, ledgers, "Ledgers with entries or problems"))
 
 WITAN_STRUCT(SliceRequest, (std::string, domain, "Name of the domain", 1), (std::string, entity, "Id of the entity", 1),
-             (Omittable<std::string>, role, "Fields that this role sees; default: all, on a device with ledgers"))
+             (Omittable<std::string>, role, "Fields that this role sees; default: all, on a device with ledgers"),
+             (Omittable<std::string>, key,
+              "Only the rows that belong to this key, as the domain says; default: all, or those of the key to which a "
+              "device without ledgers is bound",
+              1))
 
 WITAN_STRUCT(SliceShown, (std::string, domain, "Name of the domain"), (std::string, entity, "Id of the entity"),
              (std::string, role, "Role whose fields are shown; empty: all fields"),
+             (Omittable<std::string>, key, "Only rows that belong to this key are shown"),
              (std::string, partition, "DOMAIN/NUMBER"), (bool, frozen, "Whether the entity waits for a counselor"),
              (Omittable<Time>, at, "When the slice was made, on a device without ledgers"),
              (Omittable<std::int64_t>, ageSeconds, "Age of the slice, on a device without ledgers"),
@@ -198,7 +205,8 @@ void stream(const ApiContext& context, const StreamRequest& request) {
 
 Result<JsonAs<VerifyReport>> verify(const ApiContext& context, const VerifyRequest& request) {
   WITAN_DO(needsLedgers(context.daemon));
-  WITAN_TRY(report, verifyHosts(context.daemon.replica(), request.replay.value_or(false)));
+  WITAN_TRY(report,
+            verifyHosts(context.daemon.replica(), context.daemon.dir().ledgers(), request.replay.value_or(false)));
   if (const WitnessRounds* witnesses = context.daemon.witnesses())
     for (json::value& ledger : report.at("ledgers").as_array()) {
       const auto* head = witnesses->published(ledger.at("partition").as_string());
@@ -213,12 +221,20 @@ Result<SliceShown> receivedSlice(Daemon& daemon, const SliceRequest& request) {
   const std::string role = request.role.value_or("");
   if (role.empty())
     return invalid("query.role: this device keeps no ledgers, only slices of roles", "give one of its roles");
-  WITAN_TRY(found, daemon.slices().find(request.domain, request.entity, role));
+  Omittable<std::string> key = request.key;
+  if (!key && daemon.me() != nullptr && !daemon.me()->mayAct(request.domain, role)) {
+    const auto keys = keysOf(*daemon.me(), request.domain, role);
+    if (keys.size() > 1)
+      return invalid("query.key: this device has the role " + role + " for several keys", "give one: " + joined(keys));
+    if (!keys.empty()) key = keys.front();
+  }
+  const std::string name = key ? concat(role, ":", *key) : role;
+  WITAN_TRY(found, daemon.slices().find(request.domain, request.entity, name));
   if (!found)
     return Error{ErrorCode::notFound,
-                 "no slice of " + inQuotes(request.entity) + " for the role " + role + " was received",
+                 "no slice of " + inQuotes(request.entity) + " for the role " + name + " was received",
                  "does this device have the role? witan device roster"};
-  SliceShown shown{request.domain, request.entity, role, found->partition, found->frozen};
+  SliceShown shown{request.domain, request.entity, role, key, found->partition, found->frozen};
   shown.at = found->time;
   shown.ageSeconds = (daemon.now().wall.micros - found->time.micros) / 1'000'000;
   WITAN_SET(shown.state, parseJson(found->state, kOwnJson));
@@ -229,9 +245,19 @@ Result<SliceShown> keptSlice(const PartitionHost& host, const SliceRequest& requ
   const kernel::EntityState* state = host.partition().state(request.entity);
   if (state == nullptr) return Error{ErrorCode::notFound, "there is no entity " + inQuotes(request.entity), ""};
   std::string text;
-  host.module().writeState(text, *state, mask);
-  SliceShown shown{request.domain, request.entity, request.role.value_or(""), host.id(),
-                   host.partition().frozen(request.entity)};
+  if (request.key) {
+    WITAN_TRY(slices, slicesOf(host.module()));
+    slices->writeSlice(text, *state, mask, *request.key);
+  } else {
+    host.module().writeState(text, *state, mask);
+  }
+  SliceShown shown{
+      request.domain,
+      request.entity,
+      request.role.value_or(""),
+      request.key,
+      host.id(),
+      request.key ? frozenFor(host, request.entity, *request.key) : host.partition().frozen(request.entity)};
   WITAN_SET(shown.state, parseJson(text, kOwnJson));
   return shown;
 }

@@ -243,6 +243,8 @@ void find(const ApiContext& context, const FindRequest& asked, Later<OffersFound
 void quote(const ApiContext& context, const QuoteRequest& asked, Later<OffersQuoted> later) {
   const auto market = marketOf(context);
   if (!market.ok()) return later.refuse(market.error());
+  if (std::min({asked.steps.value_or(1), asked.tokens.value_or(1), asked.seconds.value_or(1)}) < 1)
+    return later.refuse(invalid("a run takes 1 step, token and second at least", "leave out what is as it is offered"));
   (*market)->quote({asked.at, asked.skill, asked.locales.value_or(std::vector<std::string>{}), asked.steps.value_or(0),
                     asked.tokens.value_or(0), asked.seconds.value_or(0)},
                    [later](const Result<json::object>& answer) {

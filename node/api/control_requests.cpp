@@ -11,6 +11,7 @@
 #include "node/api/counselor_queue.h"
 #include "node/daemon/agent_feed.h"
 #include "node/daemon/agents_policy_file.h"
+#include "node/slices/bound_roles.h"
 #include "replica/core/messages.h"
 #include "replica/core/operation_names.h"
 #include "replica/graph_runtime.h"
@@ -20,13 +21,16 @@ namespace witan::node::api {
 
 namespace {
 
-WITAN_STRUCT(ProposeRequest, (std::string, domain, "Name of the domain", 1),
-             (std::string, entity, "Id of the entity", 1),
-             (std::string, role, "Role in which the action is proposed", 1),
-             (json::object, action, "The action: its type and arguments, as describeDomain lists them"),
-             (Omittable<std::string>, operationId, "A repeated id is answered from the ledger; default: a new id", 1),
-             (Omittable<std::uint64_t>, waitMs,
-              "Milliseconds to wait for the decision, at most 120000; default: 10000"))
+WITAN_STRUCT(
+    ProposeRequest, (std::string, domain, "Name of the domain", 1), (std::string, entity, "Id of the entity", 1),
+    (std::string, role, "Role in which the action is proposed", 1),
+    (json::object, action, "The action: its type and arguments, as describeDomain lists them"),
+    (Omittable<std::string>, key,
+     "The action may name and write rows that belong to this key only, as this device's copy has them, and the "
+     "answer does not say why; default: any rows",
+     1),
+    (Omittable<std::string>, operationId, "A repeated id is answered from the ledger; default: a new id", 1),
+    (Omittable<std::uint64_t>, waitMs, "Milliseconds to wait for the decision, at most 120000; default: 10000"))
 
 WITAN_STRUCT(PreviewRequest, (std::string, domain, "Name of the domain", 1),
              (std::string, entity, "Id of the entity", 1),
@@ -132,18 +136,22 @@ using DecisionLater = Later<DecisionMade, DecisionWaiting>;
 using Decided = std::variant<DecisionMade, DecisionWaiting>;
 using Told = std::function<void(const Result<Decided>& decided, const net::HttpHeaders& headers)>;
 
-void ask(const ApiContext& context, Result<Request> request, const Omittable<std::uint64_t>& waitMs, Told told) {
+// `words`: of the answer, which may name any row.
+void ask(const ApiContext& context, Result<Request> request, const Omittable<std::uint64_t>& waitMs, Told told,
+         bool words = true) {
   if (!request.ok()) return told(request.error(), {});
   Daemon& daemon = context.daemon;
   const std::string operation = request->operationId, entity = request->entity;
   const std::string partition = daemon.replica().partitionFor(request->domain, entity);
   Tracer* const tracer = daemon.tracer();
   const auto span = tracer == nullptr ? nullptr : tracer->asked(callOf(context, *request), daemon.now().wall);
-  const auto answered = [&daemon, told, operation, entity, partition, tracer, span](const Result<Answer>& answer) {
+  const auto answered = [&daemon, told, operation, entity, partition, tracer, span,
+                         words](const Result<Answer>& answer) {
     if (tracer != nullptr) tracer->answered(span, answer, daemon.now().wall);
     if (answer.ok()) {
       DecisionMade made = decisionOf(*answer);
-      const PartitionHost* host = daemon.replica().host(partition);
+      const PartitionHost* host = words ? daemon.replica().host(partition) : nullptr;
+      if (!words) made.message.reset();
       if (host != nullptr && made.duplicate && made.outcome == kernel::Outcome::escalated && made.ledgerSeq)
         if (auto resolved = resolutionOf(*host, entity, *made.ledgerSeq); resolved.ok()) made.resolved = *resolved;
       return told(Decided(std::move(made)), traceHeaders(span));
@@ -216,13 +224,17 @@ Result<Request> requestOf(const ApiContext& context, const DecideRequest& asked)
   return request;
 }
 
-template <class Asked>
-void decideOn(const ApiContext& context, const Asked& asked, DecisionLater later) {
-  ask(context, requestOf(context, asked), asked.waitMs, [later](const auto& made, const net::HttpHeaders& headers) {
+Told toldTo(DecisionLater later) {
+  return [later = std::move(later)](const Result<Decided>& made, const net::HttpHeaders& headers) {
     if (!made.ok()) return later.refuse(made.error());
     if (const auto* decision = std::get_if<DecisionMade>(&*made)) return later.answer(*decision, headers);
     later.accept(std::get<DecisionWaiting>(*made), headers);
-  });
+  };
+}
+
+template <class Asked>
+void decideOn(const ApiContext& context, const Asked& asked, DecisionLater later) {
+  ask(context, requestOf(context, asked), asked.waitMs, toldTo(std::move(later)));
 }
 
 // All of them are asked for at once, in their order; those that one round decides become durable together.
@@ -246,6 +258,25 @@ void decideAll(const ApiContext& context, const ProposalsRequest& asked, Later<P
           if (--*open == 0) later.answer(*outcomes);
         });
   }
+}
+
+Status checkWithin(Daemon& daemon, const Request& request, const std::string& key) {
+  WITAN_DO(needsLedgers(daemon));
+  WITAN_TRY(module, moduleNamed(daemon, request.domain));
+  WITAN_DO(slicesOf(*module));
+  Replica& replica = daemon.replica();
+  const PartitionHost* host = replica.host(replica.partitionFor(request.domain, request.entity));
+  if (host == nullptr || staysWithin(*host, request, {&key, 1}, daemon.now().wall)) return okStatus();
+  return Error{ErrorCode::unauthorised,
+               "the action names or writes rows that do not belong to " + inQuotes(key) + ", or cannot be made", ""};
+}
+
+void propose(const ApiContext& context, const ProposeRequest& asked, DecisionLater later) {
+  Result<Request> request = requestOf(context, asked);
+  if (asked.key && request.ok())
+    if (const Status within = checkWithin(context.daemon, *request, *asked.key); !within.ok())
+      return later.refuse(within.error());
+  ask(context, std::move(request), asked.waitMs, toldTo(std::move(later)), !asked.key);
 }
 
 void queue(const ApiContext& context, const DomainFilter& request, Later<Queue> later) {
@@ -331,7 +362,7 @@ std::vector<ControlRoute> requestRoutes() {
   using enum ControlRole;
   return {
       post("/v1/propose", "proposeAction", "requests", operator_,
-           "Proposes an action; answers when the decision is durable", decideOn<ProposeRequest>, {404, 409, 500}),
+           "Proposes an action; answers when the decision is durable", propose, {404, 409, 500}),
       post("/v1/proposals", "proposeActions", "requests", operator_,
            "Proposes several actions at once; answers when there is a decision on each, or the time is over", decideAll,
            {500}),

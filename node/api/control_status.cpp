@@ -203,6 +203,24 @@ Check rosterCheck(Daemon& daemon) {
           "free space; it is written again by itself"};
 }
 
+// A graph that stands, or a part of it, is no failure of the node: all else goes on.
+Check graphsCheck(const Replica& replica) {
+  std::vector<std::string> standing;
+  std::string first;
+  for (const auto& [id, host] : replica.hosts()) {
+    if (replica.graphs() == nullptr || host->module().signature().domain != kGraphDomain) continue;
+    for (const std::string& name : host->partition().entities())
+      if (const std::string why = replica.graphs()->waitsFor(name); !why.empty()) {
+        standing.push_back(name);
+        if (first.empty()) first = name + ": " + why;
+      }
+  }
+  if (standing.empty()) return {"graphs", true, "those of this device go on"};
+  return {"graphs", true,
+          first + (standing.size() == 1 ? "" : concat("; and ", standing.size() - 1, " more graphs wait")),
+          "witan graph list; witan incidents"};
+}
+
 // Without etcd nothing is decided anywhere, and two engines have two owners: those are failures.
 std::vector<Check> checksOf(Daemon& daemon) {
   const bool ledgers = !daemon.replica().hosts().empty();
@@ -220,6 +238,7 @@ std::vector<Check> checksOf(Daemon& daemon) {
           {"etcd", daemon.etcd() == nullptr || daemon.etcd()->state().connected, etcdWords(daemon)},
           {"engine", others.empty(), others.empty() ? daemon.config().engine : others},
           ownersCheck(daemon),
+          graphsCheck(daemon.replica()),
           witnessesCheck(daemon),
           policyCheck(daemon)};
 }

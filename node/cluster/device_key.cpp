@@ -27,6 +27,7 @@ fs::path pathOf(const fs::path& dir, KeyName name) {
     case KeyName::nextDevice: return dir / "device.key.next";
     case KeyName::previousDevice: return dir / "device.key.previous";
     case KeyName::witness: return dir / "witness.key";
+    case KeyName::nextAdmin: return dir / "admin.key.next";
   }
   return dir;
 }
@@ -104,6 +105,11 @@ Status promoteNextKey(const fs::path& dir) {
     WITAN_DO(replaceFile(previous, text.value_or(""), 0600));
   }
   return renameFile(pathOf(dir, KeyName::nextDevice), present);
+}
+
+Status promoteNextAdmin(const fs::path& dir) {
+  if (!hasKey(dir, KeyName::nextAdmin)) return okStatus();
+  return renameFile(pathOf(dir, KeyName::nextAdmin), pathOf(dir, KeyName::admin));
 }
 
 void forgetPreviousKey(const fs::path& dir) {

@@ -43,7 +43,8 @@ struct ClusterFile {
 
 // nextDevice: a key that the roster does not have yet (DIR/device.key.next). previousDevice: the one before, for as
 // long as the roster on disk names that one (DIR/device.key.previous).
-enum class KeyName { device, admin, nextDevice, previousDevice, witness };
+// nextAdmin: a key that other admins were asked to let sign rosters (DIR/admin.key.next).
+enum class KeyName { device, admin, nextDevice, previousDevice, witness, nextAdmin };
 
 // A new key, durably. Errors: conflict if there is one.
 Result<SigningKey> createKey(const std::filesystem::path& dir, KeyName name);
@@ -55,6 +56,8 @@ bool hasKey(const std::filesystem::path& dir, KeyName name);
 // Errors: readKey's; ioFailed, and nothing has changed.
 Status promoteNextKey(const std::filesystem::path& dir);
 void forgetPreviousKey(const std::filesystem::path& dir);
+// The next key of the admin takes the place of the present one, which goes.
+Status promoteNextAdmin(const std::filesystem::path& dir);
 // What the next key signs, to show that its owner has it.
 std::string rotationText(std::string_view device, const PublicKey& next);
 

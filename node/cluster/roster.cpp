@@ -72,6 +72,19 @@ Status checkPersons(const std::vector<RosterPerson>& persons, std::set<std::stri
   return okStatus();
 }
 
+// Where admins act together, each revocation and each role `takeover` has its act, or stood there before the first one.
+Status checkPermitted(const Roster& roster) {
+  std::set<std::string> permitted;
+  for (const AdminAct& act : roster.allActs()) {
+    permitted.insert(settledText(act.kind, act.subject));
+    permitted.insert(act.settled.begin(), act.settled.end());
+  }
+  for (const std::string& needed : actsNeededBy(roster))
+    if (!permitted.contains(needed))
+      return Error{ErrorCode::unauthorised, "no act of the admins permits this: " + needed, "see: witan admin propose"};
+  return okStatus();
+}
+
 constexpr std::size_t kShortDigits = 8;
 constexpr std::size_t kTagDigits = 8;  // replication/writer.h
 
@@ -95,6 +108,13 @@ std::vector<std::string> rolesOf(const kernel::Signature& signature) {
   for (const std::string_view role : {kCounselorRole, kBeginRole}) names.push_back(concat(signature.domain, ".", role));
   if (kGraphPerson.starts_with(signature.domain + ".")) names.push_back(concat(signature.domain, ".", kIngressRole));
   return names;
+}
+
+// "disclosure.PatchTracking:acme" is that role, bound to the key acme.
+std::pair<std::string_view, std::string_view> roleAndKey(std::string_view role) {
+  const std::size_t colon = role.find(':');
+  if (colon == std::string_view::npos) return {role, {}};
+  return {role.substr(0, colon), role.substr(colon + 1)};
 }
 
 // Of no domain.
@@ -174,8 +194,8 @@ std::string warningOf(const std::string& role, const SignatureOf& signatureOf) {
            joined({domains.begin(), domains.end()});
   }
   const std::vector<std::string> known = rolesOf(*signature);
-  const std::string read = role.ends_with(kReads) ? role.substr(0, role.size() - kReads.size()) : role;
-  if (std::ranges::find(known, read) != known.end()) return "";
+  const std::string_view name = roleAndKey(role).first;
+  if (std::ranges::find(known, name) != known.end()) return "";
   return "the role " + inQuotes(role) + " is none of its domain as this node knows it: there are " + joined(known);
 }
 
@@ -282,10 +302,18 @@ Status checkDeviceRoles(std::span<const std::string> roles) {
   if (roles.size() > kMaxDeviceRoles) return invalid(concat("more than ", kMaxDeviceRoles, " roles"));
   for (const std::string& role : roles) {
     if (isPlainRole(role)) continue;
-    const std::size_t dot = role.find('.');
-    if (dot == std::string::npos || dot == 0 || dot + 1 == role.size() || !validateId("role", role).ok())
-      return invalid(inQuotes(role) + " is no role of a device",
-                     "a role is ledger, takeover, * (all), or DOMAIN.ROLE, as udt.LabOrder or udt.LabOrder:read");
+    const auto [name, key] = roleAndKey(role);
+    const std::size_t dot = name.find('.');
+    if (dot == std::string::npos || dot == 0 || dot + 1 == name.size() || !validateId("role", name).ok())
+      return invalid(
+          inQuotes(role) + " is no role of a device",
+          "a role is ledger, takeover, * (all), DOMAIN.ROLE, as udt.LabOrder, DOMAIN.ROLE:read or DOMAIN.ROLE:KEY");
+    if (name.size() == role.size()) continue;
+    if (key.empty() || key.size() > kernel::kKeyMax || !isUtf8(key) || forTerminal(key) != key ||
+        key.find_first_of("\n\t") != std::string_view::npos)
+      return invalid(concat(inQuotes(role), ": a key has 1 to ", kernel::kKeyMax, " bytes on one line"));
+    if (name.substr(dot + 1) == kCounselor)
+      return invalid(inQuotes(role) + ": a counselor is shown the whole entity, so the role has no key");
   }
   return okStatus();
 }
@@ -342,6 +370,7 @@ Status checkRoster(const Roster& roster) {
       if (!keys.insert(key).second) return invalid("one key stands for two devices");
   }
   if (roster.scopeKeys) WITAN_DO(checkScopeKeys(*roster.scopeKeys));
+  if (roster.acts) WITAN_DO(checkPermitted(roster));
   return roster.persons ? checkPersons(*roster.persons, keys) : okStatus();
 }
 
@@ -355,11 +384,21 @@ Result<std::string> signRoster(const Roster& roster, const SigningKey& admin) {
   return replication::encodeRecord(document);
 }
 
-Result<Roster> readRoster(std::string_view document, const PublicKey& admin) {
+std::vector<std::string> actsNeededBy(const Roster& roster) {
+  std::vector<std::string> needed;
+  for (const RosterDevice& device : roster.devices) {
+    if (!device.active()) needed.push_back(settledText(ActKind::revoke, device.device));
+    if (device.active() && device.takesOver()) needed.push_back(settledText(ActKind::takeover, device.device));
+  }
+  for (const RosterPerson& person : roster.persons ? *roster.persons : std::vector<RosterPerson>())
+    if (!person.active()) needed.push_back(settledText(ActKind::revokePerson, person.name));
+  return needed;
+}
+
+Result<Roster> readRoster(std::string_view document, const PublicKey& admin, AdminState* state) {
   WITAN_TRY(body, replication::decodeRecord<replication::SignedDocumentBody>(document));
   if (body.kind != replication::DocumentKind::roster || body.name != kDocumentName)
     return invalid("a signed document that is no roster");
-  WITAN_DO(replication::verify(body, admin));
   WITAN_TRY(canonical, replication::encodeRecord(body));
   if (canonical != document) return invalid("roster: not the canonical bytes of its document");
   WITAN_TRY(value, parseJson(body.content));
@@ -368,7 +407,10 @@ Result<Roster> readRoster(std::string_view document, const PublicKey& admin) {
   if (roster.version != body.version) return invalid("roster: its version is not that of its document");
   if (roster.cluster != clusterIdOf(admin))
     return Error{ErrorCode::unauthorised, "a roster of the cluster " + roster.cluster, ""};
+  WITAN_TRY(after, stateAfter(roster.cluster, admin, roster.allActs()));
+  WITAN_DO(replication::verify(body, after.signer));
   WITAN_DO(checkRoster(roster));
+  if (state != nullptr) *state = std::move(after);
   return roster;
 }
 

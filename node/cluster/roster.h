@@ -22,6 +22,7 @@
 #include "base/reflect.h"
 #include "base/time.h"
 #include "kernel/domain_module.h"
+#include "node/cluster/admin_acts.h"
 
 namespace witan::node {
 
@@ -110,7 +111,8 @@ struct Roster {
   std::vector<RosterDevice> devices;               // by id
   Omittable<std::vector<RosterPerson>> persons{};  // by name
   Omittable<std::vector<ScopeKey>> scopeKeys{};    // by scope
-  WITAN_MEMBERS(Roster, cluster, version, devices, persons, scopeKeys)
+  Omittable<std::vector<AdminAct>> acts{};         // all that the admins did together
+  WITAN_MEMBERS(Roster, cluster, version, devices, persons, scopeKeys, acts)
   friend bool operator==(const Roster& one, const Roster& other) { return toJson(one) == toJson(other); }
 
   // Null: nobody.
@@ -125,7 +127,13 @@ struct Roster {
   std::size_t activeCount() const;
   // Null: there is no such person.
   const RosterPerson* person(std::string_view name) const;
+  std::span<const AdminAct> allActs() const {
+    return acts ? std::span<const AdminAct>(*acts) : std::span<const AdminAct>();
+  }
 };
+
+// What of the roster takes an act of the admins, where they act together, as settledText() has it.
+std::vector<std::string> actsNeededBy(const Roster& roster);
 
 // Makes a person one who answers for these roles, from now on by this key. Errors: a bad name, role or key.
 Status addPerson(Roster& roster, std::string_view name, const PublicKey& key, std::span<const std::string> roles,
@@ -149,8 +157,10 @@ bool looksLike(std::string_view one, std::string_view other);
 
 // The document's bytes. Errors: checkRoster.
 Result<std::string> signRoster(const Roster& roster, const SigningKey& admin);
-// Errors: unreadable, not signed by the admin, of another cluster, inconsistent.
-Result<Roster> readRoster(std::string_view document, const PublicKey& admin);
+// `admin`: the key whose hash the cluster's id is. Errors: unreadable, of another cluster, inconsistent; acts that no
+// admins of their time signed; not signed by the key that these name; something in it lacks an act. `state`: as the
+// acts leave it.
+Result<Roster> readRoster(std::string_view document, const PublicKey& admin, AdminState* state = nullptr);
 
 // DeviceNames: device ids in sentences for people become the names that the roster gives them: "lab (a46244d4)". What
 // programs read keeps its ids. A value; one thread at a time.

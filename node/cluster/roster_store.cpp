@@ -1,5 +1,7 @@
 #include "node/cluster/roster_store.h"
 
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "base/json_codec.h"
 #include "base/sha256.h"
@@ -52,13 +54,34 @@ Status checkDevice(const std::filesystem::path& dir, const ReplicaIdentity& iden
                   concat(kRestore, "; if the roster is older than the key, copy the file roster of another member"));
 }
 
+// Where admins act together, who signs rosters can take nobody out by leaving it out, nor let anybody in again, and the
+// first act settles no revocation that was not made.
+Status checkFollows(const Roster& before, const Roster& after) {
+  const auto refuse = [](std::string what) { return Error{ErrorCode::unauthorised, std::move(what), ""}; };
+  for (const RosterDevice& was : before.devices) {
+    const RosterDevice* is = after.find(was.device);
+    if (is == nullptr || (is->active() && !was.active()))
+      return refuse(concat("a roster that ", is == nullptr ? "leaves out " : "lets in again ", inWords(was)));
+  }
+  for (const RosterPerson& was : before.persons.value_or(std::vector<RosterPerson>())) {
+    const RosterPerson* is = after.person(was.name);
+    if (is == nullptr || (is->active() && !was.active()))
+      return refuse(concat("a roster that ", is == nullptr ? "leaves out " : "lets in again ", was.name));
+  }
+  const std::vector<std::string> needed = actsNeededBy(after);
+  for (const std::string& settled : after.allActs().front().settled)
+    if (before.allActs().empty() && settled.starts_with("revoke") && std::ranges::find(needed, settled) == needed.end())
+      return refuse("a roster whose first act of the admins settles what did not happen: " + settled);
+  return okStatus();
+}
+
 }  // namespace
 
 Result<RosterStore> RosterStore::open(const std::filesystem::path& dir, const PublicKey& admin) {
   RosterStore rosters(dir / kRosterFile, admin);
   WITAN_TRY(document, readSmallFile(rosters.file_, replication::kMaxRecordBytes));
   if (!document) return notFound("there is no " + rosters.file_.string(), "restore it, or join the cluster anew");
-  auto roster = readRoster(*document, admin);
+  auto roster = readRoster(*document, admin, &rosters.admins_);
   if (!roster.ok())
     return corrupt(rosters.file_.string() + " is damaged (" + roster.error().message + ")", "restore it from a copy");
   rosters.roster_ = std::move(*roster);
@@ -70,7 +93,7 @@ Result<RosterStore> RosterStore::open(const std::filesystem::path& dir, const Pu
 Result<RosterStore> RosterStore::create(const std::filesystem::path& dir, const PublicKey& admin,
                                         std::string document) {
   RosterStore rosters(dir / kRosterFile, admin);
-  WITAN_SET(rosters.roster_, readRoster(document, admin));
+  WITAN_SET(rosters.roster_, readRoster(document, admin, &rosters.admins_));
   rosters.document_ = std::move(document);
   WITAN_DO(rosters.keep());
   return rosters;
@@ -80,9 +103,19 @@ const Status& RosterStore::keep() { return kept_ = replaceFile(file_, document_,
 
 Result<bool> RosterStore::adopt(std::string_view document) {
   if (document == document_) return false;
-  WITAN_TRY(roster, readRoster(document, admin_));
-  if (roster.version < roster_.version || (roster.version == roster_.version && document_ < document)) return false;
+  AdminState after;
+  WITAN_TRY(roster, readRoster(document, admin_, &after));
+  const auto mine = roster_.allActs(), theirs = roster.allActs();
+  const std::size_t common = std::min(mine.size(), theirs.size());
+  if (!std::ranges::equal(mine.first(common), theirs.first(common)))
+    return Error{ErrorCode::unauthorised, "a roster with other acts of the admins than those that are known here", ""};
+  if (theirs.size() < mine.size()) return false;
+  const bool later = theirs.size() > mine.size() || roster.version > roster_.version ||
+                     (roster.version == roster_.version && document < document_);
+  if (!later) return false;
+  if (!theirs.empty()) WITAN_DO(checkFollows(roster_, roster));
   roster_ = std::move(roster);
+  admins_ = std::move(after);
   document_ = std::string(document);
   (void)keep();
   return true;
@@ -113,7 +146,7 @@ Result<bool> RosterStore::adopt(const RosterDate& date, Time now) {
     return invalid("the roster's date is " + formatTime(date.at) + ", here it is " + formatTime(now),
                    "set the clocks of this device and of the admin's");
   const auto signature = fromHex(date.signature);
-  if (!signature.ok() || !verifySignature(admin_, dateText(roster_.cluster, date), asBytes(*signature)))
+  if (!signature.ok() || !verifySignature(admins_.signer, dateText(roster_.cluster, date), asBytes(*signature)))
     return Error{ErrorCode::unauthorised, "a date of the roster that the admin has not signed", ""};
   date_ = date;
   // Without it on disk a restart asks again.
@@ -123,9 +156,15 @@ Result<bool> RosterStore::adopt(const RosterDate& date, Time now) {
 
 Status RosterStore::publish(Roster next, const SigningKey& admin) {
   next.version = roster_.version + 1;
+  WITAN_TRY(after, stateAfter(next.cluster, admin_, next.allActs()));
+  if (admin.publicKey() != after.signer)
+    return Error{ErrorCode::unauthorised, "another key signs the rosters of this cluster by now",
+                 "see: witan admin list"};
+  if (after.acts > 0) WITAN_DO(checkFollows(roster_, next));
   WITAN_TRY(document, signRoster(next, admin));
   WITAN_DO(replaceFile(file_, document, 0644));  // first: a version that was given away is never given again
   roster_ = std::move(next);
+  admins_ = std::move(after);
   document_ = std::move(document);
   kept_ = okStatus();
   return okStatus();

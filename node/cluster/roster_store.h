@@ -36,10 +36,14 @@ class RosterStore {
 
   const Roster& current() const { return roster_; }
   const std::string& document() const { return document_; }
+  // The key whose hash the cluster's id is.
   const PublicKey& admin() const { return admin_; }
+  // Who signs rosters now, and who acts for the cluster (node/cluster/admin_acts.h).
+  const AdminState& admins() const { return admins_; }
 
-  // Takes a document in if it is newer. Of two documents of one version, the admin's mistake, the one with the smaller
-  // bytes counts everywhere. Returns whether the current one changed. Errors: not a roster of this cluster's admin.
+  // Takes a document in if it is newer: it has more acts of the admins, or the same and a later version. Of two
+  // documents of one version, the admin's mistake, the one with the smaller bytes counts everywhere. Returns whether
+  // the current one changed. Errors: not a roster of this cluster; it has other acts than are known here.
   Result<bool> adopt(std::string_view document);
   // ok: the current one is on disk. Else why it could not be written.
   const Status& kept() const { return kept_; }
@@ -60,6 +64,7 @@ class RosterStore {
   std::filesystem::path file_;
   PublicKey admin_;
   Roster roster_;
+  AdminState admins_;
   std::string document_;
   RosterDate date_;
   Status kept_ = okStatus();

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/identity.h"
+#include "base/mutant.h"
 #include "base/sealed_box.h"
 #include "node/cluster/device_key.h"
 #include "node/cluster/roster_store.h"
@@ -51,11 +52,18 @@ bool lostSomebody(const Roster& roster, const ScopeKey& key) {
   });
 }
 
-void begin(const Roster& roster, ScopeKey& key, const SigningKey& admin) {
+void begin(const Roster& roster, ScopeKey& key, const SigningKey& admin, const OpenScope& opened) {
   const std::uint64_t last = key.generation++;
   key.copies.clear();
   if (last == 0) return;
-  const Secret before = keyOf(roster, key.scope, last, admin), now = keyOf(roster, key.scope, key.generation, admin);
+  Secret before = keyOf(roster, key.scope, last, admin);
+  const Secret now = keyOf(roster, key.scope, key.generation, admin);
+  if (opened) {
+    const ScopeGenerations known = opened(key.scope);
+    const auto at = known.find(last);
+    if (at == known.end()) return key.before.clear();  // nobody here can read what is older
+    before = Secret::copyOf(at->second->reveal());
+  }
   const std::string about = keyName(roster, key.scope, last);
   key.before.push_back(toBase64(aesGcmSeal(now.reveal(), kLinkNonce, about, before.reveal())));
   if (key.before.size() > kMaxGenerations) key.before.erase(key.before.begin());
@@ -77,13 +85,14 @@ Status giveCopies(const Roster& roster, ScopeKey& key, const SigningKey& admin, 
 
 }  // namespace
 
-Status renewScopeKeys(Roster& roster, const SigningKey& admin, Random& random) {
+Status renewScopeKeys(Roster& roster, const SigningKey& admin, Random& random, const OpenScope& before) {
   std::vector<ScopeKey> keys;
   for (const std::string& scope : scopesOf(roster)) {
     ScopeKey key{.scope = scope};
     for (const ScopeKey& known : roster.scopeKeys.value_or(std::vector<ScopeKey>()))
       if (known.scope == scope) key = known;
-    if (key.generation == 0 || lostSomebody(roster, key)) begin(roster, key, admin);
+    if (key.generation == 0 || before || (lostSomebody(roster, key) && !mutated("keepScopeKey")))
+      begin(roster, key, admin, before);
     WITAN_DO(giveCopies(roster, key, admin, random));
     keys.push_back(std::move(key));
   }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,11 +26,14 @@ inline constexpr std::string_view kOtherScopes = "*";
 inline constexpr std::size_t kMaxScopeKeys = 64;
 inline constexpr std::size_t kMaxGenerations = 1024;  // of a scope; what is older opens no more
 
-// Brings the keys of the roster's scopes up to date with its members. Errors: too many scopes.
-Status renewScopeKeys(Roster& roster, const SigningKey& admin, Random& random);
-
 // By generation, those of a scope that a device can open.
 using ScopeGenerations = std::map<std::uint64_t, std::shared_ptr<const Secret>>;
+using OpenScope = std::function<ScopeGenerations(std::string_view scope)>;
+
+// Brings the keys of the roster's scopes up to date with its members. `before`: the admin's key is another one by now;
+// each scope gets a new key, which opens those that this says. Errors: too many scopes.
+Status renewScopeKeys(Roster& roster, const SigningKey& admin, Random& random, const OpenScope& before = {});
+
 ScopeGenerations openScopeKeys(const Roster& roster, std::string_view scope, std::string_view device,
                                const SigningKey& key);
 

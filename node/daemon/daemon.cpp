@@ -4,14 +4,17 @@
 
 #include "agents/wake/host_choice.h"
 #include "base/seams.h"
+#include "base/string_util.h"
 #include "domains/agents.h"
 #include "domains/registry.h"
 #include "node/cluster/device_heads.h"
 #include "node/cluster/roster_store.h"
 #include "node/daemon/agent_names.h"
 #include "node/daemon/agents_policy_file.h"
+#include "node/daemon/graph_environment.h"
 #include "node/data_dir/replica_dir.h"
 #include "node/market/market_host.h"
+#include "node/slices/bound_roles.h"
 #include "node/witness/witness_rounds.h"
 #include "replica/agent_runtime.h"
 #include "replica/graph_runtime.h"
@@ -55,11 +58,18 @@ Daemon::Daemon(net::Loop& loop, Log& log, std::filesystem::path path, DaemonConf
       device_(std::move(device)),
       key_(std::move(key)),
       rosters_(std::move(rosters)),
-      rights_(rosters_, device_, [this](const std::string& abuser) {
-        loop_.post([this, abuser] {  // not amid its frame
-          if (peers_) peers_->suspend(abuser, "too many requests that this device may not make", kSuspendedMs);
-        });
-      }) {}
+      rights_(
+          rosters_, device_,
+          [this](const Request& request, std::span<const std::string> keys) {
+            Replica& all = dir_->replica();
+            const PartitionHost* host = all.host(all.partitionFor(request.domain, request.entity));
+            return host == nullptr || !all.owns(*host) || staysWithin(*host, request, keys, this->now().wall);
+          },
+          [this](const std::string& abuser) {
+            loop_.post([this, abuser] {  // not amid its frame
+              if (peers_) peers_->suspend(abuser, "too many requests that this device may not make", kSuspendedMs);
+            });
+          }) {}
 
 Daemon::~Daemon() {
   if (timer_ != 0) loop_.cancel(timer_);
@@ -112,6 +122,7 @@ Result<std::shared_ptr<const AgentSetup>> Daemon::agentSetup() {
   WITAN_SET(tools_, ToolBroker::open(loop_, log_, std::move(tools), std::move(secrets)));
   WITAN_TRY(seals, contentSealsOf(path_, config_.scope));
   addLedgerTools(setup, std::move(seals));
+  setup.graphEnvironment = [this] { return graphEnvironmentOf(*this); };
   const bool all = std::find(config_.agents.begin(), config_.agents.end(), "all") != config_.agents.end();
   if (all) {
     setup.agents = agentFiles_.all();
@@ -154,6 +165,7 @@ NodeSetup Daemon::setup() {
   };
   if (config_.engine == "etcd") setup.etcd = etcdOptions(config_);
   setup.signedAnswers = config_.signedAnswers;
+  setup.session.gatherMs = 5;
   setup.heads = std::make_shared<DeviceHeads>(path_, key_, rosters_);
   return setup;
 }
@@ -216,7 +228,8 @@ Status Daemon::openWitnesses() {
 Status Daemon::letFounderTakeOver() {
   const RosterDevice* me = rosters_.current().member(replica().device());
   const auto permitted = [](const RosterDevice& device) { return device.takesOver(); };
-  if (!enrolment_->isAdmin() || me == nullptr || std::ranges::any_of(rosters_.current().devices, permitted))
+  if (!enrolment_->isAdmin() || me == nullptr || !rosters_.current().allActs().empty() ||
+      std::ranges::any_of(rosters_.current().devices, permitted))
     return okStatus();
   std::vector<std::string> roles = me->roles;
   roles.emplace_back(kTakeoverRole);
@@ -447,43 +460,6 @@ void Daemon::onFrame(const std::string& device, std::string_view frame) {
     log_.warn("slices", taken.error().message, {{"from", device}});
 }
 
-Status Daemon::onSliceFrame(const std::string& device, std::string_view frame) {
-  const auto type = static_cast<ClusterFrame>(frame[4]);
-  const RosterDevice* from = rosters_.current().find(device);
-  if (type == ClusterFrame::sliceHave) {
-    SliceHave have;
-    WITAN_DO(readClusterFrame(frame, have));
-    return sliceServer_->onHave(device, have);
-  }
-  if (from == nullptr || !from->keepsLedgers() || me() == nullptr)
-    return Error{ErrorCode::unauthorised, "slices of a device that keeps no ledgers", ""};
-  if (type == ClusterFrame::sliceUpTo) {
-    SliceUpTo upTo;
-    WITAN_DO(readClusterFrame(frame, upTo));
-    return sliceStore_->upTo(upTo);
-  }
-  Slice slice;
-  WITAN_DO(readClusterFrame(frame, slice));
-  return sliceStore_->take(slice, *me());
-}
-
-// A slow reader gets no more than its link can take.
-Status Daemon::sendSlices() {
-  for (const std::string& device : sliceServer_->waiting()) {
-    if (peers_->queuedBytes(device) > 4 * kSliceBudget) continue;  // Events::room brings the next round
-    std::string frames;
-    WITAN_TRY(more, sliceServer_->produce(device, frames));
-    if (!frames.empty()) peers_->send(device, std::move(frames), false);
-    if (more) scheduleTick();
-  }
-  return okStatus();
-}
-
-void Daemon::applyRights() {
-  if (me() == nullptr) return;
-  if (Status applied = sliceStore_->applyRights(*me()); !applied.ok()) fail(applied.error());
-}
-
 // --- working
 
 Now Daemon::now() const { return {SystemClock().now(), net::Loop::nowMs()}; }
@@ -558,10 +534,10 @@ void Daemon::callTool(const agents::ToolCall& call) {
 
 void Daemon::report(const Notice& notice) {
   if (notice.kind == "notAllowed" && !refusalLines_.take(now().ms)) return;  // they are counted
-  const bool bad = notice.kind == "surplus" || notice.kind == "fork" || notice.kind == "wentBack" ||
-                   notice.kind == "unlawful" || notice.kind == "headDiffers" || notice.kind == "forkProven" ||
-                   notice.kind == "claimRefused" || notice.kind == "falsePosition" || notice.kind == "badFrame" ||
-                   notice.kind == "notAllowed" || notice.kind == "otherEngine" || notice.kind == "tooLarge";
+  static constexpr std::string_view kBad =
+      " surplus fork wentBack unlawful unsigned forgedName headDiffers forkProven claimRefused falsePosition badFrame "
+      "notAllowed falseAnswer evidence otherEngine tooLarge contradiction ";
+  const bool bad = kBad.find(concat(' ', notice.kind, ' ')) != kBad.npos;
   if (!bad && notice.partition.empty()) return log_.info("replica", notice.kind, {{"what", notice.what}});
   log_.line(bad ? LogLevel::warn : LogLevel::info, "replica", notice.kind,
             {{"partition", notice.partition}, {"what", notice.what}});
@@ -570,10 +546,7 @@ void Daemon::report(const Notice& notice) {
 void Daemon::armTimer() {
   if (timer_ != 0) loop_.cancel(timer_);
   const std::int64_t wait = std::clamp<std::int64_t>(replica().nextTickMs() - now().ms, 0, 10'000);
-  timer_ = loop_.after(std::max<std::int64_t>(wait, 1), [this] {
-    timer_ = 0;
-    scheduleTick();
-  });
+  timer_ = loop_.after(std::max<std::int64_t>(wait, 1), [this] { timer_ = 0, scheduleTick(); });
 }
 
 void Daemon::fail(const Error& why) {

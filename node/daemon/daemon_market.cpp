@@ -31,7 +31,11 @@ Status Daemon::openMarket() {
                   [this] { return now(); },
                   [this] { return tick(); },
                   [this] { scheduleTick(); },
-                  [this] { return policyEpoch(); }};
+                  [this] { return policyEpoch(); },
+                  [this] {
+                    const RosterDevice* me = rosters_.current().member(device_);
+                    return me != nullptr && me->keys.back() == toHex(key_.publicKey());
+                  }};
   MarketSetup setup{{config_.marketOrg, rosters_.current().cluster, device_, key_.publicKey(), rosters_.admin()},
                     config_.marketListen,
                     partnersOf(config_),

@@ -12,6 +12,7 @@
 #include "replication/records/record_write.h"
 #include "replication/records/signed_document.h"
 #include "rules/domain/rule_module.h"
+#include "rules/domain/versions.h"
 
 namespace witan::node {
 
@@ -36,6 +37,12 @@ std::string domainIn(std::string_view name) { return std::string(name.substr(0, 
 
 fs::path placeOf(const fs::path& dir, const std::string& name) {
   return isAgentName(name) ? dir / "agents" / name : ruleFilePath(dir, domainIn(name));
+}
+
+// Whether rules may take the place of others of their name.
+Status mayFollow(const std::string& known, const std::string& text, const std::string& name) {
+  WITAN_TRY(module, rules::makeRuleModule(text, name));
+  return rules::continuesRules(known, {}, *module);
 }
 
 }  // namespace
@@ -113,9 +120,8 @@ Result<PublishedFile> PublishedFiles::publish(const std::string& name, const std
   WITAN_TRY(before, latest(name));
   if (!isAgentName(name)) {
     WITAN_TRY(there, readSmallFile(placeOf(dir_, name), replication::kMaxRecordBytes));
-    if ((there && *there != text) || (before.text && *before.text != text))
-      return conflict("other rules are known as " + inQuotes(name) + ", and ledgers may be of them",
-                      "give the domain another name");
+    for (const auto& known : {there, before.text})
+      if (known && *known != text) WITAN_DO(mayFollow(*known, text, name));
   }
   file.version = before.version + 1;
   return write(std::move(file), admin);
@@ -141,14 +147,18 @@ Result<std::string> PublishedFiles::takeIn(const PublishedFile& file, const std:
   const fs::path place = placeOf(dir_, file.name);
   WITAN_TRY(there, readSmallFile(place, replication::kMaxRecordBytes));
   if (!isAgentName(file.name) && there && *there != *file.text)
-    return file.name + " was published, but other rules are installed here under this name, and stay";
+    if (const Status may = mayFollow(*there, *file.text, file.name); !may.ok())
+      return concat(file.name, " was published, but other rules are installed here under this name, and stay: ",
+                    may.error().message);
   WITAN_DO(makeFolder(dir_ / "published"));
   WITAN_DO(makeFolder(place.parent_path()));
   WITAN_DO(replaceFile(publishedPath(dir_, file.name), document, 0644));
   if (isAgentName(file.name)) WITAN_DO(AgentFiles::keep(dir_, *file.text));
   if (there && *there == *file.text) return concat(file.name, " is published as it is here");
   WITAN_DO(replaceFile(place, *file.text, 0644));
-  return concat(file.name, " has come, version ", file.version, ": the node has it from its next start on");
+  return concat(
+      file.name, " has come, version ", file.version,
+      isAgentName(file.name) ? ": the node has it from its next start on" : ": the node begins again with it");
 }
 
 // Only what came by itself goes by itself.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/string_util.h"
+#include "node/slices/bound_roles.h"
 #include "replica/graph_runtime.h"
 
 namespace witan::node {
@@ -14,12 +16,18 @@ Status no(const std::string& what) {
 
 bool hasAnyRole(const RosterDevice& device) { return std::ranges::find(device.roles, kAnyRole) != device.roles.end(); }
 
-Status allowed(const RosterDevice& device, const Request& request) {
+}  // namespace
+
+Status RequestRights::allowed(const RosterDevice& device, const Request& request) const {
   switch (request.kind) {
     case RequestKind::propose:
       if (request.domain == kGraphDomain && request.role == "Runtime")
         return no("write the steps of a graph's runtime");
       if (device.mayAct(request.domain, request.role)) return okStatus();
+      if (const auto keys = keysOf(device, request.domain, request.role); !keys.empty())
+        return within_(request, keys) ? okStatus()
+                                      : no("propose that: it names or writes rows that do not belong to " +
+                                           joined(keys, "", " or ") + ", or cannot be made");
       // A role that the domain does not have is for the meta-agent to reject, on record.
       return no("propose as " + request.domain + "." + request.role);
     case RequestKind::ingress:
@@ -39,10 +47,9 @@ Status allowed(const RosterDevice& device, const Request& request) {
   return no("ask that");
 }
 
-}  // namespace
-
 Status RequestRights::mayAsk(std::string_view device, const Request& request, std::int64_t nowMs) {
   const RosterDevice* known = rosters_.current().member(device);
+  if (known != nullptr && asksForWords(request)) return isBound(*known) ? no("know rows of others") : okStatus();
   Status may = known == nullptr ? no("ask for anything") : allowed(*known, request);
   if (device == self_ || known == nullptr) return may;
   Limits& limits = limits_.try_emplace(std::string(device)).first->second;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -23,20 +24,25 @@ inline constexpr std::int64_t kSuspendedMs = 60'000;
 
 class RequestRights {
  public:
+  // Does a proposal stay within the rows of one of these keys? Of what another device owns: yes, its owner asks.
+  using Within = std::function<bool(const Request&, std::span<const std::string> keys)>;
   // `abuse`: a member makes many requests that it may not make.
-  RequestRights(const RosterStore& rosters, std::string self, std::function<void(const std::string& device)> abuse)
-      : rosters_(rosters), self_(std::move(self)), abuse_(std::move(abuse)) {}
+  RequestRights(const RosterStore& rosters, std::string self, Within within,
+                std::function<void(const std::string& device)> abuse)
+      : rosters_(rosters), self_(std::move(self)), within_(std::move(within)), abuse_(std::move(abuse)) {}
 
   // Errors say what it may not. Requests of this device have no limit.
   Status mayAsk(std::string_view device, const Request& request, std::int64_t nowMs);
 
  private:
+  Status allowed(const RosterDevice& device, const Request& request) const;
   struct Limits {
     mcp::RateLimit begun{kBegunAtOnce, kBegunPerSecond}, refused{kRefusedAtOnce, kRefusedPerSecond};
   };
 
   const RosterStore& rosters_;
   const std::string self_;
+  const Within within_;
   const std::function<void(const std::string&)> abuse_;
   std::map<std::string, Limits, std::less<>> limits_;  // by device
 };

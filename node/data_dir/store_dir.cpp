@@ -4,9 +4,11 @@
 
 #include "base/bytes.h"
 #include "domains/registry.h"
+#include "kernel/ledger/ledger_versions.h"
 #include "kernel/record/signed_note.h"
 #include "node/data_dir/replica_dir.h"
 #include "program/durable_file.h"
+#include "rules/domain/versions.h"
 #include "store/rocks_store.h"
 
 namespace witan::node {
@@ -156,6 +158,9 @@ Result<StoreDir> openStoreDir(const StoreDirOptions& options) {
     WITAN_TRY(head, lastSignedHead(options.dir, verifier));
     ledgerOptions.signedHead = std::move(head);
   }
+  WITAN_DO(kernel::continueLedger(*opened.store, *opened.module, [&](const kernel::LedgerFormat& existing) {
+    return rules::continuesRules(existing.rules, existing.policy, *opened.module);
+  }));
   WITAN_TRY(ledger, kernel::Ledger::open(*opened.store, *opened.module, ledgerOptions));
   opened.ledger = std::move(ledger);
   if (opened.key) {

@@ -14,6 +14,8 @@
 
 namespace witan::node {
 
+namespace fs = std::filesystem;
+
 namespace {
 
 constexpr std::size_t kStateBytes = 1 << 20;
@@ -39,12 +41,21 @@ std::string fingerprintOfHex(const std::string& key) {
   return read.ok() ? fingerprintOf(*read) : "of no key";
 }
 
-Error unauthorised(std::string what) { return {ErrorCode::unauthorised, std::move(what), ""}; }
+Error unauthorised(std::string what, std::string hint = {}) {
+  return {ErrorCode::unauthorised, std::move(what), std::move(hint)};
+}
 
 // Nobody is given more than somebody said.
 Status checkGranted(std::span<const std::string> roles) {
   if (roles.empty()) return invalid("no role is given to the device", "give --role: DOMAIN.ROLE, *, ledger, takeover");
   return checkDeviceRoles(roles);
+}
+
+// It was replaced since.
+bool hadSigned(const RosterStore& rosters, const PublicKey& key) {
+  return key == rosters.admin() || std::ranges::any_of(rosters.current().allActs(), [&](const AdminAct& act) {
+           return act.kind == ActKind::signer && act.subject == toHex(key);
+         });
 }
 
 Status checkJoin(const JoinRequest& request) {
@@ -68,7 +79,7 @@ EnrolmentService::EnrolmentService(std::filesystem::path file, RosterStore& rost
 Result<EnrolmentService> EnrolmentService::open(const std::filesystem::path& dir, RosterStore& rosters,
                                                 std::string clusterKey, std::uint32_t partitions,
                                                 std::optional<SigningKey> admin) {
-  if (admin && admin->publicKey() != rosters.admin())
+  if (admin && admin->publicKey() != rosters.admins().signer && !hadSigned(rosters, admin->publicKey()))
     return conflict("admin.key is not the key of this cluster's admin", "restore the right one");
   EnrolmentService service(dir / "enrolment.json", rosters, std::move(clusterKey), partitions, std::move(admin));
   WITAN_TRY(text, readSmallFile(service.file_, kStateBytes));
@@ -86,8 +97,9 @@ Result<EnrolmentService> EnrolmentService::open(const std::filesystem::path& dir
 Status EnrolmentService::save() const { return replaceFile(file_, toJson(state_) + "\n", 0600); }
 
 Status EnrolmentService::mayChange() const {
-  if (admin_) return okStatus();
-  return unauthorised("this device does not hold the admin's key: do it where the cluster was begun");
+  if (isAdmin()) return okStatus();
+  return unauthorised(admin_ ? "the admin's key of this device was replaced by acts of the admins"
+                             : "this device does not hold the admin's key: do it where the cluster was begun");
 }
 
 // --- invitations
@@ -262,6 +274,7 @@ Status EnrolmentService::revoke(std::string_view idOrName, std::string_view reas
   WITAN_DO(checkReason(reason));
   Roster next = rosters_->current();
   WITAN_TRY(device, activeIn(next, idOrName));
+  WITAN_DO(mayAlone(ActKind::revoke, device->device));
   if (next.activeCount() == 1)
     return conflict("the last device of a cluster cannot be revoked", "delete its directory instead");
   device->state = DeviceState::revoked;
@@ -275,12 +288,58 @@ Status EnrolmentService::publish(Roster next) {
   return rosters_->publish(std::move(next), *admin_);
 }
 
+Status EnrolmentService::mayAlone(ActKind kind, std::string_view subject) const {
+  const AdminState& admins = rosters_->admins();
+  if (admins.admins.empty()) return okStatus();
+  return unauthorised(concat("this takes ", admins.approvals, " of ", admins.admins.size(), " admins"),
+                      concat("witan admin propose ", enumName(kind), " ", subject));
+}
+
+Status EnrolmentService::apply(const AdminAct& act, Time now) {
+  if (act.expires < now) return unauthorised("the act expired at " + formatTime(act.expires));
+  if (act.expires.micros - now.micros > kMaxActLifeMicros) return invalid("an act expires within 30 days");
+  Roster next = rosters_->current();
+  AdminState state = rosters_->admins();
+  WITAN_DO(state.apply(next.cluster, act));
+  (next.acts ? *next.acts : next.acts.emplace()).push_back(act);
+  const fs::path dir = file_.parent_path();
+  if (act.kind == ActKind::signer) {
+    WITAN_TRY(key, readKey(dir, hasKey(dir, KeyName::nextAdmin) ? KeyName::nextAdmin : KeyName::admin));
+    if (toHex(key.publicKey()) != act.subject)
+      return conflict("the key that the act names is not on this device", "apply it where it was proposed");
+    WITAN_TRY(own, readKey(dir, KeyName::device));
+    const RosterDevice* me = next.byKey(own.publicKey());
+    if (me == nullptr || !me->active()) return conflict("this device is no member of its cluster");
+    const Roster before = rosters_->current();
+    SystemRandom random;
+    WITAN_DO(renewScopeKeys(next, key, random,
+                            [&](std::string_view scope) { return openScopeKeys(before, scope, me->device, own); }));
+    WITAN_DO(rosters_->publish(std::move(next), key));
+    admin_ = std::move(key);
+    return promoteNextAdmin(dir);
+  }
+  WITAN_DO(mayChange());
+  if (act.kind == ActKind::revoke || act.kind == ActKind::takeover) {
+    WITAN_TRY(device, activeIn(next, act.subject));
+    if (act.kind == ActKind::takeover) {
+      if (!device->takesOver()) device->roles.emplace_back(kTakeoverRole);
+    } else {
+      device->state = DeviceState::revoked;
+      device->reason = act.reason;
+    }
+  }
+  if (act.kind == ActKind::revokePerson) WITAN_DO(revokePerson(next, act.subject, act.reason));
+  return publish(std::move(next));
+}
+
 Status EnrolmentService::setRoles(std::string_view idOrName, std::span<const std::string> roles) {
   WITAN_DO(mayChange());
   WITAN_DO(checkDeviceRoles(roles));
   Roster next = rosters_->current();
   WITAN_TRY(device, activeIn(next, idOrName));
+  const bool mayAlready = device->takesOver();
   device->roles.assign(roles.begin(), roles.end());
+  if (device->takesOver() && !mayAlready) WITAN_DO(mayAlone(ActKind::takeover, device->device));
   return publish(std::move(next));
 }
 

@@ -74,7 +74,8 @@ class EnrolmentService {
   static Result<EnrolmentService> open(const std::filesystem::path& dir, RosterStore& rosters, std::string clusterKey,
                                        std::uint32_t partitions, std::optional<SigningKey> admin);
 
-  bool isAdmin() const { return admin_.has_value(); }
+  // Whether this device has the key that signs rosters now.
+  bool isAdmin() const { return admin_ && admin_->publicKey() == rosters_->admins().signer; }
   const std::vector<PendingDevice>& pending() const { return state_.pending; }
   const std::vector<Invite>& invites() const { return state_.invites; }
 
@@ -91,6 +92,10 @@ class EnrolmentService {
   Result<PendingDevice> deny(std::string_view device);
   Status revoke(std::string_view idOrName, std::string_view reason);
   Status setRoles(std::string_view idOrName, std::span<const std::string> roles);
+  // What admins have agreed upon (node/cluster/admin_acts.h): publishes the roster with it, and with what it says. Of
+  // the kind signer: where DIR/admin.key.next is that key, which takes the place of admin.key. Errors: unauthorised, it
+  // expired or too few signed it; as revoke().
+  Status apply(const AdminAct& act, Time now);
   // Publishes the roster as `edit` leaves it.
   Status change(const std::function<Status(Roster& roster)>& edit);
   // A member asks for another key, over a stream authenticated by its present one: it waits for acceptKey(). Returns
@@ -103,7 +108,7 @@ class EnrolmentService {
   Status rotate(std::string_view device, const PublicKey& next);
   // Where the admin's key is: there is no later roster now. Else nothing.
   void stampRoster(Time now) {
-    if (admin_) rosters_->stamp(now, *admin_);
+    if (isAdmin()) rosters_->stamp(now, *admin_);
   }
 
  private:
@@ -120,6 +125,8 @@ class EnrolmentService {
   Status save() const;
   // With the scopes' keys for its members.
   Status publish(Roster next);
+  // Where admins act together, one of them alone may not.
+  Status mayAlone(ActKind kind, std::string_view subject) const;
   Result<AskedKey> takeAsked(std::string_view idOrName) const;
   Status forgetAsked(const AskedKey& asked);
   Status mayChange() const;

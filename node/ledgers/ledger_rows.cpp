@@ -10,6 +10,7 @@
 #include "node/cluster/device_heads.h"
 #include "node/cluster/device_key.h"
 #include "node/data_dir/replica_dir.h"
+#include "replica/core/owner_proofs.h"
 #include "replica/head_exchange.h"
 
 namespace witan::node {
@@ -123,7 +124,7 @@ Result<std::unique_ptr<NodeDir>> openAtRest(const std::filesystem::path& dir) {
   return NodeDir::open(dir, std::move(setup), {wall, wall.micros / 1000});
 }
 
-Result<json::value> verifyHosts(const Replica& replica, bool replay,
+Result<json::value> verifyHosts(const Replica& replica, const store::Store& ledgers, bool replay,
                                 const std::function<void(std::uint64_t entries)>& progress) {
   json::array list;
   std::uint64_t entries = 0;
@@ -131,9 +132,11 @@ Result<json::value> verifyHosts(const Replica& replica, bool replay,
   std::string roots;
   for (const auto& [id, host] : replica.hosts()) {
     kernel::VerifyOptions options{replay ? &host->module() : nullptr, std::nullopt, keptHeads(replica, id), true};
-    options.keysOf = [&replica](std::string_view device) { return replica.keysOf(device); };
+    const auto keysOf = [&replica](std::string_view device) { return replica.keysOf(device); };
+    options.keysOf = keysOf;
     if (progress) options.progress = [&progress, before = entries](std::uint64_t some) { progress(before + some); };
     WITAN_TRY(report, kernel::verifyLedger(host->rows(), options));
+    if (report.ok()) report.problem = alteredSince(SealBook(ledgers), *host, replica.data().cluster(), keysOf);
     entries += report.entries;
     good = good && report.ok();
     roots += concat(id, " ", report.entries, " ", toHex(report.root), "\n");

@@ -46,7 +46,7 @@ Result<std::unique_ptr<NodeDir>> openAtRest(const std::filesystem::path& dir);
 // other than the owner signed. `root` is one hash over all of them:
 // two devices with the same have the same entries. O(entries), with `replay` every decision is made again. `progress`
 // is called with the entries verified so far; it may be empty.
-Result<json::value> verifyHosts(const Replica& replica, bool replay,
+Result<json::value> verifyHosts(const Replica& replica, const store::Store& ledgers, bool replay,
                                 const std::function<void(std::uint64_t entries)>& progress = {});
 
 }  // namespace witan::node

@@ -20,6 +20,7 @@ constexpr std::size_t kMostLinks = 256, kStrangers = 32;  // of them without a p
 constexpr JsonLimits kLetterLimits{.bytes = market::kBundleLimits.bytes + 4096,
                                    .depth = market::kBundleLimits.depth + 2};
 constexpr std::size_t kMostKind = 32, kMostId = 512;
+constexpr std::size_t kMostPass = std::size_t{64} << 10;
 
 std::string frameOf(std::uint8_t type, std::string text) {
   text.resize((text.size() + 7) / 8 * 8, ' ');
@@ -77,9 +78,28 @@ bool MarketDoor::send(const Letter& letter) {
   return false;
 }
 
+void MarketDoor::show(std::string pass) {
+  pass_ = std::move(pass);
+  for (const auto& [id, link] : links_)
+    if (!link.org.empty()) network_->send(id, frameOf(kPassFrame, pass_));
+}
+
+void MarketDoor::keepTo(const market::Roots& roots) {
+  std::vector<std::pair<net::LinkId, const char*>> over;
+  for (const auto& [id, link] : links_) {
+    if (link.org.empty()) continue;
+    const auto root = roots.find(link.org);
+    if (root == roots.end() || root->second != link.root)
+      over.emplace_back(id, "its root is trusted no more");
+    else if (link.until <= events_.now())
+      over.emplace_back(id, "its pass has ended");
+  }
+  for (const auto& [id, why] : over) network_->close(id, why);
+}
+
 void MarketDoor::onUp(const net::LinkInfo& info) {
   const net::LinkId id = info.id;
-  links_[id] = {info.name, "", info.key};
+  links_[id] = {info.name, "", info.key, {}, {}};
   // Strangers do not take the places of partners: the oldest one that this end has not dialled gives way.
   std::vector<net::LinkId> strangers;
   for (const auto& [other, known] : links_)
@@ -99,8 +119,9 @@ void MarketDoor::onFrame(net::LinkId id, std::string_view frame) {
   if (at == links_.end()) return;
   Link& link = at->second;
   const bool pass = static_cast<std::uint8_t>(frame[4]) == kPassFrame;
-  if (pass != link.org.empty()) return network_->close(id, pass ? "a second pass" : "a letter before the pass");
-  if (!pass) {  // before it is parsed
+  if (!pass && link.org.empty()) return network_->close(id, "a letter before the pass");
+  if (pass && frame.size() > kMostPass) return network_->close(id, "a pass is too large");
+  if (!link.org.empty()) {  // before it is parsed
     Pace& pace = paces_[link.org];
     if (const std::int64_t now = net::Loop::nowMs() / 1'000; pace.second != now) pace = {now, 0};
     if (++pace.letters > kLettersPerSecond) return;
@@ -111,7 +132,7 @@ void MarketDoor::onFrame(net::LinkId id, std::string_view frame) {
 }
 
 // Empty, or why the other end is not believed.
-std::string MarketDoor::passFlaw(const Link& link, const json::value& frame, std::string& org) {
+std::string MarketDoor::passFlaw(Link& link, const json::value& frame, std::string& org) {
   const auto pass = market::openEnvelope<DevicePass>(frame);
   if (!pass.ok()) return "no pass: " + pass.error().message;
   const market::Roots roots = events_.roots();
@@ -122,6 +143,9 @@ std::string MarketDoor::passFlaw(const Link& link, const json::value& frame, std
   if (market::keyOf(pass->document.key) != link.key) return "the pass is of another key than the link's";
   if (pass->document.until <= events_.now()) return "the pass has ended";
   if (!link.expected.empty() && link.expected != org) return concat("here is ", org, ", not ", link.expected);
+  if (!link.org.empty() && link.org != org) return concat("the link is of ", link.org);
+  link.root = root->second;
+  link.until = pass->document.until;
   return "";
 }
 
@@ -139,6 +163,7 @@ void MarketDoor::onPass(net::LinkId id, Link& link, const json::value& frame) {
     }
     return network_->close(id, flaw);
   }
+  if (!link.org.empty()) return;  // the next pass of the same
   network_->trust(id);
   std::vector<net::LinkId> older;
   for (const auto& [other, known] : links_)

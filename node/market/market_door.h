@@ -3,7 +3,8 @@
 //
 // The first frame of each end is its pass: its root's word that this key, which TLS has proven, speaks for the
 // organisation. Before that nothing is believed, and no frame of more than 64 KiB is read; a link whose other end shows
-// no pass of a trusted root within 10 s ends. A frame is JSON, filled up with spaces to whole words.
+// no pass of a trusted root within 10 s ends. So does one whose pass has ended or whose root is trusted no more; a pass
+// that is shown later takes the place of the one before. A frame is JSON, filled up with spaces to whole words.
 //
 // Belongs to its loop's thread. Loop and log outlive it.
 #pragma once
@@ -44,13 +45,18 @@ class MarketDoor {
   // False: its organisation is not connected, or the letter is too large. A letter that left may be lost.
   bool send(const market::Letter& letter);
   bool isConnected(const std::string& org) const;
+  // Another pass of this end, also for links that are up.
+  void show(std::string pass);
+  // Ends the links of organisations that are trusted no more, or under another root, or whose pass has ended.
+  void keepTo(const market::Roots& roots);
   void close() { network_->close(); }
 
  private:
   struct Link {
     std::string expected;  // whom this end dialled; empty: nobody
     std::string org;       // whose pass it showed
-    PublicKey key{};
+    PublicKey key{}, root{};
+    market::Moment until;  // of the pass
   };
   struct Pace {
     std::int64_t second = 0;
@@ -61,11 +67,12 @@ class MarketDoor {
   void onFrame(net::LinkId id, std::string_view frame);
   void onPass(net::LinkId id, Link& link, const json::value& frame);
   void onLetter(const Link& link, const json::value& frame);
-  std::string passFlaw(const Link& link, const json::value& frame, std::string& org);
+  std::string passFlaw(Link& link, const json::value& frame, std::string& org);
 
   net::Loop& loop_;
   Log& log_;
-  const std::string org_, pass_;
+  const std::string org_;
+  std::string pass_;
   Events events_;
   std::map<net::LinkId, Link> links_;
   std::map<std::string, Pace> paces_;

@@ -18,10 +18,12 @@ using market::Out;
 
 namespace {
 
-constexpr std::string_view kEscrowDomain = "escrow", kProofRows = "m/i/", kUntoldRows = "m/n/";
+constexpr std::string_view kEscrowDomain = "escrow", kProofRows = "m/i/", kUntoldRows = "m/n/", kAsideRows = "m/x/";
 constexpr std::string_view kDeskRows[] = {"m/c/", "m/b/", "m/s/"};  // as Desk; the holder's memory is its ledger
 constexpr std::int64_t kTickMs = 1'000, kAnswerMs = 10'000;
 constexpr std::size_t kMostQuestions = 1'000;
+constexpr std::int64_t kRenewSeconds = 60;           // between two looks at the pass
+constexpr std::size_t kMostIncidentBytes = 1 << 10;  // of its text; proofs are apart
 
 }  // namespace
 
@@ -82,28 +84,57 @@ void MarketHost::openRuns() {
                                        std::move(events));
 }
 
-Status MarketHost::restore() {
-  for (const Desk desk : {Desk::contracts, Desk::buyer, Desk::seller}) {
-    const std::string_view prefix = kDeskRows[std::size_t(desk)];
-    Status read = okStatus();
-    WITAN_DO(node_.store.scan(prefix, {}, [&](std::string_view key, std::string_view value) {
-      const market::Row row{std::string(key.substr(prefix.size())), std::string(value)};
-      read = desk == Desk::contracts ? contracts_->restore(row)
-             : desk == Desk::buyer   ? buyer_->restore(row)
-                                     : seller_->restore(row);
-      return read.ok();
-    }));
-    // Money may be held for what it says.
-    if (!read.ok())
-      return Error{read.error().code, "a row of the market cannot be read: " + read.error().message,
-                   "restore the data directory from a backup"};
+Status MarketHost::restoreRow(Desk desk, const market::Row& row) {
+  return desk == Desk::contracts ? contracts_->restore(row)
+         : desk == Desk::buyer   ? buyer_->restore(row)
+                                 : seller_->restore(row);
+}
+
+// Money may be held for what a row says that cannot be read: it is set aside, on record, and tried again at each start.
+// The others go on.
+Status MarketHost::restore(Desk desk) {
+  const std::string_view prefix = kDeskRows[std::size_t(desk)];
+  std::map<std::string, std::string> unread, aside;
+  WITAN_DO(node_.store.scan(prefix, {}, [&](std::string_view key, std::string_view value) {
+    const market::Row row{std::string(key.substr(prefix.size())), std::string(value)};
+    if (const Status read = restoreRow(desk, row); !read.ok()) {
+      unread.emplace(key, value);
+      node_.log.error("market", "a row cannot be read: " + read.error().message, {{"row", std::string(key)}});
+    }
+    return true;
+  }));
+  const std::string before = concat(kAsideRows, prefix);
+  WITAN_DO(node_.store.scan(before, {}, [&](std::string_view key, std::string_view value) {
+    aside.emplace(key.substr(kAsideRows.size()), value);
+    return true;
+  }));
+  store::WriteBatch batch;
+  for (const auto& [key, value] : aside)
+    if (!unread.contains(key) && restoreRow(desk, {key.substr(prefix.size()), value}).ok())
+      batch.put(key, value), batch.erase(concat(kAsideRows, key));
+  if (!batch.empty()) WITAN_DO(node_.store.write(batch));
+  if (unread.empty()) return okStatus();
+  Out told;
+  store::WriteBatch moved;
+  for (const auto& [key, value] : unread) {
+    moved.put(concat(kAsideRows, key), value), moved.erase(key);
+    told.incidents.push_back({"row",
+                              identity_.org,
+                              concat("what was kept as ", key, " cannot be read, and is set aside"),
+                              {toHex(sha256(value))}});
   }
-  for (const std::string& digest : buyer_->contracts()) agreed_.insert(digest);
+  WITAN_DO(node_.store.write(moved));
+  return keep(desk, told);
+}
+
+Status MarketHost::restore() {
   std::map<std::string, std::string> untold;
   WITAN_DO(node_.store.scan(kUntoldRows, {}, [&](std::string_view key, std::string_view value) {
     untold.emplace(key, value);
     return true;
   }));
+  for (const Desk desk : {Desk::contracts, Desk::buyer, Desk::seller}) WITAN_DO(restore(desk));
+  for (const std::string& digest : buyer_->contracts()) agreed_.insert(digest);
   for (const auto& [key, value] : untold) note(key, value);
   return okStatus();
 }
@@ -117,8 +148,32 @@ Status MarketHost::start() {
     if (host->module().signature().domain == kEscrowDomain)
       for (const std::string& entity : host->partition().entities()) holder_->watch(entity, now());
   for (const MarketPartner& partner : setup_.partners) door_->dial(partner.org, partner.address);
+  renewAt_ = {now().seconds + kRenewSeconds};
   tick();
   return okStatus();
+}
+
+// What gave this device and its partners their say may end at any time: its place in the roster, their roots and
+// passes. Its own pass is short, and made anew.
+void MarketHost::keepStanding() {
+  if (!node_.isMember()) {
+    broken_ = true;
+    node_.log.error("market", "nothing more is done: this device is not in the roster, or has another key there");
+    return node_.loop.post([self = self_] {  // not inside of a link's own event
+      if (*self != nullptr) (*self)->door_->close();
+    });
+  }
+  if (market::Roots now = roots(); now != roots_) {
+    roots_ = std::move(now);
+    buyer_->trust(roots_), seller_->trust(roots_), holder_->trust(roots_);
+  }
+  if (now() >= renewAt_) {
+    renewAt_ = {now().seconds + kRenewSeconds};
+    const auto pass = renewedPass(node_.dir, setup_.origin, identity_.pass, now());
+    if (!pass.ok()) node_.log.warn("market", pass.error().message);
+    if (pass.ok() && *pass != identity_.pass) door_->show(identity_.pass = *pass);
+  }
+  door_->keepTo(roots_);
 }
 
 void MarketHost::close() {
@@ -145,10 +200,8 @@ market::Roots MarketHost::roots() {
 void MarketHost::tick() {
   if (closed_ || broken_) return;
   forgetNoted();
-  if (market::Roots now = roots(); now != roots_) {
-    roots_ = std::move(now);
-    buyer_->trust(roots_), seller_->trust(roots_), holder_->trust(roots_);
-  }
+  keepStanding();
+  if (broken_) return;
   carryOut(Desk::contracts, contracts_->tick(now()));
   carryOut(Desk::buyer, buyer_->tick(now()));
   carryOut(Desk::seller, seller_->tick(now()));
@@ -192,7 +245,7 @@ Status MarketHost::keep(Desk desk, const Out& out) {
   for (const market::Row& row : out.rows) batch.put(concat(kDeskRows[std::size_t(desk)], row.key), row.value);
   std::map<std::string, std::string> told;
   for (const market::MarketIncident& incident : out.incidents) {
-    std::string what = concat(incident.org, ": ", incident.what);
+    std::string what(clip(concat(incident.org, ": ", incident.what), kMostIncidentBytes));
     if (!incident.proof.empty()) {
       const std::string proof = canonicalJson(json::array(incident.proof.begin(), incident.proof.end()));
       const std::string digest = toHex(sha256(proof));
@@ -281,7 +334,10 @@ void MarketHost::lookAtGraphs() {
 
 void MarketHost::note(const std::string& key, const std::string& value) {
   const json::value incident = market::valueOf(value);
-  const std::string kind(incident.at(0).as_string()), what(incident.at(1).as_string());
+  const json::array* told = incident.if_array();
+  const bool good = told != nullptr && told->size() == 2 && told->at(0).is_string() && told->at(1).is_string();
+  const std::string kind = good ? std::string(told->at(0).get_string()) : "market-row";
+  const std::string what = good ? std::string(told->at(1).get_string()) : concat("an incident cannot be read: ", key);
   node_.log.warn("market", what, {{"kind", kind}});
   node_.replica.data().note({kind, "", what});
   noted_.push_back(key);
@@ -356,6 +412,7 @@ std::string MarketHost::randomHex(std::size_t bytes) {
 
 void MarketHost::onLetter(const Letter& letter) {
   if (closed_ || broken_) return;
+  if (!node_.isMember()) return keepStanding();  // at each letter, since a revoked device is nobody's voice
   if (letter.kind == "answer") return onAnswer(letter);
   if (letter.kind == "find" || letter.kind == "card") return answerFind(letter);
   if (letter.kind == "evidence") return carryOut(Desk::buyer, buyer_->onLetter(letter, now()));
@@ -372,9 +429,11 @@ void MarketHost::onAnswer(const Letter& letter) {
     const Question asked = std::move(at->second);
     node_.loop.cancel(asked.timer);
     questions_.erase(at);
-    if (letter.body.contains("busy"))
+    Letter answer = letter;
+    market::trim(answer);
+    if (answer.body.contains("busy"))
       return asked.done(Error{ErrorCode::unavailable, letter.from + " is busy", "try again in a second"});
-    return asked.done(letter.body);
+    return asked.done(std::move(answer.body));
   }
   carryOut(Desk::contracts, contracts_->onLetter(letter, now()));
   carryOut(Desk::buyer, buyer_->onLetter(letter, now()));

@@ -5,6 +5,7 @@
 //   m/c/, m/b/, m/s/   rows of the desks of contracts, buyer and seller, in the store of the ledgers
 //   m/i/{digest}       what proves an incident
 //   m/n/{digest}       an incident that is not on the node's record yet
+//   m/x/{row}          a row of a desk that could not be read at a start; it is tried again at each
 //
 // On the node's loop. All of MarketNode outlives it.
 #pragma once
@@ -41,6 +42,7 @@ struct MarketNode {
   std::function<Status()> settle;  // a round at once: what was decided so far is durable
   std::function<void()> schedule;  // a round is due
   std::function<std::string()> policyEpoch;
+  std::function<bool()> isMember;  // this device, with its key, of the newest roster
 };
 
 struct MarketPartner {
@@ -143,6 +145,9 @@ class MarketHost {
   market::Moment now() const { return market::momentOf(node_.now().wall); }
   market::Roots roots();
   Status restore();
+  Status restore(Desk desk);
+  Status restoreRow(Desk desk, const market::Row& row);
+  void keepStanding();
   void openDesks();
   void openRuns();
   void tick();
@@ -175,7 +180,7 @@ class MarketHost {
 
   MarketNode node_;
   const MarketSetup setup_;
-  const MarketIdentity identity_;
+  MarketIdentity identity_;
   std::string address_;
   std::unique_ptr<market::ContractDesk> contracts_;
   std::unique_ptr<market::BuyerDesk> buyer_;
@@ -192,6 +197,7 @@ class MarketHost {
   MarketChanges changes_;  // that watchers are still to be told
   std::uint64_t nextWatch_ = 0;
   bool telling_ = false;
+  market::Moment renewAt_;          // when the pass is looked at again
   std::vector<std::string> noted_;  // keys of incidents that a round puts on record
   bool broken_ = false, closed_ = false, ticking_ = false, looking_ = false;
   std::shared_ptr<MarketHost*> self_ = std::make_shared<MarketHost*>(this);

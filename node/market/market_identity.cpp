@@ -22,6 +22,7 @@ using market::Moment;
 
 constexpr std::size_t kMostMarketFile = 1 << 20;
 constexpr std::int64_t kGrantedDays = 366, kRenewDays = 30;
+constexpr std::int64_t kOwnPassSeconds = kDaySeconds, kLicensedPassSeconds = 30 * kDaySeconds;
 // A bundle holds those of two organisations.
 constexpr std::size_t kMostOwnGrants = market::kMostGrants / 2;
 
@@ -93,12 +94,12 @@ bool renew(json::array& grants, const MarketEnrolment& keys, const SigningKey& r
   return added;
 }
 
-std::string passFor(const MarketEnrolment& keys, const SigningKey& root, Moment now) {
+std::string passFor(const MarketEnrolment& keys, const SigningKey& root, Moment now, std::int64_t seconds) {
   DevicePass pass;
   pass.org = keys.org;
   pass.device = keys.device;
   pass.key = keys.key;
-  pass.until = {now.seconds + kGrantedDays * kDaySeconds};
+  pass.until = {now.seconds + seconds};
   return market::sealedDocument(pass, {&root, 1});
 }
 
@@ -178,6 +179,20 @@ MarketEnrolment publicKeysOf(const MarketIdentity& identity, const MarketOrigin&
 
 }  // namespace
 
+namespace {
+
+// For which organisation the root has spoken; empty: for none yet.
+Result<std::string> orgOf(const fs::path& dir) {
+  return readMarketFile<std::string>(dir / "market.org", "remove it: witan market grant asks again");
+}
+
+Status keepOrg(const fs::path& dir, const std::string& org) {
+  WITAN_TRY(before, orgOf(dir));
+  return before == org ? okStatus() : replaceFile(dir / "market.org", toJson(org) + "\n", 0600);
+}
+
+}  // namespace
+
 Result<MarketIdentity> openMarketIdentity(const fs::path& dir, const MarketOrigin& origin, Moment now) {
   const bool holdsRoot = hasKey(dir, KeyName::admin), licensed = fs::exists(dir / "market.pass");
   if (!holdsRoot && !licensed)
@@ -199,34 +214,60 @@ Result<MarketIdentity> openMarketIdentity(const fs::path& dir, const MarketOrigi
   WITAN_TRY(root, readKey(dir, KeyName::admin));
   identity.root = root.publicKey();
   if (renew(identity.grants, keys, root, now)) WITAN_DO(replaceFile(file, canonicalJson(identity.grants) + "\n", 0644));
-  identity.pass = passFor(keys, root, now);
+  identity.pass = passFor(keys, root, now, kOwnPassSeconds);
+  WITAN_DO(keepOrg(dir, origin.org));
   return identity;
+}
+
+Result<std::string> renewedPass(const fs::path& dir, const MarketOrigin& origin, const std::string& pass, Moment now) {
+  const auto endOf = [](const json::value& envelope) {
+    const auto opened = market::openEnvelope<DevicePass>(envelope);
+    return opened.ok() ? opened->document.until : Moment{};
+  };
+  const Moment end = endOf(market::valueOf(pass));
+  if (hasKey(dir, KeyName::admin)) {
+    if (end.seconds > now.seconds + kOwnPassSeconds / 2) return pass;
+  } else {
+    WITAN_TRY(word, readMarketFile<json::value>(dir / "market.pass", kEnrolHint));
+    if (endOf(word) <= end && now < end) return pass;
+  }
+  WITAN_TRY(identity, openMarketIdentity(dir, origin, now));
+  return identity.pass;
 }
 
 // ---- a device that does not hold the root
 
-Result<MarketEnrolment> enrolInMarket(const fs::path& dir, const MarketOrigin& origin) {
+Result<std::string> enrolInMarket(const fs::path& dir, const MarketOrigin& origin, const SigningKey& deviceKey) {
   WITAN_TRY(identity, withKeys(dir, origin));
-  return publicKeysOf(identity, origin);
+  return market::sealedDocument(publicKeysOf(identity, origin), {&deviceKey, 1});
 }
 
-Result<MarketLicence> grantInMarket(const fs::path& dir, const MarketEnrolment& asked, const Roster& roster,
-                                    Moment now) {
+Result<MarketLicence> grantInMarket(const fs::path& dir, const json::value& asked, const Roster& roster, Moment now) {
   if (!hasKey(dir, KeyName::admin))
     return Error{ErrorCode::unauthorised, "this device holds no root", "run it where the cluster was begun"};
   WITAN_TRY(root, readKey(dir, KeyName::admin));
-  const RosterDevice* device = roster.member(asked.device);
-  if (device == nullptr || device->keys.back() != asked.key)
-    return conflict(concat("device ", inQuotes(asked.device), " is not in the roster with this key"),
+  WITAN_TRY(request, market::openEnvelope<MarketEnrolment>(asked));
+  const MarketEnrolment& keys = request.document;
+  const RosterDevice* device = roster.member(keys.device);
+  if (device == nullptr || device->keys.back() != keys.key)
+    return conflict(concat("device ", inQuotes(keys.device), " is not in the roster with this key"),
                     "see: witan device list");
+  if (!market::isSignedBy(request.text, market::keyOf(keys.key)))
+    return Error{ErrorCode::unauthorised, "the request is not signed by its device", kEnrolHint};
+  WITAN_TRY(org, orgOf(dir));
+  if (!org.empty() && org != keys.org)
+    return conflict(concat("the request is for ", inQuotes(keys.org), ", and this root speaks for ", inQuotes(org)),
+                    concat("there: witan market enrol ", org));
+  WITAN_DO(keepOrg(dir, keys.org));
   json::array grants;
-  renew(grants, asked, root, now);
-  return MarketLicence{{}, parseJson(passFor(asked, root, now)).value(), {grants.begin(), grants.end()}};
+  renew(grants, keys, root, now);
+  return MarketLicence{
+      {}, parseJson(passFor(keys, root, now, kLicensedPassSeconds)).value(), {grants.begin(), grants.end()}};
 }
 
 Status takeLicence(const fs::path& dir, const MarketOrigin& origin, const MarketLicence& licence, Moment now) {
-  WITAN_TRY(asked, enrolInMarket(dir, origin));
-  if (const std::string flaw = flawOf(licence, asked, origin.root, now); !flaw.empty())
+  WITAN_TRY(identity, withKeys(dir, origin));
+  if (const std::string flaw = flawOf(licence, publicKeysOf(identity, origin), origin.root, now); !flaw.empty())
     return Error{ErrorCode::unauthorised, "this word of the root does not hold here: " + flaw, kEnrolHint};
   const json::array grants(licence.grants.begin(), licence.grants.end());
   WITAN_DO(replaceFile(dir / "market.grants", canonicalJson(grants) + "\n", 0644));

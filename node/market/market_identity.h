@@ -5,9 +5,13 @@
 //   DIR/market.grants  what its root has granted to them
 //   DIR/market.pass    of a device that does not hold the root: the root's word that it speaks for the organisation
 //
+//   DIR/market.org     where the root is: the organisation that it has granted for; it grants for no other
+//
 // The root is the admin key of the cluster. The device that holds it makes the keys and the grants, at its first start
 // in the market, and renews a grant that ends within a month. Another device makes keys of its own and asks for the
-// root's word (witan market enrol, witan market grant): no private key travels. Values; not thread-safe.
+// root's word (witan market enrol, witan market grant): no private key travels. A pass is short, so that a revoked
+// device does not speak for its organisation for longer: a day, made anew, of the device that holds the root; a month,
+// as the lease of a roster, of another one. Values; not thread-safe.
 #pragma once
 
 #include <filesystem>
@@ -57,10 +61,16 @@ struct MarketOrigin {
 Result<MarketIdentity> openMarketIdentity(const std::filesystem::path& dir, const MarketOrigin& origin,
                                           market::Moment now);
 
+// The pass to show from now on: the same, or a newer one, made here or taken from a word of the root that has come
+// since. Errors: the root's word has ended; as openMarketIdentity.
+Result<std::string> renewedPass(const std::filesystem::path& dir, const MarketOrigin& origin, const std::string& pass,
+                                market::Moment now);
+
 // ---- a device that does not hold the root
 
-// What it asks for. No secret.
+// What it asks for, in an envelope that its own key has signed. No secret.
 struct MarketEnrolment {
+  static constexpr std::string_view payloadType = "application/vnd.witan.market-enrolment+json";
   market::Fixed<"witan.market-enrolment/v1"> type;
   market::Word org, device;
   market::Hex key, contract, evidence, card;
@@ -74,11 +84,13 @@ struct MarketLicence {
   WITAN_MEMBERS(MarketLicence, type, pass, grants)
 };
 
-// Makes the keys of the market, if there are none. Errors: corrupt; ioFailed.
-Result<MarketEnrolment> enrolInMarket(const std::filesystem::path& dir, const MarketOrigin& origin);
-// Errors: `dir` does not hold the root; the roster has no such device, or it has another key.
-Result<MarketLicence> grantInMarket(const std::filesystem::path& dir, const MarketEnrolment& asked,
-                                    const Roster& roster, market::Moment now);
+// Makes the keys of the market, if there are none. The envelope. Errors: corrupt; ioFailed.
+Result<std::string> enrolInMarket(const std::filesystem::path& dir, const MarketOrigin& origin,
+                                  const SigningKey& deviceKey);
+// Errors: `dir` does not hold the root; the roster has no such device, or it has another key, or has not signed what is
+// asked; the root has granted for another organisation before.
+Result<MarketLicence> grantInMarket(const std::filesystem::path& dir, const json::value& asked, const Roster& roster,
+                                    market::Moment now);
 // Errors: of another root, for other keys, ended; ioFailed.
 Status takeLicence(const std::filesystem::path& dir, const MarketOrigin& origin, const MarketLicence& licence,
                    market::Moment now);

@@ -95,7 +95,8 @@ bool MarketNodes::serve(const ActivationBody& body, Now now) {
   const std::optional<std::string> contract = contractFor(wish, now);
   if (!contract) return end(body, "no_contract", nullptr, "", now);
   const auto ordered = host_.order({*contract, name, 0, false, message->get_object()});
-  return ordered.ok() ? false : end(body, ordered.error().message, nullptr, "", now);
+  if (ordered.ok() || ordered.error().code == ErrorCode::unavailable) return false;  // too many are open: it waits
+  return end(body, ordered.error().message, nullptr, "", now);
 }
 
 // As an agent's run ends: the record, and the transcript's end with what it emits.

@@ -127,7 +127,8 @@ Result<json::object> MarketHost::takeQuote(const std::string& seller, const json
 // ---- offers and contracts
 
 Result<std::string> MarketHost::publish(const PublishWish& wish) {
-  if (wish.price < 1) return invalid("a call costs 1 at least");
+  if (wish.price < 1 || wish.price > market::kMostMoney)
+    return invalid(concat("a call costs 1 at least, and ", market::kMostMoney, " at most"));
   if (std::min({wish.calls, wish.deliverSeconds, wish.windowSeconds, wish.days}) < 0)
     return invalid("calls, seconds and days are none below 0");
   if (wish.days > market::kMostSeconds / kDaySeconds) return invalid("an offer is valid for ten years at most");
@@ -195,8 +196,8 @@ Result<Contract> MarketHost::contractFor(const ProposeWish& wish, const json::ob
   c.budget = o.budget;
   c.calls = orElse(wish.calls, o.maxCalls);
   market::Natural total = 0;
-  if (__builtin_mul_overflow(o.perCall, c.calls, &total) || total >> 62 != 0) total = market::Natural{1} << 62;
-  c.total = orElse(wish.total, total);
+  if (__builtin_mul_overflow(o.perCall, c.calls, &total)) total = market::kMostMoney;
+  c.total = orElse(wish.total, std::min(total, market::Natural(market::kMostMoney)));
   c.signedAt = now();
   // The holder's clock may be behind.
   c.notBefore = {std::max(o.validFrom.seconds, now().seconds - market::kClockSkewSeconds)};

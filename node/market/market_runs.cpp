@@ -271,6 +271,8 @@ RunResult MarketRuns::resultOf(const RunRequest& request, const PartitionHost& h
   result.usage.seconds = market::Natural(std::max<std::int64_t>(0, result.endedAt.seconds - result.startedAt.seconds));
   result.transcript = std::move(transcript.records);
   const bool good = completed && !outputs.empty();
+  // A run that its order has ended was looked at a moment later.
+  if (!good) result.usage.seconds = std::min(result.usage.seconds, request.budget.seconds);
   result.outcome = good ? market::RunOutcome::completed : market::RunOutcome::failed;
   result.charge = good ? request.price : 0;
   return result;

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "node/ledgers/ledger_readers.h"
+#include "node/slices/bound_roles.h"
 #include "replica/core/partition_host.h"
 
 namespace witan::node {
@@ -12,7 +13,9 @@ namespace {
 
 bool seesIn(const RosterDevice& device, const kernel::DomainModule& module) {
   for (const kernel::RoleInfo& role : module.signature().roles)
-    if (device.maySee(module.signature().domain, role.name)) return true;
+    if (device.maySee(module.signature().domain, role.name) ||
+        !keysOf(device, module.signature().domain, role.name).empty())
+      return true;
   return false;
 }
 
@@ -105,13 +108,27 @@ Status SliceServer::sendBatch(const Peer& peer, PartitionHost& host, std::uint64
   for (const auto& [entity, time] : changed) {
     const kernel::EntityState* state = host.partition().state(entity);
     if (state == nullptr) continue;
+    const std::string& domain = module.signature().domain;
     for (const kernel::RoleInfo& role : module.signature().roles) {
-      if (!peer.rights.maySee(module.signature().domain, role.name)) continue;
-      Slice slice{module.signature().domain,       entity, role.name, {},
-                  host.partition().frozen(entity), time,   host.id(), host.durableBatches()};
-      module.writeState(slice.state, *state, role.footprint);
-      if (slice.state.size() > kMaxClusterFrame / 2) continue;  // no frame holds it: such a role keeps the ledger
-      out += clusterFrame(slice);
+      Slice slice{
+          domain, entity, role.name, {}, host.partition().frozen(entity), time, host.id(), host.durableBatches()};
+      const auto send = [&] {
+        if (slice.state.size() <= kMaxClusterFrame / 2)  // else no frame holds it: such a role keeps the ledger
+          out += clusterFrame(slice);
+      };
+      if (peer.rights.maySee(domain, role.name)) {
+        module.writeState(slice.state, *state, role.footprint);
+        send();
+      }
+      const kernel::BoundSlices* bound = kernel::boundSlicesOf(module);
+      for (const std::string& key : keysOf(peer.rights, domain, role.name)) {
+        if (bound == nullptr) continue;
+        slice.role = concat(role.name, ":", key);
+        slice.frozen = frozenFor(host, entity, key);
+        slice.state.clear();
+        bound->writeSlice(slice.state, *state, role.footprint, key);
+        send();
+      }
     }
   }
   return okStatus();

@@ -10,6 +10,7 @@
 #include "replica/core/log_head.h"
 #include "replica/core/owner_proofs.h"
 #include "replica/core/partition_host.h"
+#include "replica/core/row_proofs.h"
 #include "replication/writer.h"
 #include "store/memory_store.h"
 
@@ -18,6 +19,20 @@ namespace witan::node {
 namespace {
 
 Error bad(std::string_view why) { return invalid(concat("evidence: ", why)); }
+
+std::string nameOffence(std::string_view cluster, std::string_view domain, const auto& record,
+                        std::span<const PublicKey> ownerKeys, std::string_view ownerDevice, kernel::SignatureMemo& memo,
+                        std::string& kind) {
+  kind = "unsigned";
+  if (record.proof.empty()) return concat("bears no signature of ", record.device);
+  kind = "forgedName";
+  if (!kernel::holdsProof(cluster, domain, record, memo))
+    return concat("its signature in the name of ", record.device, " does not hold");
+  const PublicKey by = kernel::readProof(record.proof)->key;
+  if (std::ranges::find(ownerKeys, by) != ownerKeys.end() && record.device != ownerDevice)
+    return concat("its owner signed it in the name of ", record.device);
+  return {};
+}
 
 // A batch under its owner's seal, as a file holds it.
 class SealedBatch {
@@ -51,7 +66,8 @@ class SealedBatch {
   ProvenOffence offence(std::string what) const {
     return {
         key, e_.partition,
-        concat(key.name, " sealed entry ", e_.entry, " of ", e_.partition, " in epoch ", seal.number, ", and ", what),
+        concat(key.name, " sealed ", e_.entity ? concat("the beginning of ", *e_.entity) : concat("entry ", e_.entry),
+               " of ", e_.partition, " in epoch ", seal.number, ", and ", what),
         e_.kind};
   }
 
@@ -67,11 +83,19 @@ class SealedBatch {
 Result<ProvenOffence> verifyName(const EntryEvidence& e, SealedBatch& batch) {
   std::string why, kind;
   const std::string domain = batch.domain();
+  const auto judge = [&](const auto& record) {
+    why = offenceOf(batch.cluster, domain, record, {&batch.key.publicKey, 1}, batch.device, batch.memo, kind);
+  };
   WITAN_DO(batch.visit([&](const kernel::LogRecord& record) -> Status {
-    if (record.kind != kernel::RecordKind::entry || !why.empty()) return okStatus();
-    WITAN_TRY(entry, kernel::readEntryView(record.payload));
-    if (entry.seq == e.entry)
-      why = offenceOf(batch.cluster, domain, entry, {&batch.key.publicKey, 1}, batch.device, batch.memo, kind);
+    if (!why.empty()) return okStatus();
+    if (record.kind == kernel::RecordKind::entry && !e.entity) {
+      WITAN_TRY(entry, kernel::readEntryView(record.payload));
+      if (entry.seq == e.entry) judge(entry);
+    } else if (record.kind == kernel::RecordKind::genesis && e.entity &&
+               batch.seal.format >= kernel::kSignedBeginnings) {
+      WITAN_TRY(beginning, kernel::readGenesis(record.payload));
+      if (beginning.entity == *e.entity) judge(beginning);
+    }
     return okStatus();
   }));
   if (why.empty() || kind != e.kind) return bad("the entry may be in order");
@@ -130,9 +154,11 @@ Result<ProvenOffence> verifyAnswer(const EntryEvidence& e, SealedBatch& batch) {
   WITAN_TRY(proof, kernel::readProof(asBytes(bytes)));
   const Hash leaf = kernel::leafHash(told);
   const BatchSeal& seal = batch.seal;
-  const Hash holding = kernel::holdingLeaf(batch.cluster, e.partition, seal.number, seal.owner, e.entry, leaf);
+  if (seal.format < kernel::kSignedBeginnings || seal.run == 0) return bad("its owner's disk may have gone back");
+  const Hash holding =
+      kernel::holdingLeaf(batch.cluster, e.partition, seal.number, seal.owner, seal.run, e.entry, leaf);
   if (proof.key != batch.key.publicKey || !batch.memo.holds(batch.cluster, holding, proof))
-    return bad("its owner did not tell that");
+    return bad("its owner did not tell that, or in another run");
   bool another = false;
   WITAN_DO(batch.visit([&](const kernel::LogRecord& record) -> Status {
     if (record.kind != kernel::RecordKind::entry) return okStatus();
@@ -141,7 +167,7 @@ Result<ProvenOffence> verifyAnswer(const EntryEvidence& e, SealedBatch& batch) {
     return okStatus();
   }));
   if (!another) return bad("its owner told of the entry that it sealed");
-  return batch.offence("had told a device of another one, or its disk went back");
+  return batch.offence("told a device of another one in the same run");
 }
 
 }  // namespace
@@ -150,18 +176,18 @@ std::string offenceOf(std::string_view cluster, std::string_view domain, const k
                       std::span<const PublicKey> ownerKeys, std::string_view ownerDevice, kernel::SignatureMemo& memo,
                       std::string& kind) {
   if (!kernel::hasProposer(entry)) return {};
-  kind = "unsigned";
-  if (entry.proof.empty()) return concat("bears no signature of ", entry.device);
-  kind = "forgedName";
-  if (!kernel::holdsProof(cluster, domain, entry, memo))
-    return concat("its signature in the name of ", entry.device, " does not hold");
-  const PublicKey by = kernel::readProof(entry.proof)->key;
-  if (std::ranges::find(ownerKeys, by) != ownerKeys.end() && entry.device != ownerDevice)
-    return concat("its owner signed it in the name of ", entry.device);
+  if (std::string why = nameOffence(cluster, domain, entry, ownerKeys, ownerDevice, memo, kind); !why.empty())
+    return why;
   const auto word = kernel::personsWord(kernel::statementOf(cluster, domain, entry), entry.signature);
   if (word && !word->signature.empty() && !word->holds(memo))
     return concat("the answer's signature in the name of ", word->person, " does not hold");
   return {};
+}
+
+std::string offenceOf(std::string_view cluster, std::string_view domain, const kernel::GenesisView& beginning,
+                      std::span<const PublicKey> ownerKeys, std::string_view ownerDevice, kernel::SignatureMemo& memo,
+                      std::string& kind) {
+  return nameOffence(cluster, domain, beginning, ownerKeys, ownerDevice, memo, kind);
 }
 
 Result<ProvenOffence> verifyEvidence(std::string_view file, const ModuleOf& moduleOf) {
@@ -171,6 +197,7 @@ Result<ProvenOffence> verifyEvidence(std::string_view file, const ModuleOf& modu
     WITAN_TRY(fork, kernel::verifyForkProof(file));
     return ProvenOffence{std::move(fork.signer), std::move(fork.origin), std::move(fork.what), "fork"};
   }
+  if (kind != nullptr && kind->is_string() && kind->get_string() == "forgedRow") return verifyRowEvidence(parsed);
   EntryEvidence evidence;
   WITAN_DO(readJson(parsed, evidence, "evidence"));
   SealedBatch batch(evidence);

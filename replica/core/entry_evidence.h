@@ -1,9 +1,10 @@
 // Evidence: files by which somebody who trusts neither the cluster nor the program sees that a device lied
 // (docs/ledger-format.md, sections 9 and 10). Each holds what the device signed, and what contradicts it.
 //
-//   unsigned, forgedName  an owner sealed an entry in a name that did not ask for it
+//   unsigned, forgedName  an owner sealed an entry, or a beginning, in a name that did not ask for it
 //   unlawful              an owner sealed an entry that the rules, which it signed, do not give
-//   falseAnswer           an owner told a device of one entry, and sealed another under its number
+//   falseAnswer           an owner told a device of one entry, and sealed another under its number in the same run
+//   forgedRow             a device sealed a replicated row in another's name (replica/core/row_proofs.h)
 //   fork                  two heads of one log (kernel/record/fork_proof.h)
 //
 // Pure functions; any thread.
@@ -41,15 +42,16 @@ struct EntryEvidence {
   std::string kind;
   std::string key;  // the owner's verifier key, named witan/CLUSTER/DEVICE
   std::string partition;
-  std::uint64_t entry = 0;                     // its number; 0: it is no single one
-  FileBytes seal;                              // of a BatchSeal (replica/core/owner_proofs.h)
-  FileBytes batch;                             // as it stands in the log
+  std::uint64_t entry = 0;  // its number; 0: it is the beginning of `entity`
+  FileBytes seal;           // of a BatchSeal (replica/core/owner_proofs.h)
+  FileBytes batch;          // as it stands in the log
+  Omittable<std::string> entity{};
   Omittable<std::string> head{};               // unlawful: of the seal's epoch, by the owner: it names the rules
   Omittable<FileBytes> format{};               // unlawful: of the ledger's format record, which that head is of
   Omittable<std::vector<FileBytes>> before{};  // unlawful: the batches before
   Omittable<FileBytes> answer{};               // falseAnswer: the entry as it was told
   Omittable<std::string> proof{};              // falseAnswer: the owner's word that its log holds that, in hex
-  WITAN_MEMBERS(EntryEvidence, kind, key, partition, entry, seal, batch, head, format, before, answer, proof)
+  WITAN_MEMBERS(EntryEvidence, kind, key, partition, entry, seal, batch, entity, head, format, before, answer, proof)
 };
 
 struct ProvenOffence {
@@ -65,9 +67,12 @@ using ModuleOf = std::function<const kernel::DomainModule*(const kernel::LedgerF
 // Of any kind. Errors: no such file; notFound, the rules that it speaks of are not here; what it holds proves nothing.
 Result<ProvenOffence> verifyEvidence(std::string_view file, const ModuleOf& moduleOf = {});
 
-// Why an entry of an epoch with proofs shows that its owner wrote it in another's name, to those who know nobody's
-// keys but the owner's. Empty: it does not. The name of the offence goes to `kind`.
+// Why an entry or a beginning of an epoch with proofs shows that its owner wrote it in another's name, to those who
+// know nobody's keys but the owner's. Empty: it does not. The name of the offence goes to `kind`.
 std::string offenceOf(std::string_view cluster, std::string_view domain, const kernel::EntryView& entry,
+                      std::span<const PublicKey> ownerKeys, std::string_view ownerDevice, kernel::SignatureMemo& memo,
+                      std::string& kind);
+std::string offenceOf(std::string_view cluster, std::string_view domain, const kernel::GenesisView& beginning,
                       std::span<const PublicKey> ownerKeys, std::string_view ownerDevice, kernel::SignatureMemo& memo,
                       std::string& kind);
 

@@ -76,8 +76,9 @@ struct Answer {
   std::uint64_t asked = 0;
   std::vector<std::uint8_t> entry;
   std::vector<std::uint8_t> proof;
+  std::uint64_t run = 0;
   WITAN_MEMBERS(Answer, operationId, kind, outcome, recorded, safe, seq, epochNumber, epochOwner, invariant, message,
-                asked, entry, proof)
+                asked, entry, proof, run)
 };
 
 struct OwnershipRecord {

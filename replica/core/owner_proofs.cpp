@@ -8,6 +8,7 @@
 #include "replica/core/log_hash_chain.h"
 #include "replica/core/log_head.h"
 #include "replica/core/owner_table.h"
+#include "replica/core/partition_host.h"
 #include "replication/writer.h"
 
 namespace witan::node {
@@ -24,7 +25,8 @@ std::string rowOf(std::string_view partition, std::uint64_t batch) {
 Hash leafOf(std::string_view cluster, std::string_view partition, const BatchSeal& seal) {
   return kernel::leafHash(concat("witan-batch/", seal.format < kernel::kSignedFormat ? 1 : seal.format, '\n', cluster,
                                  '\n', partition, '\n', seal.number, ' ', seal.owner, '\n', seal.batches, ' ',
-                                 toHex(seal.chain), ' ', toHex(seal.value), '\n'));
+                                 toHex(seal.chain), ' ', toHex(seal.value), '\n',
+                                 seal.format < kernel::kSignedBeginnings ? "" : concat(seal.run, '\n')));
 }
 
 bool signedBy(std::span<const PublicKey> keys, std::string_view text, const Bytes& signature) {
@@ -97,6 +99,28 @@ Bytes SealBook::find(std::string_view partition, std::uint64_t batch) const {
   if (const auto at = last_.find(partition); at != last_.end() && at->second.first == batch) return at->second.second;
   const auto row = ledgers_.get(rowOf(partition, batch));
   return row.ok() && *row ? Bytes((*row)->begin(), (*row)->end()) : Bytes();
+}
+
+std::string alteredSince(const SealBook& seals, const PartitionHost& host, std::string_view cluster,
+                         const std::function<std::vector<PublicKey>(std::string_view device)>& keysOf) {
+  const EpochHistory lineage = host.lineage();
+  kernel::SignatureMemo memo;
+  Hash chain = sha256("");
+  std::string found;
+  for (std::uint64_t n = 0; n < host.ledger().batches(); ++n) {
+    const auto value = host.ledger().batch(n);
+    if (!value.ok()) return value.error().message;
+    chain = chained(chain, *value);
+    const Bytes bytes = seals.find(host.id(), n);
+    BatchSeal seal;
+    // It may be of another batch, which stood there before.
+    if (bytes.empty() || !readMessage(asView(bytes), seal, "seal").ok() || seal.batches != n + 1) continue;
+    if (seal.epoch() != lineage.epochAt(n) || seal.value != sha256(*value) || seal.chain == chain) continue;
+    if (!found.empty() || !holdsSeal(cluster, host.id(), seal, keysOf(replication::deviceOf(seal.owner)), memo))
+      continue;
+    found = concat("before batch ", n, " the log is not the one that its owner ", seal.owner, " sealed");
+  }
+  return found;
 }
 
 }  // namespace witan::node

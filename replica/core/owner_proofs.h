@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -25,6 +26,7 @@ namespace witan::node {
 
 class HeadKeys;
 class OwnerTable;
+class PartitionHost;
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -52,7 +54,8 @@ struct BatchSeal {
   Bytes path;
   Bytes signature;
   std::uint16_t format = 0;  // of the epoch (kernel/epoch.h)
-  WITAN_MEMBERS(BatchSeal, number, owner, batches, chain, value, index, size, root, path, signature, format)
+  std::uint64_t run = 0;     // of the owner when it signed (ReplicaState::run); proven from kSignedBeginnings on
+  WITAN_MEMBERS(BatchSeal, number, owner, batches, chain, value, index, size, root, path, signature, format, run)
   kernel::Epoch epoch() const { return {number, owner}; }
 };
 
@@ -78,5 +81,10 @@ class SealBook {
   const store::Store& ledgers_;
   std::map<std::string, std::pair<std::uint64_t, Bytes>, std::less<>> last_;
 };
+
+// Whether a log on this disk is what its owners sealed, also where no leaf shows it: in records of epochs, and in
+// beginnings. In words what is not; empty: nothing that is known. O(log), which is read again.
+std::string alteredSince(const SealBook& seals, const PartitionHost& host, std::string_view cluster,
+                         const std::function<std::vector<PublicKey>(std::string_view device)>& keysOf);
 
 }  // namespace witan::node

@@ -122,7 +122,8 @@ kernel::Decision PartitionHost::decisionOn(const Request& request, Time at, std:
       if (!fields || !fields->is_object()) return refused("init: the fields are no JSON object");
       // Fields may lie outside the slice of who asks from elsewhere: only the owner's people are told which differ.
       const bool tell = request.device == replication::deviceOf(epoch().owner);
-      return ledger_->partition().begin(request.entity, fields->get_object(), at, tell);
+      return ledger_->partition().begin(request.entity, fields->get_object(), at, tell,
+                                        {request.operationId, request.device, request.agent, request.proof});
     }
     case RequestKind::ingress: return refused("ingress: no graph runs here");
     default: return counselor(request, at);

@@ -60,7 +60,7 @@ struct HostOptions {
   std::string id;      // "{domain}/{number}"
   std::string origin;  // name of the log in checkpoints
   std::int64_t pendingTtlMicros = 0;
-  bool isSigned = false;  // epochs that begin here have entries with proofs
+  bool isSigned = false;  // epochs that begin here have entries and beginnings with proofs
 };
 
 class PartitionHost {
@@ -173,7 +173,7 @@ class PartitionHost {
   kernel::Decision decisionOn(const Request& request, Time at, std::string_view stuck);
   kernel::Decision propose(const Request& request, Time at);
   kernel::Decision counselor(const Request& request, Time at);
-  std::uint16_t format() const { return options_.isSigned ? kernel::kSignedFormat : std::uint16_t{0}; }
+  std::uint16_t format() const { return options_.isSigned ? kernel::kSignedBeginnings : std::uint16_t{0}; }
   Answer answerOf(const Request& request, const kernel::Decision& decision) const;
   Time clock(Time wall) const;
   void noteRoot();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/mutant.h"
 #include "replica/core/log_head.h"
 #include "replication/writer.h"
 
@@ -56,6 +57,12 @@ void ReplicaState::refuseLog(PartitionHost& host, const kernel::Epoch& last, con
   } else if (const std::string text = provenBy(from, std::move(file)); !text.empty()) {
     takeEvidence(*verifyEvidence(text), text, what);
   }
+}
+
+void ReplicaState::beginRun() {
+  if (!config.heads) return;
+  const auto draw = [this] { return std::uint64_t{config.replication.freshTag()}; };
+  run = mutated("oneRun") ? 1 : draw() << 32 | draw();
 }
 
 std::string ReplicaState::provenBy(std::string_view device, EntryEvidence file) const {

@@ -66,6 +66,9 @@ struct ReplicaState {
   ReplicaConfig config;
   std::unique_ptr<replication::LocalReplica> local;
   std::string ownerName;  // of this device, as an owner of epochs
+  // Names a time in which what this device says of its logs does not change: from a start to the next one, or to where
+  // a log of its own parts. What two of them say may differ because a disk went back, and is no lie. 0: without keys.
+  std::uint64_t run = 0;
   LedgerWrites writes;
   PartitionTable partitions;
   OwnerTable owners;
@@ -84,6 +87,7 @@ struct ReplicaState {
   const std::string& device() const { return local->device(); }
   // Whether owners prove what they say (replica/core/owner_proofs.h). With etcd, etcd is believed.
   bool provesOwners() const { return config.heads != nullptr && !config.etcd; }
+  void beginRun();
   // Null: no such domain.
   const kernel::DomainModule* moduleOf(std::string_view domain) const;
   std::string partitionFor(std::string_view domain, std::string_view entity) const;

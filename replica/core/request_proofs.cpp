@@ -23,9 +23,9 @@ bool isAmong(const std::vector<PublicKey>& keys, const PublicKey& key) {
   return std::ranges::find(keys, key) != keys.end();
 }
 
-// Of a request that becomes an entry. `text`: what the statement borrows besides the request.
+// Of a request that the ledger records. `text`: what the statement borrows besides the request.
 Result<Statement> statementOf(const ReplicaState& state, const Request& request, std::string& text) {
-  static constexpr std::string_view kKinds[] = {"propose", "", "commit", "reject"};
+  static constexpr std::string_view kKinds[] = {"propose", "begin", "commit", "reject"};
   Statement s{state.config.replication.cluster,
               request.domain,
               kKinds[static_cast<std::size_t>(request.kind)],
@@ -54,6 +54,13 @@ Result<Statement> statementOf(const ReplicaState& state, const Request& request,
     return s;
   }
   s.role = {};
+  if (request.kind == RequestKind::init) {
+    WITAN_TRY(fields, parseJson(request.text.empty() ? "{}" : request.text));
+    if (!fields.is_object()) return invalid("init: the fields are no JSON object");
+    text = canonicalJson(fields);
+    s.action = text;
+    return s;
+  }
   s.counselor = request.counselor, s.reason = request.reason;
   if (request.pendingDigest != Hash{}) s.shown = request.pendingDigest;
   if (request.kind == RequestKind::reject) return s;
@@ -70,9 +77,8 @@ Result<Hash> leafOf(const ReplicaState& state, const Request& request) {
   return kernel::requestLeaf(statement);
 }
 
-bool becomesEntry(const Request& request) {
-  return request.kind != RequestKind::init && request.kind != RequestKind::ingress;
-}
+// A message to a graph is none: what it begins is a step of the graph's runtime.
+bool isStatement(const Request& request) { return request.kind != RequestKind::ingress; }
 
 constexpr std::size_t kMaxTold = 1024;
 
@@ -89,7 +95,7 @@ void signRequests(ReplicaState& state, std::span<Request* const> requests) {
   std::vector<Request*> signing;
   std::vector<Hash> leaves;
   for (Request* request : requests) {
-    if (!becomesEntry(*request) || !request->proof.empty() || request->device != state.device()) continue;
+    if (!isStatement(*request) || !request->proof.empty() || request->device != state.device()) continue;
     const auto leaf = leafOf(state, *request);
     if (!leaf.ok()) continue;  // the owner says what is wrong with it
     signing.push_back(request), leaves.push_back(*leaf);
@@ -99,7 +105,7 @@ void signRequests(ReplicaState& state, std::span<Request* const> requests) {
 }
 
 Status checkProposer(ReplicaState& state, const Request& request) {
-  if (!state.config.heads || !becomesEntry(request) || mutated("requestUnsigned")) return okStatus();
+  if (!state.config.heads || !isStatement(request) || mutated("requestUnsigned")) return okStatus();
   const auto leaf = leafOf(state, request);
   if (!leaf.ok()) return okStatus();  // it is refused for that, and nobody can sign it
   if (request.proof.empty())
@@ -112,7 +118,7 @@ Status checkProposer(ReplicaState& state, const Request& request) {
 }
 
 Status checkPerson(ReplicaState& state, const Request& request) {
-  if (!becomesEntry(request)) return okStatus();
+  if (!isStatement(request) || request.kind == RequestKind::init) return okStatus();
   const bool proposes = request.kind == RequestKind::propose;
   if (proposes && !kernel::isPersonal(request.domain, request.role)) return okStatus();
   std::string text;
@@ -140,9 +146,11 @@ void signAnswers(ReplicaState& state, std::span<const std::pair<std::string, Ans
   if (!state.config.heads) return;
   std::vector<Hash> leaves;
   const std::string& cluster = state.config.replication.cluster;
-  for (const auto& [partition, answer] : answers)
-    leaves.push_back(kernel::holdingLeaf(cluster, partition, answer->epochNumber, answer->epochOwner, answer->seq,
-                                         kernel::leafHash(asView(answer->entry))));
+  for (const auto& [partition, answer] : answers) {
+    answer->run = state.run;
+    leaves.push_back(kernel::holdingLeaf(cluster, partition, answer->epochNumber, answer->epochOwner, answer->run,
+                                         answer->seq, kernel::leafHash(asView(answer->entry))));
+  }
   const auto proofs = kernel::signLeaves(cluster, leaves, state.config.heads->key());
   for (std::size_t i = 0; i < answers.size(); ++i) answers[i].second->proof = kernel::packProof(proofs[i]);
 }
@@ -175,7 +183,7 @@ Status checkAnswer(ReplicaState& state, const std::string& from, const Request& 
   const auto view = kernel::readEntryView({reinterpret_cast<const char*>(words->data()), answer.entry.size()});
   if (!view.ok()) return unproven("its entry cannot be read");
   bool asAsked = entry->operationId == asked.operationId && entry->entity == asked.entity;
-  if (becomesEntry(asked)) {
+  if (isStatement(asked)) {
     const auto leaf = leafOf(state, answer.outcome == kernel::Outcome::duplicate ? asEntered(asked, *view) : asked);
     asAsked = leaf.ok() && *leaf == kernel::requestLeaf(kernel::statementOf(cluster, asked.domain, *view));
   }
@@ -185,8 +193,9 @@ Status checkAnswer(ReplicaState& state, const std::string& from, const Request& 
   if ((answer.safe == Safety::safe) != (entry->tag == kernel::Tag::cCommitted && entry->findings.empty()))
     return unproven("its entry says something else of its safety");
   const auto proof = kernel::readProof(answer.proof);
-  const Hash holding = kernel::holdingLeaf(cluster, state.partitionFor(asked.domain, asked.entity), answer.epochNumber,
-                                           answer.epochOwner, answer.seq, kernel::leafHash(asView(answer.entry)));
+  const Hash holding =
+      kernel::holdingLeaf(cluster, state.partitionFor(asked.domain, asked.entity), answer.epochNumber,
+                          answer.epochOwner, answer.run, answer.seq, kernel::leafHash(asView(answer.entry)));
   const bool holds = replication::deviceOf(answer.epochOwner) == from && proof.ok() &&
                      isAmong(state.config.heads->keysOf(from), proof->key) &&
                      state.signatures.holds(cluster, holding, *proof);
@@ -209,40 +218,45 @@ std::vector<std::pair<std::uint64_t, ToldAnswers::Told>> ToldAnswers::take(const
   return due;
 }
 
-namespace {
-
-// Of the entry, near the end of the log. O(batches behind it).
-std::optional<std::uint64_t> batchOf(const PartitionHost& host, std::uint64_t seq) {
-  for (std::uint64_t n = host.ledger().batches(); n > 0; --n) {
-    const auto value = host.ledger().batch(n - 1);
-    const auto read = value.ok() ? kernel::readLogBatch(*value, [](const kernel::LogRecord&) { return okStatus(); })
-                                 : Result<kernel::LogBatchInfo>(value.error());
-    if (!read.ok()) return std::nullopt;
-    if (read->firstSeq <= seq) return n - 1;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
-void checkTold(ReplicaState& state, const PartitionHost& host) {
+void checkTold(ReplicaState& state, PartitionHost& host) {
   for (auto& [seq, told] : state.told.take(host.id(), host.entries())) {
-    const auto batch = batchOf(host, seq);
-    if (!batch) continue;
-    const auto value = host.ledger().batch(*batch);
-    if (!value.ok() || host.lineage().epochAt(*batch) != told.epoch) continue;  // a takeover took it away
+    const std::uint64_t batch = host.ledger().batchOf(seq);
+    const auto value = host.ledger().batch(batch);
+    if (!value.ok() || host.lineage().epochAt(batch) != told.epoch) continue;  // a takeover took it away
     EntryEvidence evidence{"falseAnswer", "", host.id(), seq, {}, toBase64(*value)};
-    evidence.seal = toBase64(asView(state.seals.find(host.id(), *batch)));
+    evidence.seal = toBase64(asView(state.seals.find(host.id(), batch)));
     evidence.answer = FileBytes(toBase64(asView(told.entry)));
     evidence.proof = toHex(told.proof);
     const std::string file = state.provenBy(replication::deviceOf(told.epoch.owner), evidence);
-    if (!file.empty()) state.takeEvidence(*verifyEvidence(file), file);
+    if (!file.empty()) {
+      state.takeEvidence(*verifyEvidence(file), file);
+    } else if (const auto held = host.ledger().entryBytes(seq); held.ok() && *held != asView(told.entry)) {
+      const std::string what =
+          concat(host.id(), ": its owner, ", told.epoch.owner, ", told this device of another entry ", seq,
+                 " than its log holds: its disk went back, or it lied; ask again");
+      state.local->note({"contradiction", std::string(replication::deviceOf(told.epoch.owner)), what});
+      state.notice("contradiction", host.id(), what);
+    }
   }
 }
 
 namespace {
 
-// Of one entry, with the keys that are known here.
+// Of one beginning, with the keys that are known here.
+Result<std::optional<Offence>> offenceIn(ReplicaState& state, const std::string& domain, std::string_view owner,
+                                         const kernel::GenesisView& g) {
+  const HeadKeys& keys = *state.config.heads;
+  const std::string name = concat("the beginning of ", g.entity);
+  std::string kind;
+  const std::string why =
+      offenceOf(state.config.replication.cluster, domain, g, keys.keysOf(owner), owner, state.signatures, kind);
+  if (!why.empty()) return std::optional(Offence{kind, concat(name, ": ", why), 0, std::string(g.entity)});
+  if (!isAmong(keys.keysOf(g.device), kernel::readProof(g.proof)->key))
+    return unavailable(concat(name, ": no key of ", g.device, " that is known here"));
+  return std::optional<Offence>();
+}
+
+// Of one entry, likewise.
 Result<std::optional<Offence>> offenceIn(ReplicaState& state, const std::string& domain, std::string_view owner,
                                          const kernel::EntryView& e) {
   const std::string& cluster = state.config.replication.cluster;
@@ -273,16 +287,21 @@ Result<std::optional<Offence>> findOffence(ReplicaState& state, const PartitionH
   if (!state.config.heads) return found;
   WITAN_TRY(aligned, alignedWords(batch));
   const std::string& domain = host.module().signature().domain;
-  bool isSigned = host.partition().isSigned();
+  std::uint16_t format = host.partition().format();
   const std::string_view value(reinterpret_cast<const char*>(aligned.data()), batch.size());
   const auto read = kernel::readLogBatch(value, [&](const kernel::LogRecord& record) -> Status {
     if (record.kind == kernel::RecordKind::epoch) {
       kernel::EpochView epoch;
       WITAN_DO(
           withMessage(record.payload, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, epoch, "epoch"); }));
-      isSigned = epoch.format >= kernel::kSignedFormat;
+      format = epoch.format;
     }
-    if (record.kind != kernel::RecordKind::entry || found || !isSigned) return okStatus();
+    if (found) return okStatus();
+    if (record.kind == kernel::RecordKind::genesis && format >= kernel::kSignedBeginnings && !mutated("anyBeginner")) {
+      WITAN_TRY(beginning, kernel::readGenesis(record.payload));
+      WITAN_SET(found, offenceIn(state, domain, owner, beginning));
+    }
+    if (record.kind != kernel::RecordKind::entry || format < kernel::kSignedFormat) return okStatus();
     WITAN_TRY(entry, kernel::readEntryView(record.payload));
     WITAN_SET(found, offenceIn(state, domain, owner, entry));
     return okStatus();

@@ -30,7 +30,7 @@ namespace witan::node {
 class PartitionHost;
 struct ReplicaState;
 
-// Those of this device that become entries and bear no proof yet.
+// Those of this device that the ledger records and that bear no proof yet.
 void signRequests(ReplicaState& state, std::span<Request* const> requests);
 
 // Whether the request's device signed it. Errors: unavailable, by no key of the device that is known here.
@@ -53,20 +53,21 @@ class ToldAnswers {
  private:
   std::map<std::pair<std::string, std::uint64_t>, Told> told_;
 };
-// Holds what was told against the copy. An owner that sealed another entry has lied: incident `falseAnswer`, with
-// evidence.
-void checkTold(ReplicaState& state, const PartitionHost& host);
+// Holds what was told against the copy. An owner that sealed another entry in the same run has lied: incident
+// `falseAnswer`, with evidence. In another one its disk may have gone back: incident `contradiction`.
+void checkTold(ReplicaState& state, PartitionHost& host);
 
 // Signs the answers that leave together, each with its partition, if they hold an entry.
 void signAnswers(ReplicaState& state, std::span<const std::pair<std::string, Answer*>> answers);
 // Whether `answer` of the device `from` proves what it says. Errors: unauthorised, why it does not.
 Status checkAnswer(ReplicaState& state, const std::string& from, const Request& asked, const Answer& answer);
 
-// An entry of a batch in a name that did not ask for it.
+// An entry or a beginning of a batch in a name that did not ask for it.
 struct Offence {
   std::string kind;  // unsigned, forgedName
   std::string what;
   std::uint64_t seq = 0;  // of the entry
+  std::string entity;     // of the beginning
 };
 // The first one in the next batch of a log, as `owner`, a device, wrote it. Errors: unavailable, a key is not known
 // here that may be good; corrupt, it is no batch.

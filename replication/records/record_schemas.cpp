@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "base/bytes.h"
+#include "base/sha256.h"
 #include "replication/records/agent_state.h"
 #include "replication/records/record_views.h"
 #include "replication/statement.h"
@@ -35,7 +37,7 @@ constexpr std::array kKinds{
     Row{Kind::operation, with(&KindTraits::guarded, {"operation", true, true, false, true, false, true})},
     Row{Kind::approval, {"approval", false, true, true, true, true, true}},
     Row{Kind::receipt, {"receipt", false, true, true, true, true, true}},
-    Row{Kind::graphMessage, {"graphMessage", false, true, false, true, false, true}},
+    Row{Kind::graphMessage, with(&KindTraits::guarded, {"graphMessage", false, true, false, true, false, true})},
     Row{Kind::artefact, {"artefact", false, true, true, true, true, true}},
     Row{Kind::activation, {"activation", false, true, true, true, true, true}},
 };
@@ -59,6 +61,17 @@ Status mayStandBeside(std::string_view key, std::span<const Version> held, std::
   return conflict(concat("operation ", key, " exists and never changes"));
 }
 
+// The body of a message never changes. But what is not that of its digest, damaged or a stranger's, is none.
+Status mayReplaceBodies(std::string_view key, std::span<const Version> held) {
+  for (const Version& version : held) {
+    if (version.tombstone) continue;
+    const auto body = decodeRecord<GraphMessageBody>(version.body);
+    if (body.ok() && toHex(sha256(body->content)) == key)
+      return conflict(concat("graphMessage ", key, " exists and never changes"));
+  }
+  return okStatus();
+}
+
 class WitanRecords final : public RecordSchemas {
  public:
   const KindTraits& traits(Kind kind) const override { return traitsOf(kind); }
@@ -79,6 +92,7 @@ class WitanRecords final : public RecordSchemas {
                          std::string_view body) const override {
     if (held.empty()) return okStatus();
     if (kind == Kind::operation) return mayStandBeside(key, held, body);
+    if (kind == Kind::graphMessage) return mayReplaceBodies(key, held);
     if (kind != Kind::wakeRun) return okStatus();
     WITAN_TRY(runKey, RunKey::parse(key));
     WITAN_TRY(next, decodeRecord<WakeRunBody>(body));

@@ -186,6 +186,8 @@ std::string GraphRules::onFail(const json::object& step) {
   const Message* message = spanOf(step);
   if (message == nullptr || message->attempt != numberOf(step, "attempt"))
     return "span " + shortly(textOf(step, "span")) + " fails, and that attempt does not run";
+  if (textOf(step, "why") == "human_timeout" && !message->waits)
+    return "span " + shortly(textOf(step, "span")) + " runs out of time, and was answered (G-03)";
   const json::value* retry = step.if_contains("retryAtMs");
   const bool again = retry != nullptr && !retry->is_null();
   return again ? std::string() : bury(step);

@@ -17,7 +17,7 @@ Status readRecord(const kernel::LogRecord& record, PartitionLog& log) {
     WITAN_TRY(entry, kernel::readEntry(record.payload));
     log.lines.push_back({std::move(entry), record.leaf});
   } else if (record.kind == kernel::RecordKind::genesis) {
-    kernel::BasicGenesis<std::string> genesis;
+    kernel::Genesis genesis;
     WITAN_DO(readMessage(record.payload, genesis, "genesis"));
     if (!log.beginnings.emplace(genesis.entity, std::move(genesis.genesis)).second)
       return corrupt("entity \"" + genesis.entity + "\" begins twice");

@@ -54,6 +54,8 @@ class GraphChecker final : public Checker {
           return c_.failed("graphs", nameOf(line.entry) + " is a step that a law rejects");
         continue;
       }
+      if (const std::string wrong = documentOf(bodies, step->as_object()); !wrong.empty())
+        return c_.failed("graphs", nameOf(line.entry) + ": " + wrong);
       if (const std::string wrong = rules.add(step->as_object(), line.entry.time.micros / 1000); !wrong.empty())
         return c_.failed("graphs", nameOf(line.entry) + ": " + wrong);
     }
@@ -61,6 +63,15 @@ class GraphChecker final : public Checker {
       return c_.failed("graphs", wrong + ": " + standing(*holder));
     if (const std::string wrong = effects(*holder, rules); !wrong.empty()) return c_.failed("graphs", wrong);
     count(rules);
+  }
+
+  // Of a deployment that the ledger took.
+  static std::string documentOf(node::GraphBodies& bodies, const json::object& step) {
+    const graph::Body body =
+        step.at("type") == "Deploy" ? bodies.find(std::string(step.at("digest").as_string())) : nullptr;
+    if (body == nullptr) return {};  // none, or its disks are gone
+    const auto errors = graph::checkGraph(*body, simGraphEnvironment()).errors;
+    return errors.empty() ? "" : concat("what lint refuses is deployed: ", errors[0].id, " ", errors[0].message);
   }
 
   // What the policy means (sim/sim_graph.h), whatever it says.

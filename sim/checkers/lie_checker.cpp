@@ -58,14 +58,15 @@ class LieChecker final : public Checker {
       for (const auto& [origin, file] : at->replica().heads().proofs()) files.push_back(file);
       const auto rules = [at](const kernel::LedgerFormat& format) { return at->replica().moduleOf(format.domain); };
       for (const std::string& file : files) {
-        auto one = provenBy(ClusterSetup::kCluster, file);
-        const std::string kind = one ? one->kind : "unknown";
+        const auto verified = node::verifyEvidence(file, rules);
+        const std::string kind = verified.ok() ? verified->kind : "none";
         if (const std::string wrong = wrongEvidence(file, ClusterSetup::kCluster, ClusterSetup::deviceName(*lies_),
-                                                    ClusterSetup::keyOf(*lies_).publicKey(), mayErr(kind), rules);
+                                                    ClusterSetup::keyOf(*lies_).publicKey(),
+                                                    kind == "fork" ? mayErr() : std::set<std::string>(), rules);
             !wrong.empty())
           return c_.failed("lies", at->name() + ": " + wrong);
         c_.probe("evidence: " + kind);
-        if (one) proven.push_back(*std::move(one));
+        if (auto one = provenBy(ClusterSetup::kCluster, file)) proven.push_back(*std::move(one));
       }
       if (const std::string what = unprovenAt(*at); !what.empty()) return c_.failed("lies", what);
     }
@@ -80,11 +81,11 @@ class LieChecker final : public Checker {
     return replication::deviceOf(owner) == ClusterSetup::deviceName(*lies_);
   }
 
-  // Whose memory of what they signed went back with their disks. Of an answer that no head covered yet there is none.
-  std::set<std::string> mayErr(std::string_view kind = {}) {
+  // Whose memory of the heads that they signed went back with their disks.
+  std::set<std::string> mayErr() {
     std::set<std::string> all;
     for (const auto& at : c_.seats())
-      if (kind == "falseAnswer" ? at->diskWentBack : at->sidecarRolledBack) all.insert(at->name());
+      if (at->sidecarRolledBack) all.insert(at->name());
     return all;
   }
 
@@ -93,8 +94,7 @@ class LieChecker final : public Checker {
     if (!incidents.ok()) return c_.failed("store", at.name() + ": " + incidents.error().message);
     std::vector<Accusation> accusations;
     for (const replication::Incident& one : *incidents)
-      if (one.kind != "falseAnswer" || !mayErr(one.kind).contains(one.peer))
-        accusations.push_back({at.name(), one.kind, one.peer, one.what});
+      accusations.push_back({at.name(), one.kind, one.peer, one.what});
     const std::string what = falselyAccused(accusations, ClusterSetup::deviceName(*lies_), mayErr());
     if (!what.empty()) c_.failed("lies", what);
   }

@@ -39,7 +39,6 @@ struct Seat {
   bool returned = false;           // retired, and switched on all the same
   bool rolledBack = false;         // its disk is an earlier copy, and it has not started since
   bool sidecarRolledBack = false;  // once, with its disks
-  bool diskWentBack = false;       // once
   std::uint64_t toolsDown = 0;     // faults that keep its tools from answering
   // --- its agents
   Micros unconfirmedSince = -1;    // no confirmation of mails stands here; -1: one does

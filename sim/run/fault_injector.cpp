@@ -73,7 +73,7 @@ void FaultInjector::begin(const Event& original, std::uint64_t number) {
       c_.diskLost(at, imageAt_[at].at);
       at.sidecarRolledBack = at.sidecarRolledBack || (event.seed & 1) != 0;
       at.device->restoreImage((event.seed & 1) != 0);
-      at.rolledBack = at.diskWentBack = true;
+      at.rolledBack = true;
       return;
     case EventKind::restoreLedgers:
       if (event.m == 1 || !at.device->hasLedgersImage()) {
@@ -83,7 +83,7 @@ void FaultInjector::begin(const Event& original, std::uint64_t number) {
       c_.switchOff(event.device, true, until);
       c_.diskLost(at, c_.agenda().now());  // of its writes nothing is
       at.device->restoreLedgersImage();
-      at.rolledBack = at.diskWentBack = true;
+      at.rolledBack = true;
       return;
     case EventKind::fullDisk: at.device->setFullDisk(true); return ends();
     case EventKind::slowDisk: at.device->setSlowDisk(true); return ends();

@@ -103,6 +103,7 @@ node::Entries Lies::sealed(const Batch& batch, bool seal) const {
   node::BatchSeal made{batch.epoch.number, batch.epoch.owner, batch.number + 1,
                        node::chained(batch.before, batch.value), sha256(batch.value)};
   made.format = batch.format;
+  if (self_.running()) made.run = self_.replica().run();
   const std::pair<std::string, node::BatchSeal*> one{batch.partition, &made};
   node::sealTogether(ClusterSetup::kCluster, {&one, 1}, ClusterSetup::keyOf(self_.index()));
   WordWriter words;
@@ -254,8 +255,9 @@ bool Lies::convince(node::Answer& answer, const node::Request& request, const st
   answer.entry.assign(entry->begin(), entry->end());
   answer.outcome = made.outcome, answer.seq = made.seq;
   answer.invariant = made.invariant, answer.message = made.message;
+  answer.run = self_.replica().run();
   const Hash leaf = kernel::holdingLeaf(ClusterSetup::kCluster, partition, answer.epochNumber, answer.epochOwner,
-                                        answer.seq, kernel::leafHash(*entry));
+                                        answer.run, answer.seq, kernel::leafHash(*entry));
   answer.proof = kernel::packProof(
       kernel::signLeaves(ClusterSetup::kCluster, {&leaf, 1}, ClusterSetup::keyOf(self_.index())).front());
   return true;

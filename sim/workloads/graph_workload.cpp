@@ -33,12 +33,13 @@ void keepDocument(Cluster& c, Seat& at, std::int64_t version) {
     c.trace(at.index(), "work", "commit refused", kept.error().message);
 }
 
-void deploy(Cluster& c, Clients& clients, Seat& at, std::int64_t version, const std::string& operation) {
-  const auto read = graph::readDocument(simGraph(c.plan().options.seed, version));
+void deploy(Cluster& c, Clients& clients, Seat& at, const json::value& source, const std::string& operation) {
+  const auto read = graph::readDocument(source);
   WITAN_CHECK(read.document != nullptr, "the simulator's graphs are graphs");
-  json::object action = parseJson(toJson(domains::graph::deployStep(*read.document))).value().as_object();
-  action["type"] = "Deploy";
-  propose(c, clients, at, "Operator", operation, action);
+  auto request = node::deployRequest(*clients.moduleOf(node::kGraphDomain), *read.document, source, operation);
+  WITAN_CHECK(request.ok(), "the simulator's deployments are deployments");
+  c.trace(at.index(), "work", "graph", concat("deploy ", read.document->version));
+  clients.submit(at, *std::move(request), false);
 }
 
 json::object answerTo(const Question& question, const char* by, bool approve) {
@@ -68,7 +69,8 @@ class GraphWorkload final : public Workload {
     std::vector<Announced>& waiting = announced_[at];
     if (waiting.empty() || !waiting.front().durable || c_.settling()) return;
     for (const Announced& one : std::exchange(waiting, {}))
-      deploy(c_, clients_, at, one.version, concat("deploy-", one.version, "-", at.name()));
+      deploy(c_, clients_, at, simGraph(c_.plan().options.seed, one.version),
+             concat("deploy-", one.version, "-", at.name()));
   }
 
   void onEvent(Seat& at, const Event& event) override {
@@ -76,7 +78,12 @@ class GraphWorkload final : public Workload {
     switch (event.kind) {
       case EventKind::graphSend: return send(at, event);
       case EventKind::graphAct: return act(at, event);
-      case EventKind::graphDeploy: return announce(at, deployed(at) + 1);
+      case EventKind::graphDeploy:
+        announce(at, deployed(at) + 1);
+        c_.probe("graph: broken version");
+        return deploy(c_, clients_, at,
+                      brokenSimGraph(c_.plan().options.seed, deployed(at) + 1 + std::int64_t(event.m % 2), event.seed),
+                      "deploy-broken-" + hexDigest(event.seed));
       default: return;
     }
   }

@@ -52,6 +52,24 @@ TEST(GraphChecks, FormErrorsNameTheirPlace) {
   EXPECT_EQ(parseDocument(canonicalJson(document)).error().message, "GL01: edge[0].colour: unknown member");
 }
 
+// Who knows less finds less, and nothing else; what needs no registry is found in the document alone.
+TEST(GraphChecks, WhoKnowsLessFindsLess) {
+  std::set<std::string> alone;
+  for (const json::object& vector : tests::vectorsOf("checks.jsonl")) {
+    SCOPED_TRACE(std::string(vector.at("name").as_string()));
+    const json::value& document = vector.at("document");
+    const Environment environment = environmentOf(std::string(vector.at("env").as_string()));
+    const auto all = checkGraph(document, environment).errors;
+    EXPECT_EQ(checkGraph(document, environment, Answers::own).errors, all) << "all of it is here";
+    for (const Finding& one : checkGraph(document, {}, Answers::nothing).errors) {
+      EXPECT_EQ(std::ranges::count(all, one), 1) << one.id << " " << one.message;
+      alone.insert(one.id);
+    }
+  }
+  EXPECT_EQ(alone.size(), 19u);
+  for (const char* of : {"GL12", "GL19", "GL20", "GL23"}) EXPECT_FALSE(alone.contains(of)) << of;
+}
+
 // Wherever a document names a type or node.
 TEST(GraphChecks, UnknownNamesAreFoundAtTheirPlace) {
   for (const json::object& vector : tests::vectorsOf("checks.jsonl")) {

@@ -270,7 +270,7 @@ using witan::layout::expectSameLayout;
 TEST(EntryCodec, LayoutIsTheCompilers) {
   expectSameLayout<wire::Entry, Entry>();
   expectSameLayout<wire::Finding, BasicFinding<std::string>>();
-  expectSameLayout<wire::Genesis, BasicGenesis<std::string>>();
+  expectSameLayout<wire::Genesis, Genesis>();
   expectSameLayout<wire::Note, BasicNote<std::string>>();
   expectSameLayout<wire::Epoch, EpochRecord>();
 }

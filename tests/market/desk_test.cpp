@@ -342,12 +342,19 @@ TEST_F(BuyersEvidence, WhatWasDeliveredAndDoesNotComeIsDisputedInTime) {
   EXPECT_EQ(asked.letters[0].kind, "view");
   EXPECT_EQ(asked.letters[0].to, "notary");
   const std::int64_t window = std::int64_t(toy_.contract.disputeWindowSeconds);
-  EXPECT_TRUE(answer("watch", {{"state", "RESERVED"}, {"evidence", ""}, {"left", 7}}).letters.empty());
-  EXPECT_TRUE(
-      answer("watch", {{"state", "DELIVERED"}, {"evidence", delivered("C1")}, {"left", window}}).letters.empty());
-  const Out out = answer("watch", {{"state", "DELIVERED"}, {"evidence", delivered("C1")}, {"left", window / 2}});
+  const auto views = [&](json::object standing) {
+    const std::string id = externalId(toy_.contractDigest(), "C1");
+    return buyer_.onLetter(
+        {"notary", "clinic", asked.letters[0].id, "answer", {{"calls", json::object{{id, std::move(standing)}}}}}, at_);
+  };
+  EXPECT_TRUE(views({{"state", "RESERVED"}, {"evidence", ""}, {"left", 7}}).letters.empty());
+  EXPECT_TRUE(views({{"state", "DELIVERED"}, {"evidence", delivered("C1")}, {"left", window}}).letters.empty());
+  const std::string statement = toy_.evidenceEnvelope(toy_.statement(toy_.order("C1"), toy_.transcript()));
+  const Out out =
+      views({{"state", "DELIVERED"}, {"evidence", delivered("C1")}, {"left", window / 2}, {"statement", statement}});
   EXPECT_EQ(textOf(out.letters.at(0).body.at("action").as_object(), "type"), "Dispute");
   EXPECT_EQ(out.incidents.at(0).org, "lab");
+  EXPECT_EQ(out.incidents.at(0).proof.at(1), statement) << "without it, it would be the holder's word alone";
   show(toy_.bundle());
   EXPECT_EQ(call().step, BuyerStep::compare) << "late is better than never";
 }

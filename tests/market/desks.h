@@ -16,14 +16,7 @@ class Desks : public ::testing::Test {
  protected:
   Desks()
       : grants_(toy_.bundle().at("grants").as_array()),
-        seller_({"lab",
-                 toy_.lab,
-                 toy_.evidence,
-                 toy_.contract.seller.log,
-                 {sealedDocument(toy_.offer, {&toy_.lab, 1})},
-                 json::array(grants_.begin() + 1, grants_.end()),
-                 toy_.roots(),
-                 {"notary"}}),
+        seller_(sellerOf(toy_)),
         buyer_("clinic", toy_.clinic, toy_.roots()),
         holder_(
             "notary", [this](const std::string& entity) { return run_.partition().state(entity); }, toy_.roots()) {}
@@ -68,6 +61,31 @@ class Desks : public ::testing::Test {
   BuyerDesk buyer_;
   EscrowRun run_;
   HolderDesk holder_;
+};
+
+// Everything that a desk writes can be read by the next process, whatever came before it.
+class ReadBack {
+ public:
+  explicit ReadBack(const MarketToy& toy) : toy_(toy), setup_(sellerOf(toy)) {}
+  void take(const Out& out, bool bought) {
+    for (const Row& row : out.rows) {
+      if (row.key.starts_with(kAgreed)) agreed_[bought][row.key] = row.value;
+      const Status read = bought ? restored(BuyerDesk("clinic", toy_.clinic, toy_.roots()), row, bought)
+                                 : restored(SellerDesk(setup_), row, bought);
+      EXPECT_TRUE(read.ok()) << row.key.substr(0, 80) << " " << row.value.size() << " bytes: " << read.error().message;
+    }
+    for (const MarketIncident& each : out.incidents) EXPECT_LT(each.what.size() + each.org.size(), 1'000u);
+  }
+
+ private:
+  template <class Desk>
+  Status restored(Desk desk, const Row& row, bool bought) {
+    for (const auto& [key, value] : agreed_[bought]) (void)desk.restore({key, value});
+    return desk.restore(row);
+  }
+  const MarketToy& toy_;
+  const SellerSetup setup_;
+  std::map<std::string, std::string> agreed_[2];
 };
 
 }  // namespace witan::market::tests

@@ -132,6 +132,7 @@ class Document:
         want = "application/vnd.%s+json" % kind
         need(envelope["payloadType"] == want and 1 <= len(envelope["signatures"]) <= 16, "EB01")
         need(all(set(each) == {"keyid", "sig"} for each in envelope["signatures"]), "EB01")
+        need(len(canonical(envelope)) <= 65536, "EB01")
         self.body = unbase64(envelope["payload"])
         self.value = strict(self.body.decode())
         form(name, self.value, MEMBERS[name])

@@ -148,6 +148,22 @@ TEST_F(MarketWorld, AWithheldBundleIsDisputedWhateverTheOrderOfTimes) {
   }
 }
 
+// All are ordered in one second, and delivered to the holder alone: as many are open as can be disputed in time.
+TEST_F(MarketWorld, MoreCallsThanAHolderHearsInTheirWindowAreNotOpenAtOnce) {
+  constexpr int kCalls = 100;
+  market::MarketWorld world(
+      {.seed = 5, .calls = kCalls, .lossPercent = 0, .seller = SellerHabit::hiding, .window = 20});
+  world.runUntil(1'000);
+  for (int n = 0; n < kCalls; ++n) world.order();
+  std::int64_t ms = 1'000;
+  while ((ms < 300'000 || !world.unsettled().empty()) && ms < 7'200'000) world.runUntil(ms += 10'000);
+  EXPECT_EQ(world.unsettled(), "");
+  const WorldResult result = world.result();
+  EXPECT_TRUE(judgeWorld(result, kSeller).ok()) << judgeWorld(result, kSeller).error().message;
+  EXPECT_EQ(result.calls.size(), std::size_t(kCalls));
+  for (const auto& [name, call] : result.calls) EXPECT_EQ(call.share, 0) << name;
+}
+
 // Orders, deaths, silences, wrong clocks and lies as they come; MARKET_SEEDS=N draws more.
 TEST_F(MarketWorld, HistoriesOfFaultsAndLies) {
   const char* wanted = std::getenv("MARKET_SEEDS");
@@ -210,6 +226,7 @@ TEST_F(MarketWorld, JudgeFires) {
   EXPECT_TRUE(finds([](WorldResult& r) { r.shown.push_back({"C2", toyDigest("shown")}); })) << "work without money";
   EXPECT_TRUE(finds([](WorldResult& r) { r.lateRuns.push_back("C1"); }));
   EXPECT_TRUE(finds([](WorldResult& r) { r.frozen.push_back("C1"); }));
+  EXPECT_TRUE(finds([](WorldResult& r) { r.unreadable.push_back("call/x"); }));
   EXPECT_TRUE(finds([](WorldResult& r) { r.calls["C1"].buyerEnd.clear(); }));
   EXPECT_TRUE(finds([](WorldResult& r) { r.incidents.push_back({{"wider", "clinic", "made up", {"{}"}}, kSeller}); }));
   for (const MarketLie lie :

@@ -14,6 +14,7 @@
 #include "tests/fuzz/target_entry.h"
 #include "tests/fuzz/target_etcd_json.h"
 #include "tests/fuzz/target_event_line.h"
+#include "tests/fuzz/target_evidence.h"
 #include "tests/fuzz/target_frontier.h"
 #include "tests/fuzz/target_graph.h"
 #include "tests/fuzz/target_joint_setup.h"
@@ -49,6 +50,7 @@ constexpr Target kTargets[] = {
     {"entry", fuzz::fuzzEntry},
     {"etcd_json", fuzz::fuzzEtcdJson},
     {"event_line", fuzz::fuzzEventLine},
+    {"evidence", fuzz::fuzzEvidence},
     {"expression", fuzz::fuzzExpression},
     {"frontier", fuzz::fuzzFrontier},
     {"graph", fuzz::fuzzGraph},

@@ -165,6 +165,17 @@ TEST_F(SignedHead, AFormatRecordWithANewDigestIsNotTheSignedOne) {
   EXPECT_FALSE(verifies());
 }
 
+TEST_F(SignedHead, AnInvariantRenamedInTheFormatRecordIsNotTheSignedOne) {
+  std::string format = rowOf("store", "format");
+  const std::string last = "\"],\"";  // of the list of invariants
+  const std::size_t at = format.find(last, format.find("\"invariants\":["));
+  ASSERT_NE(at, std::string::npos) << format;
+  format.insert(at, "X");
+  put("format", format);
+  expectStopped();
+  EXPECT_FALSE(verifies());
+}
+
 TEST_F(SignedHead, UnsignedEntriesAreSaid) {
   for (const std::uint64_t size : {0, 2, 4}) put(kernel::checkpointKey(size), "");
   fs::remove(dir() / "ledger.signed");

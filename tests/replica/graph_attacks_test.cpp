@@ -25,17 +25,23 @@ class GraphAttacks : public ::testing::Test {
         << stage_.statusOf(desk(), external) << stage_.words(desk());
   }
   std::string refusal() { return desk().answers.empty() ? "" : desk().answers.back().message; }
-  void proposeDeploy(std::int64_t version, const std::string& digest, json::array gates) {
-    stage_.propose(desk(), graphs(), "gate", "Operator",
-                   {{"type", "Deploy"},
-                    {"version", version},
-                    {"digest", digest},
-                    {"deliveries", 100},
-                    {"edges", json::array{}},
-                    {"gates", std::move(gates)}});
+  // With the document, if one is given, and what its ledger is told.
+  void proposeDeploy(std::int64_t version, const std::string& digest, json::array gates,
+                     const json::value& document = nullptr) {
+    Request request = proposalRequest(graphs(), "gate", "Operator", concat("raw-", ++asked_),
+                                      json::object{{"type", "Deploy"},
+                                                   {"version", version},
+                                                   {"digest", digest},
+                                                   {"deliveries", 10'000},
+                                                   {"edges", json::array{}},
+                                                   {"gates", std::move(gates)}})
+                          .value();
+    if (document.is_object()) request.text = canonicalJson(document);
+    stage_.submit(desk(), request);
     stage_.rounds([] { return false; }, 5);
   }
 
+  int asked_ = 0;
   Stage stage_;
 };
 
@@ -65,34 +71,33 @@ TEST_F(GraphAttacks, AMessageTooLargeOrWithALongKeyIsRefusedAtTheDoor) {
   goesOn("next");
 }
 
-// The role Operator proposes to the ledger what no document says.
-TEST_F(GraphAttacks, ADeploymentThatItsDocumentDoesNotBearOutIsNotRun) {
-  const auto keep = [&](const json::object& document) {
-    const auto body = std::make_shared<const json::value>(document);
-    EXPECT_TRUE(GraphBodies(desk().replica().data(), "main").keep({body}).ok());
-    return graph::readDocument(*body).document;
-  };
+// The role Operator proposes to the ledger what no document says. Nothing of it enters, and the graph stays open.
+TEST_F(GraphAttacks, ADeploymentThatItsDocumentDoesNotBearOutIsRefused) {
   stage_.deploy();
   const json::array gates{json::array{"in", json::array{}}, json::array{"doctor", json::array{"mallory"}},
                           json::array{"out", json::array{}}};
-  const auto other = keep(gateDocument(kAskMs, 2));
-  proposeDeploy(2, other->digest, gates);  // another person at the gate
-  EXPECT_THAT(stage_.words(desk()), HasSubstr("version 2 is not run: its document has another version"));
-  proposeDeploy(3, std::string(64, 'a'), gates);  // no document at all
+  const json::object other = gateDocument(kAskMs, 2);
+  const std::string digest = graph::readDocument(other).document->digest;
+  proposeDeploy(2, digest, gates, other);  // another person at the gate
+  EXPECT_THAT(refusal(), HasSubstr("its document has another version"));
+  proposeDeploy(2, std::string(64, 'a'), gates, other);
+  EXPECT_THAT(refusal(), HasSubstr("its document has another version"));
+  proposeDeploy(2, digest, gates);  // no document at all
+  EXPECT_THAT(refusal(), HasSubstr("deployed with its document"));
   json::object stranger = gateDocument(kAskMs, 4);
   stranger["graph"].as_object()["id"] = "stranger";
-  proposeDeploy(4, keep(stranger)->digest, gates);
-  EXPECT_THAT(stage_.words(desk()), HasSubstr("version 4 is not run: its document is of graph stranger"));
+  proposeDeploy(4, graph::readDocument(stranger).document->digest, gates, stranger);
+  EXPECT_THAT(refusal(), HasSubstr("its document is of graph stranger"));
   // A cycle without a guard, which lint refuses.
-  const auto endless = keep(gateDocument(kAskMs, 5, R"(,{"from":"doctor","to":"doctor","type":"T"})"));
-  json::object action = parseJson(toJson(domains::graph::deployStep(*endless)))->get_object();
-  action["type"] = "Deploy";
-  stage_.propose(desk(), graphs(), "gate", "Operator", action);
+  const json::object endless = gateDocument(kAskMs, 5, R"(,{"from":"doctor","to":"doctor","type":"T"})");
+  stage_.submit(desk(), deployRequest(graphs(), *graph::readDocument(endless).document, endless, "endless").value());
   stage_.rounds([] { return false; }, 5);
-  EXPECT_THAT(stage_.words(desk()), HasSubstr("version 5 is not run: GL07"));
-  proposeDeploy(std::numeric_limits<std::int64_t>::max(), other->digest, gates);
+  EXPECT_THAT(refusal(), HasSubstr("GL07"));
+  goesOn("now");
+  const json::object last = gateDocument(kAskMs, std::numeric_limits<std::int64_t>::max());
+  stage_.submit(desk(), deployRequest(graphs(), *graph::readDocument(last).document, last, "last").value());
+  stage_.rounds([] { return false; }, 5);
   EXPECT_THAT(refusal(), HasSubstr("the next one is at most"));
-  // A higher version mends it, also for who folds all that again.
   stage_.deploy(gateDocument(kAskMs, 6));
   ASSERT_TRUE(stage_.rounds([&] { return desk().replica().graphs()->runtime("gate")->deployed()->version == 6; }));
   goesOn("next");
@@ -101,6 +106,22 @@ TEST_F(GraphAttacks, ADeploymentThatItsDocumentDoesNotBearOutIsNotRun) {
       << desk().replica().graphs()->waitsFor("gate");
   EXPECT_EQ(desk().replica().graphs()->runtime("gate")->deployed()->version, 6);
   goesOn("last");
+}
+
+// An owner before this one took it all the same: the version before it goes on, and a higher one mends it.
+TEST_F(GraphAttacks, WhatAnotherOwnerTookIsNotRunHere) {
+  stage_.deploy();
+  const json::object endless = gateDocument(kAskMs, 2, R"(,{"from":"doctor","to":"doctor","type":"T"})");
+  Request request = deployRequest(graphs(), *graph::readDocument(endless).document, endless, "endless").value();
+  request.device = desk().name();
+  ASSERT_TRUE(GraphBodies(desk().replica().data(), "main").keep({std::make_shared<const json::value>(endless)}).ok());
+  desk().replica().sign({&request, 1});
+  (void)desk().replica().host("graph/0")->decideAs(request, request, at(desk().ms).wall, "");
+  stage_.rounds([] { return false; }, 5);
+  EXPECT_THAT(stage_.words(desk()), HasSubstr("version 2 is not run: GL07"));
+  stage_.deploy(gateDocument(kAskMs, 3));
+  ASSERT_TRUE(stage_.rounds([&] { return desk().replica().graphs()->runtime("gate")->deployed()->version == 3; }));
+  goesOn("next");
 }
 
 }  // namespace

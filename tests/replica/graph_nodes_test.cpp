@@ -34,6 +34,7 @@ json::object spending() {
    {"name":"Spent","schema":{"type":"object","required":["outcome"],"properties":{"outcome":)" +
                                      kText + R"(,"invariant":)" + kText + R"(}}}],
    "node":[)" + kIn + R"(},{"id":"spend","kind":"domain","domain":"budget","role":"A","in":["T"],"out":["Spent"],
+   "capabilities":[{"resource":"propose"}],
      "retry":{"maxAttempts":2,"firstBackoffMs":1000}},
     {"id":"out","kind":"egress","in":["Spent"],"monitor":{"boundary":"journal","operation":"put"}}],
    "edge":[{"from":"in","to":"spend","type":"T"},{"from":"spend","to":"out","type":"Spent"}]})"));
@@ -107,7 +108,8 @@ TEST(GraphNodes, AFrozenEntityMakesItsSpanWait) {
                                  R"(,"order":)" + kText + R"(,"outcome":)" + kText + R"(,"on":)" + kText + R"(}}}}},
    {"name":"Spent","schema":{"type":"object","required":["outcome"],"properties":{"outcome":)" +
                                  kText + R"(}}}],
-   "node":[)" + kIn + R"(},{"id":"record","kind":"domain","domain":"udt","role":"Clinical","in":["T"],"out":["Spent"]},
+   "node":[)" + kIn + R"(},{"id":"record","kind":"domain","domain":"udt","role":"Clinical","in":["T"],"out":["Spent"],
+   "capabilities":[{"resource":"propose"}]},
     {"id":"out","kind":"egress","in":["Spent"],"monitor":{"boundary":"journal","operation":"put"}}],
    "edge":[{"from":"in","to":"record","type":"T"},{"from":"record","to":"out","type":"Spent"}]})"));
   agents::Policy policy = policyFor({"results"});

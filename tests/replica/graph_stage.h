@@ -96,16 +96,12 @@ class Stage {
 
   void deploy() { deploy(document); }
   void deploy(const json::object& of) {
-    const auto value = std::make_shared<const json::value>(of);
-    const auto read = graph::readDocument(*value);
+    const auto read = graph::readDocument(of);
     ASSERT_NE(read.document, nullptr);
     const std::string id = read.document->id;
-    ASSERT_TRUE(GraphBodies(cluster.a().replica().data(), "main").keep({value}).ok());
     submit(cluster.a(), initRequest(graphs(), id, operation(), json::object{}));
     step();
-    json::object action = parseJson(toJson(domains::graph::deployStep(*read.document)))->get_object();
-    action["type"] = "Deploy";
-    propose(cluster.a(), graphs(), id, "Operator", action);
+    submit(cluster.a(), deployRequest(graphs(), *read.document, of, operation()).value());
     ASSERT_TRUE(rounds([&] { return cluster.a().replica().graphs()->runtime(id) != nullptr; })) << words(cluster.a());
   }
   void propose(Device& device, const kernel::DomainModule& module, const std::string& entity, const std::string& role,

@@ -94,14 +94,9 @@ class GraphDriver {
     (void)device.replica().submit(*request, at(device.ms));
   }
   static Status deploy(Device& device, const std::string& text, GraphDriver& driver) {
-    const auto document = graph::parseDocument(text);
-    if (!document.ok()) return document.error();
-    GraphBodies bodies(device.replica().data(), "main");
-    WITAN_DO(bodies.keep({std::make_shared<const json::value>(parseJson(text).value())}));
-    json::object action = parseJson(toJson(domains::graph::deployStep(**document)))->get_object();
-    action["type"] = "Deploy";
-    driver.propose(device, "Operator", action);
-    return okStatus();
+    WITAN_TRY(document, graph::parseDocument(text));
+    WITAN_TRY(request, deployRequest(graphs(), *document, parseJson(text).value(), driver.operation()));
+    return device.replica().submit(request, at(device.ms));
   }
   // One thing that is to be done.
   void act(Device& device) {

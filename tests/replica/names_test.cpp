@@ -80,6 +80,14 @@ class Names : public ::testing::Test {
     const Hash leaf = kernel::requestLeaf(statement);
     return kernel::packProof(kernel::signLeaves("test", {&leaf, 1}, keyOfDevice(signer)).front());
   }
+  // The same of the beginning of an entity without fields.
+  static std::vector<std::uint8_t> begunBy(const std::string& signer, const std::string& entity,
+                                           const std::string& device) {
+    kernel::Statement statement{"test", "budget", "begin", entity, {}, "init-" + entity, device};
+    statement.action = "{}";
+    const Hash leaf = kernel::requestLeaf(statement);
+    return kernel::packProof(kernel::signLeaves("test", {&leaf, 1}, keyOfDevice(signer)).front());
+  }
   // Every copy refused entry `id`, names the owner, and has evidence that holds.
   void expectRefused(const std::string& id, const std::string& kind) {
     for (Device* device : {&b(), &c()}) {
@@ -118,9 +126,12 @@ TEST_F(Names, EachEntryBearsTheProofOfTheDeviceThatAsked) {
     const auto report = kernel::verifyLedger(device->host().rows(), options);
     EXPECT_EQ(report->problem, "");
     EXPECT_EQ(report->provenEntries, 2u);
-    options.keysOf = [](std::string_view) { return std::vector{keyOfDevice("z").publicKey()}; };
+    options.keysOf = [](std::string_view one) { return std::vector{keyOfDevice(one == "b" ? "z" : one).publicKey()}; };
     EXPECT_THAT(kernel::verifyLedger(device->host().rows(), options)->problem,
                 HasSubstr("no key of its proposer b signed it"));
+    options.keysOf = [](std::string_view) { return std::vector{keyOfDevice("z").publicKey()}; };
+    EXPECT_THAT(kernel::verifyLedger(device->host().rows(), options)->problem,
+                HasSubstr("entity \"e\": no key of its proposer a signed it"));
   }
 }
 
@@ -181,7 +192,7 @@ std::pair<std::string, BatchSeal> resealed(Device& owner, const std::function<vo
   EXPECT_TRUE(read.ok());
   BatchSeal seal{1, owner.replica().ownerName(), last + 1};
   const std::string altered = batch.take();
-  seal.value = sha256(altered), seal.format = kernel::kSignedFormat;
+  seal.value = sha256(altered), seal.format = kernel::kSignedBeginnings, seal.run = owner.replica().run();
   seal.chain = chained(*owner.host().chain().after(last), altered);
   const std::pair<std::string, BatchSeal*> one{kPartition, &seal};
   sealTogether("test", {&one, 1}, keyOfDevice(owner.name()));
@@ -277,6 +288,140 @@ TEST_F(Names, AnOwnerThatTellsOfAnotherEntryThanItSealsIsProvenToLie) {
   EXPECT_FALSE(verifyEvidence(toJson(same)).ok()) << "what it did not tell";
   same = evidence, same.entry = 1;
   EXPECT_FALSE(verifyEvidence(toJson(same)).ok());
+}
+
+// The same from another run: its disk went back. It is told of, and nobody is accused, also by a file that lies.
+TEST_F(Names, AnOwnerWhoseDiskWentBackBehindAnAnswerIsNoLiar) {
+  const auto before = a().stores[2].image();
+  cluster.lose = isEntries;
+  decide(b(), "op-2", 20);
+  ASSERT_NE(b().answered("op-2"), nullptr);
+  const Answer told = *b().answered("op-2");
+  cluster.cut(a(), b()), cluster.cut(a(), c());
+  a().stores[2].restoreImage(*before);
+  a().start();
+  decide(a(), "op-9", 7);
+  cluster.lose = nullptr;
+  cluster.connect(a(), b()), cluster.connect(a(), c());
+  cluster.run();
+  EXPECT_THAT(b().decided(), ElementsAre("op-1", "op-9"));
+  EXPECT_THAT(accused(b(), "contradiction"), ElementsAre("a"));
+  EXPECT_THAT(accused(b(), "falseAnswer"), IsEmpty());
+  EXPECT_THAT(b().replica().evidence(), IsEmpty());
+  const std::string value = *b().host().ledger().batch(b().host().ledger().batches() - 1);
+  const auto kept = kernel::makeNoteVerifier("witan/test/a", keyOfDevice("a").publicKey());
+  EntryEvidence evidence{"falseAnswer",  kernel::verifierKeyText(*kept), std::string(kPartition), 2, {},
+                         toBase64(value)};
+  auto [same, seal] = resealed(a(), [](kernel::Entry&) {});
+  for (const std::uint64_t run : {a().replica().run(), std::uint64_t{0}}) {
+    seal.run = run;
+    const std::pair<std::string, BatchSeal*> one{kPartition, &seal};
+    sealTogether("test", {&one, 1}, keyOfDevice("a"));
+    WordWriter words;
+    evidence.seal = toBase64(words.message(seal));
+    evidence.answer = FileBytes(toBase64(asView(told.entry))), evidence.proof = toHex(told.proof);
+    EXPECT_FALSE(verifyEvidence(toJson(evidence)).ok()) << run;
+  }
+}
+
+// What an owner decided before its log parted is of another run than what its log holds after.
+TEST_F(Names, AnOwnerWhoseLogPartedSpeaksInAnotherRun) {
+  const std::uint64_t run = a().replica().run();
+  cluster.cut(a(), b()), cluster.cut(a(), c());
+  decide(a(), "op-2", 5);
+  EXPECT_EQ(a().replica().run(), run);
+  ASSERT_TRUE(b().replica().forceTakeover(kPartition, "a is away", at(b().ms)).ok());
+  cluster.run();
+  cluster.connect(a(), b()), cluster.connect(a(), c());
+  cluster.run();
+  EXPECT_THAT(a().decided(), ElementsAre("op-1"));
+  EXPECT_NE(a().replica().run(), run);
+}
+
+// Who began an entity is proven as who proposed.
+TEST_F(Names, ABeginningBearsTheProofOfTheDeviceThatAsked) {
+  c().submit(beginning("f"));
+  cluster.run();
+  const std::string value = *b().host().ledger().batch(b().host().ledger().batches() - 1);
+  bool found = false;
+  const auto read = kernel::readLogBatch(value, [&](const kernel::LogRecord& record) -> Status {
+    if (record.kind != kernel::RecordKind::genesis) return okStatus();
+    const auto words = alignedWords(record.payload);
+    const auto began = kernel::readGenesis({reinterpret_cast<const char*>(words->data()), record.payload.size()});
+    found = began.ok() && began->entity == "f" && began->device == "c" && began->operationId == "init-f" &&
+            kernel::readProof(began->proof)->key == keyOfDevice("c").publicKey();
+    return okStatus();
+  });
+  EXPECT_TRUE(read.ok() && found);
+  c().submit(beginning("f"));
+  cluster.run();
+  EXPECT_EQ(c().answered("init-f")->outcome, kernel::Outcome::duplicate);
+  EXPECT_EQ(kernel::verifyLedger(b().host().rows(), {&budget(), std::nullopt})->problem, "");
+}
+
+TEST_F(Names, ABeginningThatItsDeviceDidNotSignIsNone) {
+  Request request = beginning("f");
+  request.device = "b";
+  send("b", "a", request);
+  request.proof = begunBy("c", "f", "b");
+  send("b", "a", request);
+  request.proof = begunBy("b", "g", "b");  // of another entity
+  send("b", "a", request);
+  request.proof = signedBy("b", "init-f", "b");  // of another act
+  send("b", "a", request);
+  EXPECT_EQ(a().replica().counters().requestsUnproven, 4u);
+  EXPECT_FALSE(a().host().partition().state("f"));
+}
+
+TEST_F(Names, AnOwnerThatBeginsAnEntityInAnothersNameIsRefusedByEveryCopy) {
+  const auto proof = begunBy("a", "f", "b");
+  const kernel::Decision made =
+      a().host().ledger().partition().begin("f", {}, at(0).wall, false, {"init-f", "b", "", proof});
+  ASSERT_EQ(made.outcome, kernel::Outcome::initialised) << made.message;
+  cluster.run();
+  expectRefused("init-f", "forgedName");
+  EXPECT_THAT(b().replica().evidence().begin()->second, HasSubstr("\"entity\":\"f\""));
+}
+
+// What b signed once begins no other entity.
+TEST_F(Names, AnOwnerThatBeginsAnotherEntityByASignatureIsRefusedByEveryCopy) {
+  const auto proof = begunBy("b", "f", "b");
+  const kernel::Decision made =
+      a().host().ledger().partition().begin("g", {}, at(0).wall, false, {"init-f", "b", "", proof});
+  ASSERT_EQ(made.outcome, kernel::Outcome::initialised) << made.message;
+  cluster.run();
+  expectRefused("init-f", "forgedName");
+  for (Device* device : {&b(), &c()}) EXPECT_FALSE(device->host().partition().state("g")) << device->name();
+}
+
+// It asked for other fields, and the owner made a state of its own.
+TEST_F(Names, ABeginningIsWhatItsFieldsGive) {
+  kernel::Partition log(budget());
+  log.beginEpoch({1, "a@00000001"}, kernel::EpochCause::founding, at(0).wall, "", "", kernel::kSignedBeginnings);
+  const std::string epoch = log.takeBatch().value;
+  const auto proof = begunBy("b", "f", "b");
+  ASSERT_EQ(log.begin("f", {}, at(0).wall, false, {"init-f", "b", "", proof}).outcome, kernel::Outcome::initialised);
+  const std::string good = log.takeBatch().value;
+  const auto takes = [&](const std::function<void(kernel::Genesis&)>& change) {
+    kernel::LogBatch batch(1);
+    EXPECT_TRUE(kernel::readLogBatch(good, [&](const kernel::LogRecord& record) -> Status {
+                  kernel::Genesis began;
+                  WITAN_DO(readMessage(record.payload, began, "genesis"));
+                  change(began);
+                  WordWriter words;
+                  const std::string_view bytes = words.message(began);
+                  batch.add(kernel::RecordKind::genesis, bytes, kernel::leafHash(bytes));
+                  return okStatus();
+                }).ok());
+    kernel::Partition copy(budget());
+    EXPECT_TRUE(copy.fold(epoch, kernel::Fold::checked).ok());
+    const auto folded = copy.fold(batch.take(), kernel::Fold::checked);
+    return folded.ok() ? std::string() : folded.error().message;
+  };
+  EXPECT_EQ(takes([](kernel::Genesis&) {}), "");
+  EXPECT_THAT(takes([](kernel::Genesis& g) { g.proof.clear(); }), HasSubstr("bears no signature of who began it"));
+  EXPECT_THAT(takes([](kernel::Genesis& g) { g.fields = "{ }"; }), HasSubstr("no canonical JSON"));
+  EXPECT_THAT(takes([](kernel::Genesis& g) { g.fields = R"({"x":1})"; }), HasSubstr("is not what its fields begin"));
 }
 
 // Whoever changes evidence has none; an honest owner's batch is none.
@@ -390,8 +535,8 @@ TEST(NamesTexts, AreThoseOfTheDocument) {
             "676ac496cb5d7aac32261acac1dc87bb1087a2e9fa5ee09a6805537b2891c8a4");
   Hash leaf;
   leaf.fill(0x44);
-  EXPECT_EQ(toHex(kernel::holdingLeaf("c-1", "udt/3", 2, "dev@00000001", 7, leaf)),
-            "c3b7c0a73c87901f3ac3ce2ef053c814a74ace229c1c80ab3735b1318bc6701b");
+  EXPECT_EQ(toHex(kernel::holdingLeaf("c-1", "udt/3", 2, "dev@00000001", 9, 7, leaf)),
+            "108ba81c482d379e71068dda469a0df1e44deeb5b358298b83e572792f2a1257");
 }
 
 // A proof has one form, and one leaf; paths of all shapes lead to what was signed.
@@ -443,7 +588,7 @@ TEST(NamesOfOlderLogs, TheNextEpochHasProofs) {
     EXPECT_THAT(device->decided(), ElementsAre("op-1", "op-2", "op-3"));
     const auto& epochs = device->host().partition().epochs();
     EXPECT_EQ(epochs.front().format, 0u);
-    EXPECT_EQ(epochs.back().format, kernel::kSignedFormat);
+    EXPECT_EQ(epochs.back().format, kernel::kSignedBeginnings);
     EXPECT_EQ(kernel::readEntry(*device->host().ledger().entryBytes(1))->proof.size(), 0u);
     EXPECT_EQ(kernel::readEntry(*device->host().ledger().entryBytes(3))->epoch, epochs.back().number);
     EXPECT_EQ(kernel::verifyLedger(device->host().rows(), {&budget(), std::nullopt})->problem, "");

@@ -203,6 +203,40 @@ TEST_F(Proofs, AnOwnerWhoseDiskWentBackIsStoppedByItsOwnSeal) {
   EXPECT_THAT(accused(a(), "falsePosition"), IsEmpty());
 }
 
+// The reason of an epoch is in no leaf. Its owner sealed it all the same.
+TEST_F(Proofs, ARecordOfAnEpochThatWasChangedOnDiskIsNotWhatItsOwnerSealed) {
+  decide(b(), "op-2", 10);
+  const auto altered = [](Device& device) {
+    return alteredSince(SealBook(device.stores[2]), device.host(), "test",
+                        [&](std::string_view of) { return device.replica().keysOf(of); });
+  };
+  EXPECT_EQ(altered(b()), "");
+  kernel::LogBatch batch(1);
+  const auto read = kernel::readLogBatch(*b().host().ledger().batch(0), [&](const kernel::LogRecord& record) -> Status {
+    kernel::EpochRecord epoch;
+    WITAN_DO(readMessage(record.payload, epoch, "epoch"));
+    epoch.reason = "another one";
+    WordWriter words;
+    const std::string_view bytes = words.message(epoch);
+    batch.add(record.kind, bytes, kernel::leafHash(bytes));
+    return okStatus();
+  });
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  store::WriteBatch rows;
+  ASSERT_TRUE(b().stores[2]
+                  .scan("", {},
+                        [&](std::string_view key, std::string_view) {
+                          if (key.ends_with(kernel::batchKey(0)) && key.find(kPartition) != key.npos)
+                            rows.put(key, batch.take());
+                          return true;
+                        })
+                  .ok());
+  ASSERT_TRUE(b().stores[2].write(rows).ok());
+  EXPECT_THAT(altered(b()),
+              testing::HasSubstr("is not the one that its owner " + a().replica().ownerName() + " sealed"));
+  EXPECT_EQ(altered(c()), "");
+}
+
 // Also of a copy that was restarted meanwhile, and by a seal that came over a third device.
 TEST_F(Proofs, ASealIsKeptAndPassedOn) {
   const auto before = a().stores[2].image();

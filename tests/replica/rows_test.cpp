@@ -5,8 +5,12 @@
 
 #include <random>
 
+#include "base/bytes.h"
+#include "base/json_codec.h"
 #include "kernel/record/merkle.h"
 #include "kernel/record/signed_leaves.h"
+#include "kernel/record/signed_note.h"
+#include "replica/core/row_proofs.h"
 #include "replication/local_replica.h"
 #include "replication/records/record_schemas.h"
 #include "replication/records/records.h"
@@ -166,8 +170,8 @@ TEST_F(Rows, WhoSendsABadSealIsInQuarantine) {
               testing::AllOf(testing::StartsWith("protocol: "), testing::HasSubstr("bears no seal of a")));
   EXPECT_TRUE(b().hasIncident("forgedRow"));
   EXPECT_FALSE(b().replica().data().quarantined("c").has_value());
-  const Hash leaf = journal(b()).seals().leafOf({index, 7, 1, Kind::journal, "plot", false, {}, body});
   const auto sealedBy = [&](const SigningKey& key) {
+    const Hash leaf = journal(b()).seals().leafOf({index, row.seq, 1, Kind::journal, "plot", false, {}, body});
     std::string sealed;
     replication::appendSealRow(sealed, 1, kernel::packSet(kernel::signSet("test", {&leaf, 1}, key)));
     row.sealed = true;
@@ -180,8 +184,31 @@ TEST_F(Rows, WhoSendsABadSealIsInQuarantine) {
   EXPECT_EQ(sayRows(b(), writer, sealedBy(keyOfDevice("a"))), ": ");
   EXPECT_THAT(shown(b(), "plot"), SizeIs(1));
   row.seq = 8;
+  EXPECT_THAT(b().replica().evidence(), IsEmpty()) << "whose key a stranger's is, nobody knows";
   EXPECT_THAT(sayRows(b(), writer, sealedBy(keyOfDevice("c"))), testing::StartsWith("quarantined: "));
   EXPECT_TRUE(b().replica().data().quarantined("c").has_value());
+
+  // What c signed proves it to anybody, and nothing else does.
+  ASSERT_THAT(b().replica().evidence(), SizeIs(1));
+  const std::string file = b().replica().evidence().begin()->second;
+  const auto proven = verifyEvidence(file);
+  ASSERT_TRUE(proven.ok()) << proven.error().message;
+  EXPECT_EQ(proven->signer.name, "witan/test/c");
+  EXPECT_EQ(proven->what, "witan/test/c sealed the row \"plot\" of journal/main in the name of a");
+  RowEvidence evidence;
+  ASSERT_TRUE(readJson(*parseJson(file), evidence, "evidence").ok());
+  const auto holds = [](RowEvidence one) { return verifyEvidence(toJson(one)).ok(); };
+  EXPECT_TRUE(holds(evidence));
+  RowEvidence other = evidence;
+  other.key = kernel::verifierKeyText(*kernel::makeNoteVerifier("witan/test/b", keyOfDevice("b").publicKey()));
+  EXPECT_FALSE(holds(other));
+  other.key = kernel::verifierKeyText(*kernel::makeNoteVerifier("witan/test/a", keyOfDevice("c").publicKey()));
+  EXPECT_FALSE(holds(other)) << "in its own name";
+  other = evidence, other.row = toBase64(*fromBase64(evidence.row) + "!");
+  EXPECT_FALSE(holds(other));
+  const Hash own = sha256("another leaf");
+  other = evidence, other.seal = toBase64(kernel::packSet(kernel::signSet("test", {&own, 1}, keyOfDevice("c"))));
+  EXPECT_FALSE(holds(other));
 }
 
 // The case in which it is believed.

@@ -121,6 +121,10 @@ TEST(GraphRules, G03NothingCrossesUnjudged) {
   fires(without(15));
   fires(with(15, "by", "eve"));
   fires(with(15, "digest", "another"));
+  fires([](auto& steps) {  // an answer that stands is not heeded
+    steps[16] = {{"type", "Fail"}, {"run", "r"}, {"node", "who"}, {"span", "s4"}, {"attempt", 1}};
+    steps[16]["why"] = "human_timeout";
+  });
   EXPECT_EQ(verdictOn([](auto&) {}, [](auto, auto, auto&) { return "what the policy means"; }),
             "what the policy means");
 }
@@ -133,10 +137,7 @@ TEST(GraphRules, T2AnEffectStandsOnceUnderItsSpan) {
 
 // What runs in the simulator is what a node would deploy.
 TEST(SimGraph, EachVersionPassesTheChecks) {
-  graph::Environment environment;
-  environment.agents[std::string(kSimWeaver)] = {"1", {}, "", true};
-  for (const char* tool : {"journal.put", "journal.remove"}) environment.tools[tool] = {"journal", {"here"}};
-  environment.boundaries = {{"intake", {"admit"}}, {"journal", {"put", "sum"}}};
+  const graph::Environment environment = simGraphEnvironment();
   std::set<std::string> shapes;
   for (std::uint64_t seed = 0; seed < 60; ++seed)
     for (std::int64_t version = 1; version < 4; ++version) {
@@ -149,6 +150,13 @@ TEST(SimGraph, EachVersionPassesTheChecks) {
       shapes.insert(nodes);
     }
   EXPECT_EQ(shapes.size(), 8u);
+  std::set<std::string> broken;
+  for (std::uint64_t n = 0; n < 12; ++n) {
+    const auto errors = graph::checkGraph(brokenSimGraph(1, 1, n), environment).errors;
+    EXPECT_FALSE(errors.empty()) << n;
+    for (const graph::Finding& one : errors) broken.insert(one.id);
+  }
+  EXPECT_EQ(broken.size(), 13u);
 }
 
 }  // namespace

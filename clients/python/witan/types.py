@@ -1791,6 +1791,8 @@ class ProposeRequest(TypedDict):
     domain: str
     # Id of the entity
     entity: str
+    # The action may name and write rows that belong to this key only, as this device's copy has them, and the answer does not say why; default: any rows
+    key: NotRequired[str]
     # A repeated id is answered from the ledger; default: a new id
     operationId: NotRequired[str]
     # Role in which the action is proposed
@@ -2189,6 +2191,8 @@ class SliceShown(TypedDict):
     entity: str
     # Whether the entity waits for a counselor
     frozen: bool
+    # Only rows that belong to this key are shown
+    key: NotRequired[str]
     # DOMAIN/NUMBER
     partition: str
     # Role whose fields are shown; empty: all fields

@@ -3951,6 +3951,8 @@ export interface components {
             domain: string;
             /** @description Id of the entity */
             entity: string;
+            /** @description The action may name and write rows that belong to this key only, as this device's copy has them, and the answer does not say why; default: any rows */
+            key?: string;
             /** @description A repeated id is answered from the ledger; default: a new id */
             operationId?: string;
             /** @description Role in which the action is proposed */
@@ -4385,6 +4387,8 @@ export interface components {
             entity: string;
             /** @description Whether the entity waits for a counselor */
             frozen: boolean;
+            /** @description Only rows that belong to this key are shown */
+            key?: string;
             /** @description DOMAIN/NUMBER */
             partition: string;
             /** @description Role whose fields are shown; empty: all fields */
@@ -10237,6 +10241,8 @@ export interface operations {
                  * @example A
                  */
                 role?: string;
+                /** @description Only the rows that belong to this key, as the domain says; default: all, or those of the key to which a device without ledgers is bound */
+                key?: string;
             };
             header?: never;
             path?: never;

@@ -14,6 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace test;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // Random, so that they are nowhere by chance, and no compression finds half of one elsewhere.
@@ -58,9 +59,9 @@ std::string unpacked(const std::string& file) {
 }
 
 bool holds(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
-void expectNothingHidden(const std::string& text, const char* where) {
+void expectNothingHidden(const std::string& text, const char* where, const std::vector<std::string>& hidden = kHidden) {
   EXPECT_FALSE(text.empty()) << where;
-  for (const std::string& word : kHidden) EXPECT_FALSE(holds(text, word)) << word << " in " << where;
+  for (const std::string& word : hidden) EXPECT_FALSE(holds(text, word)) << word << " in " << where;
 }
 
 TEST(Confinement, WhatARoleDoesNotShowIsNowhereOnItsDevice) {
@@ -133,6 +134,87 @@ TEST(Confinement, WhatARoleDoesNotShowIsNowhereOnItsDevice) {
   EXPECT_TRUE(wire.starts_with("\x16\x03\x01")) << "no handshake of TLS";
   expectNothingHidden(wire, "the traffic");
   for (const char* word : {kVisible, "LabOrder", "David"}) EXPECT_FALSE(holds(wire, word)) << word;
+}
+
+// Two organisations' vulnerabilities lie in one portfolio: a device whose role is bound to one of them.
+TEST(Confinement, OfAnotherOrganisationNothingIsOnTheDeviceOfOne) {
+  const std::string rival = "rh5kz8wq2mv7", secret = "TjQ8rK3vXw6N", theirs = "VULN-pL4dS9yGf2", own = "c7MzB1uHe5Wo";
+  const std::vector<std::string> hidden{rival, secret, theirs};
+  const Scratch scratch;
+  Node first(scratch, "first"), lab(scratch, "lab");
+  ASSERT_EQ(first.init(4).exitCode, 0);
+  ASSERT_TRUE(first.up()) << first.log();
+  const std::string token =
+      first.invite({"--role", "disclosure.PatchTracking:acme", "--role", "disclosure.CommitmentManagement:acme"});
+  ASSERT_EQ(lab.join(token, {}).exitCode, 0);
+  ASSERT_TRUE(lab.up({"--log-level", "debug"}) && lab.waitUntil("connected")) << lab.log();
+
+  ASSERT_EQ(first.run({"begin", "disclosure", "portfolio"}).exitCode, 0);
+  const auto act = [](const Node& node, const std::string& role, const std::string& action) {
+    const Finished done = node.run({"propose", "disclosure", "portfolio", role, action});
+    return done.out + done.err;
+  };
+  const auto approved = HasSubstr("approved");
+  EXPECT_THAT(act(first, "ReporterCoordination", R"({"type":"Intake","v":"V1","orgs":["acme"]})"), approved);
+  EXPECT_THAT(
+      act(first, "ReporterCoordination", R"({"type":"Intake","v":")" + theirs + R"(","orgs":[")" + rival + "\"]}"),
+      approved);
+  EXPECT_THAT(act(first, "PatchTracking", R"({"type":"ReleaseFix","v":")" + theirs + R"(","ref":")" + secret + "\"}"),
+              approved);
+  EXPECT_THAT(act(first, "PatchTracking",
+                  R"({"type":"ObserveExternalFact","v":")" + theirs + R"(","what":"cve","value":"CVE-2026-77777"})"),
+              approved);
+  EXPECT_THAT(act(first, "CommitmentManagement",
+                  R"({"type":"PublishCommitment","hash":")" + std::string(64, 'a') +
+                      R"(","alg":"SHA-256","artifact":")" + secret + R"(","v":")" + theirs + "\"}"),
+              approved);
+  // It acts on its own row, and on no other: neither by its name, nor by one that it mentions.
+  EXPECT_THAT(act(lab, "PatchTracking", R"({"type":"ReleaseFix","v":"V1","ref":")" + own + "\"}"), approved);
+  const auto refused = HasSubstr("rows that do not belong to acme");
+  EXPECT_THAT(act(lab, "PatchTracking", R"({"type":"DevelopPatch","v":"V77"})"), refused);
+  EXPECT_THAT(act(lab, "ReporterCoordination", R"({"type":"Intake","v":"V9","orgs":["acme"]})"),
+              HasSubstr("may not propose as"));
+  // What decides over it names another's row: it is told the rule, and no word more.
+  const std::string clash =
+      act(lab, "PatchTracking", R"({"type":"ObserveExternalFact","v":"V1","what":"cve","value":"CVE-2026-77777"})");
+  EXPECT_THAT(clash, HasSubstr("CVE_ATTRIBUTION_UNIQUENESS"));
+  EXPECT_THAT(clash, HasSubstr("bound to a key"));
+  const json::value asked = first.runJson({"queue", "list"});
+  EXPECT_THAT(canonicalJson(asked), HasSubstr(theirs)) << "the search finds nothing";
+
+  const auto sliceOf = [](const Node& node, const std::vector<std::string>& more) {
+    std::vector<std::string> words{"slice", "disclosure", "portfolio", "--role", "PatchTracking"};
+    words.insert(words.end(), more.begin(), more.end());
+    return node.run(words).out;
+  };
+  ASSERT_TRUE(until([&] { return holds(sliceOf(lab, {}), own); })) << lab.log();
+  EXPECT_EQ(sliceOf(lab, {"--key", "acme"}), sliceOf(lab, {}));
+  EXPECT_EQ(sliceOf(first, {"--key", "acme"}), sliceOf(lab, {}));
+  EXPECT_THAT(sliceOf(first, {}), AllOf(HasSubstr(secret), HasSubstr(own)));
+  EXPECT_NE(lab.run({"slice", "disclosure", "portfolio", "--role", "PatchTracking", "--key", rival}).exitCode, 0);
+  (void)lab.run({"ledger", "export"});
+  (void)lab.run({"doctor"});
+
+  // The words of the last question were this test's: `rival` as a key. The rest is looked for everywhere.
+  const std::vector<std::string> found{secret, theirs};
+  const std::string there = memoryOf(first.pid()), here = memoryOf(lab.pid());
+  if (!there.empty()) {
+    EXPECT_TRUE(holds(there, secret) && holds(there, own) && holds(here, own)) << "the search finds nothing";
+    expectNothingHidden(here, "its memory", found);
+  }
+  ASSERT_EQ(lab.stop(), 0);
+  ASSERT_TRUE(lab.up() && lab.waitUntil("connected")) << lab.log();
+  ASSERT_EQ(lab.stop(), 0);
+  const std::string disk = allFilesOf(lab.dir());
+  EXPECT_TRUE(holds(disk, own)) << "the search finds nothing";
+  expectNothingHidden(disk, "its disk", hidden);
+  expectNothingHidden(lab.log(), "its log", found);
+
+  // Its role becomes another organisation's: what it had is gone.
+  ASSERT_EQ(first.run({"device", "roles", "lab", "--role", "disclosure.PatchTracking:" + rival}).exitCode, 0);
+  ASSERT_TRUE(lab.up() && until([&] { return holds(sliceOf(lab, {}), secret); })) << lab.log();
+  EXPECT_FALSE(holds(sliceOf(lab, {}), own));
+  EXPECT_NE(lab.run({"slice", "disclosure", "portfolio", "--role", "PatchTracking", "--key", "acme"}).exitCode, 0);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "node/cluster/device_key.h"
 #include "node/daemon/request_rights.h"
 #include "node/data_dir/replica_dir.h"
+#include "node/slices/bound_roles.h"
 #include "tests/node/node_process.h"
 
 namespace witan::node::gates_test {
@@ -130,7 +131,9 @@ struct Rights : ::testing::Test {
     }
     std::ranges::sort(roster.devices, {}, &RosterDevice::device);
     rosters.emplace(*RosterStore::create(dir, admin.publicKey(), *signRoster(roster, admin)));
-    rights.emplace(*rosters, ids[0], [this](const std::string& device) { abusers.push_back(device); });
+    rights.emplace(
+        *rosters, ids[0], [](const Request&, std::span<const std::string> keys) { return keys.front() == "acme"; },
+        [this](const std::string& device) { abusers.push_back(device); });
   }
   static Request request(RequestKind kind) {
     Request made;
@@ -162,6 +165,7 @@ TEST_F(Rights, AReaderSeesAndAsksForNothing) {
   EXPECT_FALSE(reader.maySee("udt", "Billing"));
   EXPECT_FALSE(reader.mayAct("udt", "LabOrder"));
   EXPECT_TRUE(checkDeviceRoles(reader.roles).ok());
+  EXPECT_TRUE(keysOf(reader, "udt", "LabOrder").empty() && !isBound(reader)) << "\"read\" is no key";
   for (const RequestKind kind : {RequestKind::propose, RequestKind::init, RequestKind::commit, RequestKind::ingress}) {
     Request asked = request(kind);
     asked.role = "LabOrder";

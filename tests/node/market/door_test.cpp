@@ -39,7 +39,7 @@ struct House {
             LogLevel::error, false, [] { return Time{}; }, [](std::string_view) {}) {
     const SigningKey device = keyOf("device of " + name);
     MarketDoor::Events events;
-    events.now = [] { return Moment{1'000}; };
+    events.now = [this] { return now; };
     events.roots = [this] { return roots; };
     events.connected = [this](const std::string& org) { connected.push_back(org); };
     events.letter = [this](const Letter& letter) { letters.push_back(letter); };
@@ -48,6 +48,7 @@ struct House {
                                         passOf(name, device, root, until), std::move(events));
   }
   market::Roots roots;
+  Moment now{1'000};
   std::vector<std::string> connected;
   std::vector<Letter> letters;
   std::vector<MarketIncident> incidents;
@@ -114,6 +115,40 @@ TEST_F(Doors, APassOfYesterdayIsRefused) {
   ASSERT_TRUE(until([&] { return !lab_.incidents.empty(); }));
   EXPECT_THAT(lab_.incidents[0].what, HasSubstr("has ended"));
   EXPECT_THAT(lab_.connected, IsEmpty());
+}
+
+// Trust that has ended, and a pass that has, cut a link that is up.
+TEST_F(Doors, ALinkEndsWithItsRootAndItsPass) {
+  const auto clinic = dialling("clinic", keyOf("root of clinic"));
+  ASSERT_TRUE(until([&] { return lab_.door->isConnected("clinic"); }));
+  lab_.door->keepTo(lab_.roots);
+  EXPECT_TRUE(lab_.door->isConnected("clinic"));
+  lab_.now = {4'000};
+  lab_.door->keepTo(lab_.roots);
+  ASSERT_TRUE(until([&] { return !lab_.door->isConnected("clinic"); })) << "its pass has ended";
+  lab_.now = {1'000};
+  ASSERT_TRUE(until([&] { return lab_.door->isConnected("clinic"); })) << "it dials again";
+  lab_.door->keepTo({{"clinic", keyOf("another root").publicKey()}});
+  ASSERT_TRUE(until([&] { return !lab_.door->isConnected("clinic"); }));
+  lab_.roots.clear();
+  ASSERT_TRUE(until([&] { return lab_.connected.size() >= 2; }));
+  lab_.door->keepTo({});
+  ASSERT_TRUE(until([&] { return !lab_.door->isConnected("clinic"); }));
+}
+
+TEST_F(Doors, ANewerPassKeepsALinkUp) {
+  const auto clinic = dialling("clinic", keyOf("root of clinic"));
+  ASSERT_TRUE(until([&] { return lab_.door->isConnected("clinic") && clinic->door->isConnected("lab"); }));
+  clinic->door->show(passOf("clinic", keyOf("device of clinic"), keyOf("root of clinic"), {9'000}));
+  ASSERT_TRUE(clinic->door->send({"clinic", "lab", "1", "view", {}}));
+  ASSERT_TRUE(until([&] { return !lab_.letters.empty(); }));
+  lab_.now = {5'000};
+  lab_.door->keepTo(lab_.roots);
+  ASSERT_TRUE(clinic->door->send({"clinic", "lab", "2", "view", {}}));
+  ASSERT_TRUE(until([&] { return lab_.letters.size() == 2; }));
+  EXPECT_EQ(lab_.connected.size(), 1u) << "it is the same link";
+  clinic->door->show(passOf("evil", keyOf("device of clinic"), keyOf("root of clinic"), {9'000}));
+  ASSERT_TRUE(until([&] { return !lab_.door->isConnected("clinic"); })) << "of another organisation";
 }
 
 TEST_F(Doors, AStrangerFillsNoRecords) {
@@ -219,7 +254,8 @@ class MarketIdentities : public ::testing::Test {
   MarketIdentities() {
     for (const char* name : {"begun", "serving", "other"}) EXPECT_TRUE(makeFolder(dir(name)).ok());
     root_ = createKey(dir("begun"), KeyName::admin).value().publicKey();
-    key_ = createKey(dir("serving"), KeyName::device).value().publicKey();
+    device_ = createKey(dir("serving"), KeyName::device).value();
+    key_ = device_.publicKey();
     RosterDevice device;
     device.device = deviceIdOf(key_);
     device.keys = {toHex(key_)};
@@ -227,22 +263,28 @@ class MarketIdentities : public ::testing::Test {
   }
   std::filesystem::path dir(const std::string& name) const { return scratch_ / name; }
   MarketOrigin origin(const std::string& org = "lab") const { return {org, "cluster", deviceIdOf(key_), key_, root_}; }
-  Result<MarketLicence> granted(const MarketEnrolment& asked) const {
-    return grantInMarket(dir("begun"), asked, roster_, kNow);
+  Result<MarketLicence> granted(const std::string& asked) const {
+    return grantInMarket(dir("begun"), market::valueOf(asked), roster_, kNow);
+  }
+  std::string enrol(const std::string& org = "lab") const {
+    return enrolInMarket(dir("serving"), origin(org), device_).value();
+  }
+  static MarketEnrolment askedIn(const std::string& envelope) {
+    return market::openEnvelope<MarketEnrolment>(market::valueOf(envelope)).value().document;
   }
   static std::string why(const Status& status) { return status.ok() ? "" : status.error().message; }
 
   static constexpr Moment kNow{1'800'000'000};
   const test::Scratch scratch_;
+  SigningKey device_ = keyOf("none");
   PublicKey root_{}, key_{};
   Roster roster_;
 };
 
 TEST_F(MarketIdentities, ADeviceSpeaksByTheWordOfTheRootAndKeepsItsKeys) {
   EXPECT_THAT(why(openMarketIdentity(dir("serving"), origin(), kNow).error()), HasSubstr("holds no root"));
-  const auto asked = enrolInMarket(dir("serving"), origin());
-  ASSERT_TRUE(asked.ok());
-  const auto licence = granted(*asked);
+  const std::string asked = enrol();
+  const auto licence = granted(asked);
   ASSERT_TRUE(licence.ok()) << licence.error().message;
   ASSERT_EQ(why(takeLicence(dir("serving"), origin(), *licence, kNow)), "");
   const auto identity = openMarketIdentity(dir("serving"), origin(), kNow);
@@ -250,28 +292,40 @@ TEST_F(MarketIdentities, ADeviceSpeaksByTheWordOfTheRootAndKeepsItsKeys) {
   const auto pass = market::openEnvelope<DevicePass>(market::valueOf(identity->pass));
   ASSERT_TRUE(pass.ok());
   EXPECT_TRUE(market::isSignedBy(pass->text, root_));
-  EXPECT_EQ(toHex(identity->contract.publicKey()), asked->contract);
+  EXPECT_EQ(toHex(identity->contract.publicKey()), askedIn(asked).contract);
   EXPECT_EQ(identity->root, root_);
-  EXPECT_EQ(toJson(*enrolInMarket(dir("serving"), origin())), toJson(*asked)) << "asked again it has the same keys";
-  // A year later it must ask again, and so must one whose key was replaced.
-  EXPECT_THAT(why(openMarketIdentity(dir("serving"), origin(), {kNow.seconds + 367 * kDaySeconds}).error()),
-              HasSubstr("its time is over"));
+  EXPECT_EQ(enrol(), asked) << "asked again it has the same keys";
+  // A month later it must ask again, and so must one whose key was replaced.
+  const Moment later{kNow.seconds + 31 * kDaySeconds};
+  EXPECT_THAT(why(openMarketIdentity(dir("serving"), origin(), later).error()), HasSubstr("its time is over"));
+  EXPECT_EQ(*renewedPass(dir("serving"), origin(), identity->pass, kNow), identity->pass);
+  EXPECT_FALSE(renewedPass(dir("serving"), origin(), identity->pass, later).ok());
+  const auto next = grantInMarket(dir("begun"), market::valueOf(asked), roster_, later);
+  ASSERT_EQ(why(takeLicence(dir("serving"), origin(), *next, later)), "");
+  EXPECT_EQ(*renewedPass(dir("serving"), origin(), identity->pass, later), canonicalJson(next->pass))
+      << "a word that comes while the node is up counts";
   MarketOrigin replaced = origin();
   replaced.deviceKey = keyOf("a newer key").publicKey();
   EXPECT_THAT(why(openMarketIdentity(dir("serving"), replaced, kNow).error()), HasSubstr("another device or key"));
 }
 
 TEST_F(MarketIdentities, NoOtherWordCounts) {
-  const MarketEnrolment asked = enrolInMarket(dir("serving"), origin()).value();
-  MarketEnrolment stranger = asked;
+  const std::string asked = enrol();
+  const auto signedBy = [](const MarketEnrolment& wish, const SigningKey& key) {
+    return market::sealedDocument(wish, {&key, 1});
+  };
+  MarketEnrolment stranger = askedIn(asked);
   stranger.device = "0123";
-  EXPECT_THAT(why(granted(stranger).error()), HasSubstr("not in the roster"));
-  stranger = asked;
+  EXPECT_THAT(why(granted(signedBy(stranger, device_)).error()), HasSubstr("not in the roster"));
+  stranger = askedIn(asked);
   stranger.key = toHex(keyOf("another").publicKey());
-  EXPECT_THAT(why(granted(stranger).error()), HasSubstr("not in the roster"));
-  EXPECT_THAT(why(grantInMarket(dir("other"), asked, roster_, kNow).error()), HasSubstr("holds no root"));
+  EXPECT_THAT(why(granted(signedBy(stranger, device_)).error()), HasSubstr("not in the roster"));
+  EXPECT_THAT(why(granted(signedBy(askedIn(asked), keyOf("another"))).error()), HasSubstr("not signed by its device"));
+  EXPECT_THAT(why(grantInMarket(dir("other"), market::valueOf(asked), roster_, kNow).error()),
+              HasSubstr("holds no root"));
 
   const MarketLicence licence = granted(asked).value();
+  EXPECT_THAT(why(granted(enrol("clinic")).error()), HasSubstr("this root speaks for \"lab\""));
   EXPECT_THAT(why(takeLicence(dir("serving"), origin("clinic"), licence, kNow)), HasSubstr("for \"lab\""));
   EXPECT_THAT(why(takeLicence(dir("other"), origin(), licence, kNow)), HasSubstr("grants no key"));
   MarketOrigin elsewhere = origin();

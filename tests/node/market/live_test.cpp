@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "node/data_dir/replica_store.h"
 #include "node/market/market_door.h"
 #include "tests/node/node_process.h"
 
@@ -65,7 +66,39 @@ TEST(MarketLive, AFloodIsAnsweredBusyAndIsOnRecord) {
   ASSERT_TRUE(door.send({"clinic", "notary", "later", "view", {{"entity", "none"}}}));
   ASSERT_TRUE(loop.runUntil([&] { return answers > 0; }, 60'000)) << notary.log();
   EXPECT_EQ(textOf(notary.get("/.well-known/agent-card.json").as_object(), "name"), "notary");
+  // The end of trust ends what is up.
+  ASSERT_EQ(notary.run({"market", "untrust", "clinic"}).exitCode, 0);
+  EXPECT_TRUE(loop.runUntil([&] { return !door.isConnected("notary"); }, 60'000)) << notary.log();
   EXPECT_EQ(notary.stop(), 0);
+}
+
+// What cannot be read may be about money: it is on record and kept, and the node goes on without it.
+TEST(MarketLive, ARowThatCannotBeReadIsSetAsideAndKept) {
+  const Scratch scratch;
+  Node clinic(scratch, "clinic", "[market]\norg = \"clinic\"\n");
+  ASSERT_EQ(clinic.init(1).exitCode, 0);
+  const auto inStore = [&](const std::function<void(store::Store&)>& change) {
+    const auto store = openReplicaStore(clinic.dir() + "/ledgers");
+    ASSERT_TRUE(store.ok()) << store.error().message;
+    change(**store);
+  };
+  ASSERT_TRUE(clinic.up()) << clinic.log();
+  ASSERT_EQ(clinic.stop(), 0);
+  const std::string incident = canonicalJson(json::array{"market-evidence", std::string(17 << 20, 'y')});
+  inStore([&](store::Store& store) {
+    store::WriteBatch batch;
+    for (const char* key : {"m/b/call/a/C1", "m/c/proposal/b", "m/s/agreed/c"}) batch.put(key, "{}");
+    batch.put("m/n/large", incident);
+    ASSERT_TRUE(store.write(batch).ok());
+  });
+  for (int start = 0; start < 2; ++start) {
+    ASSERT_TRUE(clinic.up()) << clinic.log();
+    const std::string told = canonicalJson(clinic.runJson({"incidents"}));
+    for (const char* key : {"m/b/call/a/C1", "m/c/proposal/b", "m/s/agreed/c", "m/n/large"})
+      EXPECT_THAT(told, HasSubstr(key)) << start;
+    ASSERT_EQ(clinic.stop(), 0);
+  }
+  inStore([](store::Store& store) { EXPECT_EQ(store.get("m/x/m/b/call/a/C1").value(), "{}"); });
 }
 
 TEST(MarketLive, ANodeWithoutTheRootSaysSo) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "cli/client/control_client.h"
 #include "tests/node/node_process.h"
@@ -98,6 +99,47 @@ class GraphAnswer : public ::testing::Test {
   const Scratch scratch;
   Node node{scratch, "desk"};
 };
+
+// The folder of the bodies goes back; the ledger does not.
+TEST_F(GraphAnswer, ALostBodyHoldsUpItsOwnRunAlone) {
+  begin(urgent("r-0", "p0"));
+  const std::string kept = digestOf("r-0");
+  node.stop();
+  const std::filesystem::path bodies = std::filesystem::path(node.dir()) / "agents", before = scratch / "agents.before";
+  std::filesystem::copy(bodies, before, std::filesystem::copy_options::recursive);
+  ASSERT_TRUE(node.up()) << node.log();
+  begin(urgent("r-1", "p1"));
+  const std::string lost = digestOf("r-1");
+  node.stop();
+  std::filesystem::remove_all(bodies);
+  std::filesystem::copy(before, bodies, std::filesystem::copy_options::recursive);
+  ASSERT_TRUE(node.up()) << node.log();
+  EXPECT_THAT(node.check("graphs"), HasSubstr(lost));
+  EXPECT_TRUE(node.ready()) << "all else goes on";
+  EXPECT_THAT(node.run({"doctor"}).out, HasSubstr(lost));
+  EXPECT_THAT(node.run({"graph", "list"}).out, HasSubstr(lost));
+  EXPECT_THAT(node.run({"graph", "show", "r-1"}).out, HasSubstr(lost + " is lost"));
+  EXPECT_THAT(answer("r-1", {"--digest", lost}).err, HasSubstr("is not on the device of the owner"));
+  EXPECT_EQ(answer("r-0", {"--digest", kept}).exitCode, 0);
+  EXPECT_EQ(endOf("r-0"), "completed");
+  EXPECT_EQ(node.run({"graph", "cancel", "r-1", "--why", "lost"}).exitCode, 0);
+  EXPECT_EQ(endOf("r-1"), "cancelled");
+  EXPECT_EQ(node.check("graphs"), "those of this device go on");
+}
+
+// What a program may propose of a graph is no way round the lint.
+TEST_F(GraphAnswer, ADeploymentThatIsProposedIsRefused) {
+  begin(urgent("r-1", "p1"));
+  const json::object action{{"type", "Deploy"},       {"version", 2},         {"digest", std::string(64, 'a')},
+                            {"edges", json::array{}}, {"deliveries", 10'000}, {"gates", json::array{}}};
+  const auto made = node.post(
+      "/v1/propose", {{"domain", "graph"}, {"entity", "examples.intake"}, {"role", "Operator"}, {"action", action}});
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  EXPECT_EQ(made->at("outcome"), "refused");
+  EXPECT_THAT(std::string(made->at("message").as_string()), HasSubstr("witan graph deploy FILE"));
+  begin(urgent("r-2", "p2"));
+  EXPECT_EQ(asked("r-2").at("node"), "doctor");
+}
 
 TEST_F(GraphAnswer, AnAnswerNamesWhatWasShown) {
   begin(urgent("r-1", "p1") + urgent("r-2", "p2"));

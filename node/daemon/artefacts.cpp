@@ -1,4 +1,4 @@
-#include "node/operations/artefacts.h"
+#include "node/daemon/artefacts.h"
 
 #include "base/bytes.h"
 #include "replication/records/record_write.h"

@@ -1,0 +1,220 @@
+// `witan admin key|propose|sign|apply|list`: what several admins do together (node/cluster/admin_acts.h).
+#include <filesystem>
+
+#include "base/bytes.h"
+#include "base/quote.h"
+#include "base/sealed_key.h"
+#include "base/seams.h"
+#include "cli/client/secret_input.h"
+#include "cli/client/verb.h"
+#include "cli/commands/commands.h"
+#include "node/cluster/device_key.h"
+#include "node/enrolment/enrolment_service.h"
+#include "program/durable_file.h"
+#include "program/option_checks.h"
+
+namespace witan::node {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kActLifeMicros = 7LL * 24 * 3600 * 1'000'000;
+constexpr std::size_t kActFileMax = 1 << 20;
+
+struct AdminArguments : LiveArguments {
+  std::string kind, subject, file, out = "act.json", key, reason;
+  std::vector<std::string> admins;
+  std::uint64_t approvals = 1;
+};
+
+// As it goes from one admin to the next.
+struct ProposedAct {
+  std::string cluster;
+  AdminAct act;
+  WITAN_MEMBERS(ProposedAct, cluster, act)
+};
+
+Result<RosterStore> rostersOf(const fs::path& dir) {
+  WITAN_TRY(cluster, readClusterFile(dir));
+  WITAN_TRY(admin, publicKeyFromHex(cluster.adminKey, "adminKey"));
+  return RosterStore::open(dir, admin);
+}
+
+Result<ProposedAct> readAct(const std::string& file) {
+  WITAN_TRY(text, readSmallFile(file, kActFileMax));
+  if (!text) return Error{ErrorCode::notFound, "no file " + file, "witan admin propose writes such files"};
+  WITAN_TRY(parsed, parseJson(*text, {.bytes = kActFileMax, .depth = 8}));
+  ProposedAct proposed;
+  WITAN_DO(readJson(parsed, proposed, "act"));
+  return proposed;
+}
+
+std::string inWords(const AdminAct& act) {
+  std::string text = concat("act ", act.number, ": ", enumName(act.kind), act.subject.empty() ? "" : " ", act.subject);
+  if (act.kind == ActKind::admins) {
+    text += concat(" ", act.approvals, " of");
+    for (const AdminKey& admin : act.admins) text += " " + admin.name;
+    for (const std::string& settled : act.settled) text += ", as before: " + settled;
+  }
+  if (!act.reason.empty()) text += " (" + oneLine(act.reason) + ")";
+  return text;
+}
+
+Result<int> makeKey(const AdminArguments& a) {
+  WITAN_TRY(there, readSmallFile(a.file, kMaxSealedKey));
+  if (there) return conflict("there is a file " + a.file, "give another one");
+  WITAN_TRY(passphrase, readPassphrase("the key", true));
+  SystemRandom random;
+  const SigningKey key = SigningKey::generate(random);
+  WITAN_TRY(sealed, sealKey(key, passphrase));
+  WITAN_DO(replaceFile(a.file, sealed, 0600));
+  return print(json::object{{"file", a.file}, {"key", toHex(key.publicKey())}}, a.json, [](const json::value& made) {
+    return concat("the key ", shown(made, "key"), "\nis in ", shown(made, "file"), ": keep it and its passphrase\n");
+  });
+}
+
+Result<std::vector<AdminKey>> adminsOf(const std::vector<std::string>& given) {
+  std::vector<AdminKey> admins;
+  for (const std::string& one : given) {
+    const std::size_t at = one.find('=');
+    if (at == std::string::npos)
+      return invalid(inQuotes(one) + " is no admin", "give --admin NAME=KEY, the key in hex");
+    admins.push_back({one.substr(0, at), one.substr(at + 1)});
+  }
+  return admins;
+}
+
+// Who or what the act is about.
+Status nameSubject(const fs::path& dir, const Roster& roster, const AdminArguments& a, AdminAct& act) {
+  act.subject = a.subject;
+  if (act.kind == ActKind::admins) {
+    act.subject.clear();
+    act.approvals = a.approvals;
+    if (act.number == 1) act.settled = actsNeededBy(roster);
+    WITAN_SET(act.admins, adminsOf(a.admins));
+    return okStatus();
+  }
+  if (act.kind == ActKind::signer) {
+    WITAN_TRY(key,
+              hasKey(dir, KeyName::nextAdmin) ? readKey(dir, KeyName::nextAdmin) : createKey(dir, KeyName::nextAdmin));
+    act.subject = toHex(key.publicKey());
+    return okStatus();
+  }
+  if (a.subject.empty()) return invalid("who is meant is missing", "witan admin propose revoke DEVICE");
+  if (act.kind == ActKind::revokePerson) return okStatus();
+  WITAN_TRY(device, roster.lookUp(a.subject));
+  act.subject = device->device;
+  return okStatus();
+}
+
+Result<int> propose(const AdminArguments& a) {
+  const auto kind = parseEnum<ActKind>(a.kind);
+  if (!kind) return invalid(inQuotes(a.kind) + " is no act", "admins, signer, revoke, revokePerson or takeover");
+  WITAN_DO(checkReason(a.reason));
+  WITAN_TRY(dir, replicaDirPath(a.dir));
+  WITAN_TRY(rosters, rostersOf(dir));
+  ProposedAct proposed{rosters.current().cluster, {}};
+  AdminAct& act = proposed.act;
+  act.kind = *kind, act.number = rosters.admins().acts + 1, act.reason = a.reason;
+  act.expires = Time{SystemClock().now().micros + kActLifeMicros};
+  WITAN_DO(nameSubject(dir, rosters.current(), a, act));
+  WITAN_DO(replaceFile(a.out, toJson(proposed) + "\n", 0644));
+  return print(json::object{{"file", a.out}, {"act", inWords(act)}}, a.json, [](const json::value& told) {
+    return concat(shown(told, "act"), "\nis in ", shown(told, "file"), ": each admin signs it with witan admin sign\n");
+  });
+}
+
+Result<SigningKey> adminsKey(const AdminArguments& a) {
+  if (a.key.empty()) {
+    WITAN_TRY(dir, replicaDirPath(a.dir));
+    return readKey(dir, KeyName::admin);
+  }
+  WITAN_TRY(pem, readSmallFile(a.key, kMaxSealedKey));
+  if (!pem) return notFound("no file " + a.key, "witan admin key makes one");
+  WITAN_TRY(passphrase, readPassphrase("the key", false));
+  return openSealedKey(*pem, passphrase);
+}
+
+Result<int> sign(const AdminArguments& a) {
+  WITAN_TRY(proposed, readAct(a.file));
+  putErr("witan: you sign " + inWords(proposed.act) + ", in cluster " + oneLine(proposed.cluster) + "\n");
+  WITAN_TRY(key, adminsKey(a));
+  approveAct(proposed.cluster, proposed.act, key);
+  WITAN_DO(replaceFile(a.file, toJson(proposed) + "\n", 0644));
+  return print(json::object{{"act", inWords(proposed.act)}, {"signatures", proposed.act.approved.size()}}, a.json,
+               [](const json::value& told) {
+                 return concat(shown(told, "act"), ": ", shown(told, "signatures"), " signed it\n");
+               });
+}
+
+// On a directory that no node has open, so that a node never has another roster than its directory.
+Result<int> apply(const AdminArguments& a) {
+  WITAN_TRY(dir, replicaDirPath(a.dir));
+  WITAN_TRY(proposed, readAct(a.file));
+  WITAN_TRY(opened, ReplicaDir::open(dir));
+  WITAN_TRY(rosters, rostersOf(dir));
+  if (proposed.cluster != rosters.current().cluster) return conflict("the act is of another cluster");
+  std::optional<SigningKey> admin;
+  if (hasKey(dir, KeyName::admin)) WITAN_SET(admin, readKey(dir, KeyName::admin));
+  WITAN_TRY(secret, readClusterSecret(dir));
+  WITAN_TRY(cluster, readClusterFile(dir));
+  WITAN_TRY(service, EnrolmentService::open(dir, rosters, std::move(secret),
+                                            static_cast<std::uint32_t>(cluster.partitions), std::move(admin)));
+  WITAN_DO(service.apply(proposed.act, SystemClock().now()));
+  WITAN_DO(opened->close());
+  return print(json::object{{"act", inWords(proposed.act)}, {"roster", rosters.current().version}}, a.json,
+               [](const json::value& told) {
+                 return concat(shown(told, "act"), " is done, in roster ", shown(told, "roster"),
+                               ": witan up tells the others\n");
+               });
+}
+
+Result<int> list(const AdminArguments& a) {
+  WITAN_TRY(dir, replicaDirPath(a.dir));
+  WITAN_TRY(rosters, rostersOf(dir));
+  const AdminState& state = rosters.admins();
+  json::array acts, admins;
+  for (const AdminAct& act : rosters.current().allActs()) acts.emplace_back(inWords(act));
+  for (const AdminKey& admin : state.admins) admins.push_back(json::object{{"name", admin.name}, {"key", admin.key}});
+  const json::object answer{
+      {"signer", toHex(state.signer)}, {"approvals", state.approvals}, {"admins", admins}, {"acts", acts}};
+  return print(answer, a.json, [](const json::value& all) {
+    std::string text = concat("signs rosters  ", shown(all, "signer"), "\n");
+    for (const json::value& admin : rowsOf(all, "admins"))
+      text += concat("admin          ", shown(admin, "name"), "  ", shown(admin, "key"), "\n");
+    text += all.at("admins").as_array().empty() ? std::string("it acts alone\n")
+                                                : concat("an act takes   ", shown(all, "approvals"), " of them\n");
+    for (const json::value& act : rowsOf(all, "acts")) text += std::string(act.as_string()) + "\n";
+    return text;
+  });
+}
+
+}  // namespace
+
+void addAdminCommand(Command& app) {
+  Command* noun = app.noun("admin", "What several admins do together, and a lost admin's key", "witan admin list");
+  const auto [making, k] = addVerb<AdminArguments>(
+      *noun, "key", "Make an admin's key, in a file that a passphrase opens", "witan admin key ann.admin.pem", makeKey);
+  making->option("FILE", k->file, "File for the key")->required();
+  const auto [proposing, p] = addVerb<AdminArguments>(
+      *noun, "propose", "Write an act into a file, for admins to sign: admins, signer, revoke, revokePerson, takeover",
+      "witan admin propose admins --admin ann=KEY --admin bob=KEY --approvals 2", propose);
+  proposing->option("ACT", p->kind, "admins, signer, revoke, revokePerson or takeover")->required();
+  proposing->option("WHO", p->subject, "Device or person, where the act is about one");
+  proposing->option("--admin", p->admins, "NAME=KEY of an admin from then on; several are possible")->oneWordEach();
+  proposing->option("--approvals", p->approvals, "How many of them an act takes")->check(wholeNumber(1));
+  proposing->option("--reason", p->reason, "Reason, for the roster");
+  proposing->option("--out", p->out, "File for the act")->showDefault();
+  const auto [signing, s] = addVerb<AdminArguments>(*noun, "sign", "Sign an act as an admin",
+                                                    "witan admin sign act.json --key ann.admin.pem", sign);
+  signing->option("FILE", s->file, "File of `witan admin propose`")->required();
+  signing->option("--key", s->key, "File of the admin's key; default: admin.key of the directory");
+  const auto [applying, d] =
+      addVerb<AdminArguments>(*noun, "apply", "Do what enough admins have signed, while no node runs on the directory",
+                              "witan admin apply act.json", apply);
+  applying->option("FILE", d->file, "File of `witan admin sign`")->required();
+  addVerb<AdminArguments>(*noun, "list", "Who the admins are, and what they did together", "witan admin list", list);
+}
+
+}  // namespace witan::node

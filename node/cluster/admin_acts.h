@@ -1,0 +1,85 @@
+// Acts of the admins: what no single one of them may do. A roster (node/cluster/roster.h) lists them all, from the
+// first on, each signed by as many of the admins of its time as these have agreed upon.
+//
+//   admins        who they are from now on, and how many an act takes. The first one is signed by the key that signs
+//                 rosters; it names what stood in the roster before, which needs no act
+//   signer        another key signs rosters from now on: for one that was lost, or stolen
+//   revoke        of a device; revokePerson of a person
+//   takeover      a device gets the role of that name
+//
+// A cluster without acts is its signer's. Pure functions on values; any thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/crypto.h"
+#include "base/json_codec.h"
+#include "base/reflect.h"
+#include "base/result.h"
+#include "base/time.h"
+
+namespace witan::node {
+
+inline constexpr std::size_t kMaxAdmins = 16;
+inline constexpr std::size_t kMaxActs = 1024;
+inline constexpr std::int64_t kMaxActLifeMicros = 30LL * 24 * 3600 * 1'000'000;
+
+WITAN_ENUM(ActKind, admins, signer, revoke, revokePerson, takeover)
+
+struct AdminKey {
+  std::string name;
+  std::string key;  // hex
+  WITAN_MEMBERS(AdminKey, name, key)
+  friend bool operator==(const AdminKey&, const AdminKey&) = default;
+};
+
+struct ActApproval {
+  std::string key;        // hex
+  std::string signature;  // hex, of actText()
+  WITAN_MEMBERS(ActApproval, key, signature)
+  friend bool operator==(const ActApproval&, const ActApproval&) = default;
+};
+
+struct AdminAct {
+  std::uint64_t number = 0;  // 1, 2, ...: an act is good for one place, so none happens twice
+  ActKind kind = ActKind::admins;
+  std::string subject;               // device id; person's name; the next signer's key in hex; of admins none
+  std::vector<AdminKey> admins;      // of the kind admins
+  std::uint64_t approvals = 0;       // likewise
+  std::vector<std::string> settled;  // of the first act: "revoke ID", "revokePerson NAME", "takeover ID"
+  std::string reason;
+  Time expires;  // it must be in a roster by then
+  std::vector<ActApproval> approved;
+  WITAN_MEMBERS(AdminAct, number, kind, subject, admins, approvals, settled, reason, expires, approved)
+  friend bool operator==(const AdminAct&, const AdminAct&) = default;
+};
+
+// What an admin signs of it.
+std::string actText(std::string_view cluster, const AdminAct& act);
+void approveAct(std::string_view cluster, AdminAct& act, const SigningKey& admin);
+
+// Who may do what after some acts.
+struct AdminState {
+  PublicKey signer{};
+  std::vector<AdminKey> admins;  // none: the signer alone
+  std::uint64_t approvals = 0;
+  std::uint64_t acts = 0;
+  std::vector<std::string> settled;
+
+  // Errors: conflict, not the next one; unauthorised, too few admins signed it; invalid.
+  Status apply(std::string_view cluster, const AdminAct& act);
+  // How many more approvals it needs; 0: it may be applied.
+  std::uint64_t missing(std::string_view cluster, const AdminAct& act) const;
+};
+
+// After all of them. `first`: the key that signed the cluster's first roster. Errors: as apply(), with the number.
+Result<AdminState> stateAfter(std::string_view cluster, const PublicKey& first, std::span<const AdminAct> acts);
+
+// "revoke ID": how a roster's contents are looked up among the acts.
+std::string settledText(ActKind kind, std::string_view subject);
+
+}  // namespace witan::node

@@ -1,0 +1,305 @@
+// Several admins: what takes some of them, and what becomes of a lost admin's key.
+#include "node/cluster/admin_acts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/bytes.h"
+#include "base/seams.h"
+#include "node/cluster/device_key.h"
+#include "node/cluster/roster_store.h"
+#include "node/cluster/scope_keys.h"
+#include "node/data_dir/replica_dir.h"
+#include "node/enrolment/enrolment_service.h"
+#include "node/enrolment/joining.h"
+#include "node/enrolment/new_node.h"
+#include "tests/node/node_process.h"
+
+namespace witan::node::admin_acts_test {
+namespace {
+
+using ::testing::HasSubstr;
+
+SigningKey keyOf(char seed) { return *SigningKey::fromSeed(std::string(32, seed)); }
+AdminKey adminOf(char name) { return {std::string(1, name), toHex(keyOf(name).publicKey())}; }
+
+const Now kNow{Time{1'774'252'800'000'000}, 0};
+
+// A cluster of two devices on directories: the first has the admin's key.
+class AdminActs : public ::testing::Test {
+ protected:
+  AdminActs() {
+    NewNode node;
+    node.name = "first";
+    node.listen = {"127.0.0.1:0"};
+    EXPECT_TRUE(beginCluster(first, node, kNow).ok());
+    open();
+    std::filesystem::create_directory(second);
+    std::filesystem::permissions(second, std::filesystem::perms::owner_all);
+    const SigningKey key = *createKey(second, KeyName::device);
+    const std::vector<std::string> here{"127.0.0.1:7600"};
+    const JoinToken token = *readToken(
+        *service->invite({.roles = {"ledger", "*"}, .scopes = {}}, here, key.publicKey(), kNow.wall, random));
+    const JoinAnswer answer =
+        service->onJoin({token.id, token.secret, "second", {}, {}}, key.publicKey(), "", kNow.wall);
+    EXPECT_EQ(answer.verdict, JoinVerdict::admitted) << answer.reason;
+    node.name = "second";
+    EXPECT_TRUE(enterCluster(second, node, answer).ok());
+    others = *RosterStore::open(second, rosters->admin());
+  }
+  void open() {
+    const SigningKey admin = *readKey(first, KeyName::admin);
+    rosters = *RosterStore::open(first, admin.publicKey());
+    auto opened = EnrolmentService::open(first, *rosters, *readClusterSecret(first), 8, admin);
+    ASSERT_TRUE(opened.ok());
+    service.emplace(*std::move(opened));
+  }
+  std::string idOf(const char* name) { return (*rosters->current().lookUp(name))->device; }
+
+  AdminAct next(ActKind kind, const std::string& subject) {
+    AdminAct act{rosters->admins().acts + 1, kind, subject};
+    act.expires = Time{kNow.wall.micros + 1'000'000};
+    return act;
+  }
+  AdminAct admins(const std::string& names, std::uint64_t approvals) {
+    AdminAct act = next(ActKind::admins, "");
+    for (const char name : names) act.admins.push_back(adminOf(name));
+    act.approvals = approvals;
+    if (act.number == 1) act.settled = actsNeededBy(rosters->current());
+    return act;
+  }
+  Status apply(AdminAct act, const std::string& by, Time now = kNow.wall) {
+    for (const char name : by) approveAct(rosters->current().cluster, act, keyOf(name));
+    return service->apply(act, now);
+  }
+  // Two of three admins.
+  void agree() {
+    AdminAct act = admins("abc", 2);
+    approveAct(rosters->current().cluster, act, *readKey(first, KeyName::admin));
+    const Status done = service->apply(act, kNow.wall);
+    ASSERT_TRUE(done.ok()) << done.error().message;
+  }
+
+  const test::Scratch scratch;
+  const std::filesystem::path first = scratch / "first", second = scratch / "second";
+  SystemRandom random;
+  std::optional<RosterStore> rosters, others;
+  std::optional<EnrolmentService> service;
+};
+
+TEST_F(AdminActs, OneAdminAloneRevokesUntilSeveralAgree) {
+  agree();
+  EXPECT_TRUE(*others->adopt(rosters->document()));
+  const Status alone = service->revoke("second", "lost");
+  EXPECT_THAT(alone.error().message, HasSubstr("this takes 2 of 3 admins"));
+  EXPECT_THAT(alone.error().hint, HasSubstr("witan admin propose revoke"));
+  const std::vector<std::string> takeover{"ledger", "takeover", "*"};
+  EXPECT_THAT(service->setRoles("second", takeover).error().message, HasSubstr("2 of 3"));
+  // The key that signs rosters does not help.
+  Roster forged = rosters->current();
+  forged.find(idOf("second"))->state = DeviceState::revoked;
+  ++forged.version;
+  EXPECT_THAT(signRoster(forged, *readKey(first, KeyName::admin)).error().message, HasSubstr("no act of the admins"));
+
+  EXPECT_THAT(apply(next(ActKind::revoke, idOf("second")), "a").error().message, HasSubstr("lacks 1 of 2"));
+  EXPECT_THAT(apply(next(ActKind::revoke, idOf("second")), "aa").error().message, HasSubstr("lacks 1 of 2"));
+  EXPECT_THAT(apply(next(ActKind::revoke, idOf("second")), "az").error().message, HasSubstr("lacks 1 of 2"));
+  const Status done = apply(next(ActKind::revoke, idOf("second")), "ac");
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  EXPECT_FALSE(rosters->current().find(idOf("second"))->active());
+  EXPECT_TRUE(*others->adopt(rosters->document()));
+  EXPECT_FALSE(others->current().find(idOf("second"))->active());
+}
+
+// Who signs rosters, alone: by leaving a device out, letting one in again, or by what the first act says.
+TEST_F(AdminActs, ARosterThatGoesAroundThemIsRefused) {
+  const SigningKey admin = *readKey(first, KeyName::admin);
+  const std::string id = idOf("second");
+  const auto refusedAs = [&](Roster forged, const std::function<void(Roster&)>& change) {
+    change(forged);
+    ++forged.version;
+    const auto document = signRoster(forged, admin);
+    if (!document.ok()) return document.error().message;
+    const auto taken = others->adopt(*document);
+    return taken.ok() ? std::string("taken") : taken.error().message;
+  };
+  EXPECT_THAT(refusedAs(rosters->current(),
+                        [&](Roster& forged) {
+                          AdminAct act = admins("abc", 2);
+                          act.settled.push_back("revoke " + id);
+                          approveAct(forged.cluster, act, admin);
+                          forged.acts = std::vector{act};
+                        }),
+              HasSubstr("settles what did not happen"));
+  agree();
+  ASSERT_TRUE(*others->adopt(rosters->document()));
+  EXPECT_THAT(refusedAs(rosters->current(),
+                        [&](Roster& forged) {
+                          std::erase_if(forged.devices, [&](const RosterDevice& one) { return one.device == id; });
+                        }),
+              HasSubstr("leaves out"));
+  ASSERT_TRUE(apply(next(ActKind::revoke, id), "bc").ok());
+  ASSERT_TRUE(*others->adopt(rosters->document()));
+  EXPECT_THAT(refusedAs(rosters->current(), [&](Roster& forged) { forged.find(id)->state = DeviceState::active; }),
+              HasSubstr("lets in again"));
+}
+
+// Nor does one signature count twice, in another cluster, or under another spelling of its key.
+TEST_F(AdminActs, OneKeyIsNoQuorum) {
+  agree();
+  AdminAct act = next(ActKind::revoke, idOf("second"));
+  approveAct(rosters->current().cluster, act, keyOf('a'));
+  act.approved.push_back(act.approved.front());
+  EXPECT_THAT(service->apply(act, kNow.wall).error().message, HasSubstr("lacks 1 of 2"));
+  for (char& digit : act.approved.back().key) digit = static_cast<char>(std::toupper(digit));
+  EXPECT_THAT(service->apply(act, kNow.wall).error().message, HasSubstr("lacks 1 of 2"));
+  act.approved.clear();
+  for (const char name : {'a', 'b'}) approveAct("another cluster", act, keyOf(name));
+  EXPECT_THAT(service->apply(act, kNow.wall).error().message, HasSubstr("lacks 2 of 2"));
+  AdminAct shouted = admins("ab", 2);
+  for (char& digit : shouted.admins.front().key) digit = static_cast<char>(std::toupper(digit));
+  EXPECT_THAT(apply(shouted, "ab").error().message, HasSubstr("lower-case hex"));
+}
+
+TEST_F(AdminActs, ATakeoverTakesThemToo) {
+  agree();
+  ASSERT_TRUE(apply(next(ActKind::takeover, idOf("second")), "bc").ok());
+  EXPECT_TRUE(rosters->current().find(idOf("second"))->takesOver());
+  EXPECT_TRUE(rosters->current().find(idOf("first"))->takesOver()) << "from before";
+  EXPECT_TRUE(*others->adopt(rosters->document()));
+}
+
+TEST_F(AdminActs, OneThatExpiredOrHappenedBeforeIsRefused) {
+  agree();
+  AdminAct act = next(ActKind::takeover, idOf("second"));
+  EXPECT_THAT(apply(act, "ab", Time{act.expires.micros + 1}).error().message, HasSubstr("expired"));
+  AdminAct far = act;
+  far.expires = Time{kNow.wall.micros + kMaxActLifeMicros + 1};
+  EXPECT_FALSE(apply(far, "ab").ok());
+  ASSERT_TRUE(apply(act, "ab").ok());
+  EXPECT_THAT(apply(act, "ab").error().message, HasSubstr("is not the next one, which is 3"));
+  AdminAct skipped = next(ActKind::takeover, idOf("first"));
+  skipped.number = ~std::uint64_t{0};
+  EXPECT_FALSE(apply(skipped, "ab").ok());
+  // A signature of one act is none of another.
+  AdminAct other = next(ActKind::revoke, idOf("second"));
+  other.approved = act.approved;
+  EXPECT_THAT(service->apply(other, kNow.wall).error().message, HasSubstr("lacks 2 of 2"));
+}
+
+TEST_F(AdminActs, WhatNamesNoAdminsOrTooFewIsNone) {
+  EXPECT_FALSE(apply(admins("", 1), "a").ok());
+  EXPECT_FALSE(apply(admins("ab", 0), "a").ok());
+  EXPECT_FALSE(apply(admins("ab", 3), "a").ok());
+  EXPECT_FALSE(apply(admins("aa", 1), "a").ok());
+  EXPECT_THAT(apply(admins("ab", 2), "ab").error().message, HasSubstr("lacks 1 of 1")) << "not of who signs rosters";
+  EXPECT_FALSE(apply(next(ActKind::revoke, idOf("second")), "a").ok()) << "the first act names the admins";
+  agree();
+  AdminAct again = admins("z", 1);
+  again.settled = {"revoke x"};
+  EXPECT_THAT(apply(again, "ab").error().message, HasSubstr("only the first act settles"));
+  ASSERT_TRUE(apply(admins("xyz", 2), "ab").ok());
+  EXPECT_FALSE(apply(next(ActKind::revoke, idOf("second")), "ab").ok()) << "they are admins no more";
+  EXPECT_TRUE(apply(next(ActKind::revoke, idOf("second")), "xz").ok());
+}
+
+// Other admins let a key on another device sign rosters: the lost one, or who stole it, signs none that count, and what
+// was sealed before can be read.
+TEST_F(AdminActs, ALostAdminsKeyIsReplacedByTheOthers) {
+  agree();
+  ASSERT_TRUE(*others->adopt(rosters->document()));
+  const ScopeGenerations before =
+      openScopeKeys(others->current(), "*", idOf("second"), *readKey(second, KeyName::device));
+  const SigningKey fresh = *createKey(second, KeyName::nextAdmin);
+  auto there = EnrolmentService::open(second, *others, *readClusterSecret(second), 8, std::nullopt);
+  ASSERT_TRUE(there.ok());
+  EXPECT_FALSE(there->isAdmin());
+  AdminAct act{2, ActKind::signer, toHex(fresh.publicKey())};
+  act.expires = Time{kNow.wall.micros + 1'000'000};
+  for (const char name : {'a', 'b'}) approveAct(others->current().cluster, act, keyOf(name));
+  const Status done = there->apply(act, kNow.wall);
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  EXPECT_TRUE(there->isAdmin());
+  EXPECT_TRUE(hasKey(second, KeyName::admin));
+  EXPECT_FALSE(hasKey(second, KeyName::nextAdmin));
+  const ScopeGenerations after =
+      openScopeKeys(others->current(), "*", idOf("second"), *readKey(second, KeyName::device));
+  ASSERT_EQ(after.size(), before.size() + 1);
+  EXPECT_EQ(after.at(1)->reveal(), before.at(1)->reveal());
+
+  // Meanwhile the old key went on to a later version.
+  const std::vector<std::string> roles{"*"};
+  for (int n = 0; n < 3; ++n) ASSERT_TRUE(service->setRoles("second", roles).ok());
+  const std::string stolen = rosters->document();
+  EXPECT_FALSE(*others->adopt(stolen)) << "without the act";
+  EXPECT_TRUE(*rosters->adopt(others->document())) << "with the act";
+  EXPECT_FALSE(service->isAdmin());
+  EXPECT_THAT(service->setRoles("second", roles).error().message, HasSubstr("was replaced"));
+  Roster forged = others->current();
+  ++forged.version;
+  const auto document = signRoster(forged, *readKey(first, KeyName::admin));
+  EXPECT_FALSE(others->adopt(*document).ok());
+  open();
+  EXPECT_FALSE(service->isAdmin()) << "after a restart";
+  ASSERT_TRUE(there->setRoles("first", roles).ok());
+  EXPECT_TRUE(*rosters->adopt(others->document()));
+  RosterDate date{kNow.wall, 1, ""};
+  others->stamp(kNow.wall, *readKey(second, KeyName::admin));
+  EXPECT_TRUE(*rosters->adopt(others->date(), kNow.wall));
+}
+
+// Whoever knows the acts takes no other ones.
+TEST_F(AdminActs, AnotherHistoryOfActsIsRefused) {
+  agree();
+  ASSERT_TRUE(*others->adopt(rosters->document()));
+  Roster forged = others->current();
+  AdminAct act = admins("z", 1);
+  act.number = 1, act.settled = actsNeededBy(forged);
+  const SigningKey admin = *readKey(first, KeyName::admin);
+  approveAct(forged.cluster, act, admin);
+  forged.acts = std::vector{act, act};
+  forged.acts->back().number = 2, forged.acts->back().settled.clear(), forged.acts->back().approved.clear();
+  approveAct(forged.cluster, forged.acts->back(), keyOf('z'));
+  ++forged.version;
+  const auto document = signRoster(forged, admin);
+  ASSERT_TRUE(document.ok());
+  ASSERT_TRUE(readRoster(*document, admin.publicKey()).ok()) << "good by itself";
+  EXPECT_THAT(others->adopt(*document).error().message, HasSubstr("other acts of the admins"));
+  forged.acts->front().approved.clear();
+  EXPECT_THAT(readRoster(*signRoster(forged, admin), admin.publicKey()).error().message, HasSubstr("lacks 1 of 1"));
+}
+
+// The same by the command line, on nodes.
+TEST(AdminCommand, LetsTwoAdminsRevokeADeviceOfARunningCluster) {
+  const test::Scratch scratch;
+  scratch.write("words", "correct horse\n");
+  ASSERT_EQ(setenv("WITAN_PASSPHRASE_FILE", (scratch / "words").c_str(), 1), 0);
+  test::Node one(scratch, "one"), two(scratch, "two");
+  ASSERT_TRUE(one.init(1).exitCode == 0 && one.up()) << one.log();
+  ASSERT_TRUE(test::enrol(one, two)) << two.log();
+  std::vector<std::string> words{"admin", "propose", "admins", "--approvals", "2", "--out", scratch / "act"};
+  for (const char* name : {"ann", "bob"}) {
+    const json::value key = one.runJson({"admin", "key", scratch / name});
+    words.insert(words.end(), {"--admin", concat(name, "=", key.at("key").as_string().c_str())});
+  }
+  ASSERT_EQ(one.stop(), 0);
+  ASSERT_EQ(one.run(words).exitCode, 0);
+  ASSERT_EQ(one.run({"admin", "sign", scratch / "act"}).exitCode, 0);
+  const auto applied = one.run({"admin", "apply", scratch / "act"});
+  ASSERT_EQ(applied.exitCode, 0) << applied.err;
+  ASSERT_TRUE(one.up() && one.waitUntil("connected")) << one.log();
+  EXPECT_THAT(one.run({"device", "revoke", "two", "--reason", "sold"}).err, HasSubstr("2 of 2 admins"));
+  EXPECT_THAT(one.run({"admin", "apply", scratch / "act"}).err, HasSubstr("open"));
+  ASSERT_EQ(one.stop(), 0);
+  ASSERT_EQ(two.run({"admin", "propose", "revoke", "two", "--reason", "sold", "--out", scratch / "act"}).exitCode, 0);
+  for (const char* name : {"ann", "bob"})
+    ASSERT_EQ(two.run({"admin", "sign", scratch / "act", "--key", scratch / name}).exitCode, 0);
+  ASSERT_EQ(one.run({"admin", "apply", scratch / "act"}).exitCode, 0);
+  ASSERT_TRUE(one.up()) << one.log();
+  EXPECT_TRUE(test::until([&] { return two.log().find("this device was revoked: sold") != std::string::npos; }))
+      << two.log();
+  EXPECT_THAT(one.run({"admin", "list"}).out, HasSubstr("revoke"));
+}
+
+}  // namespace
+}  // namespace witan::node::admin_acts_test
