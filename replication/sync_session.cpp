@@ -23,10 +23,6 @@ constexpr unsigned kRepairsPerSession = 3;
 
 constexpr std::size_t kItemsInOutbox = 1024 * 1024;
 
-// What is known of third devices goes over the tree with each tick, beside it with the ticks of these first seconds of
-// a minute: a tree may have a hole while nothing is written.
-constexpr std::int64_t kLazyAcksEveryMs = 60'000, kLazyAcksMs = 10'000;
-
 }  // namespace
 
 SyncSession::SyncSession(LocalReplica& local, SessionOptions options, std::int64_t nowMs)
@@ -282,8 +278,7 @@ void SyncSession::tick(std::int64_t nowMs) {
   if (state_ == SessionState::running && segmentBytesOut_ > segmentBytesAcked_ &&
       nowMs - progressMs_ > options_.silenceTimeoutMs)
     close("silent", concat("nothing acknowledged for ", options_.silenceTimeoutMs / 1000, " s"));
-  const bool rare = nowMs % kLazyAcksEveryMs < kLazyAcksMs;
-  for (Shared& shared : spaces_) shared.acksDue = shared.acksDue || shared.tree.plain() || rare;
+  for (Shared& shared : spaces_) shared.acksDue = true;
 }
 
 void SyncSession::close(std::string_view code, std::string_view reason) {
