@@ -1,5 +1,7 @@
 #include "replica/peer_sessions.h"
 
+#include <limits>
+
 #include "base/mutant.h"
 #include "replica/advertisement_exchange.h"
 #include "replica/entry_replicator.h"
@@ -11,7 +13,9 @@ namespace witan::node {
 
 namespace {
 constexpr std::size_t kProduceBudget = 4 * 1024 * 1024;
-}
+// With so many links an edit that comes over each of them is too much. With fewer all stay eager: nothing is faster.
+constexpr std::size_t kTreeFrom = 5;
+}  // namespace
 
 void PeerSessions::connected(const std::string& name, Now now) {
   const ReplicaConfig& config = state_.config;
@@ -21,6 +25,13 @@ void PeerSessions::connected(const std::string& name, Now now) {
   peer.keeper = !config.keepsLedgers || config.keepsLedgers(name);
   replication::SessionOptions options = config.session;
   options.peer = name;
+  options.prunes = [this] { return state_.peers.size() >= kTreeFrom; };
+  options.mayGraft = [this](const std::string& space, std::int64_t nowMs) {
+    std::int64_t& last = graftedMs_.try_emplace(space, nowMs - replication::TreeLink::kGraftMs).first->second;
+    if (nowMs - last < replication::TreeLink::kGraftMs) return false;
+    last = nowMs;
+    return true;
+  };
   if (config.mayHave && !mutated("ignoreScopes"))
     options.mayHave = [mayHave = config.mayHave, name](replication::DatabaseName database, std::string_view scope) {
       return mayHave(name, database, scope);
@@ -30,7 +41,12 @@ void PeerSessions::connected(const std::string& name, Now now) {
 }
 
 void PeerSessions::disconnected(const std::string& name) {
-  state_.peers.erase(name);
+  const auto at = state_.peers.find(name);
+  if (at == state_.peers.end()) return;
+  const bool fed = at->second.session->feeds();
+  state_.peers.erase(at);
+  for (auto& [other, peer] : state_.peers)
+    if (fed && peer.full()) peer.session->regraft();
   state_.followDirty = true;
 }
 
@@ -76,6 +92,12 @@ void PeerSessions::dispatch(const std::string& from, Peer& peer, std::uint8_t ty
     case AdjudicationFrame::followed: return read(Followed{}, [&](Followed& m) { entries_.onFollowed(peer, m, now); });
   }
   state_.cutOff(from, peer, invalid("a frame of the unknown type " + std::to_string(type)));
+}
+
+std::int64_t PeerSessions::nextMs(std::int64_t nowMs) const {
+  std::int64_t next = std::numeric_limits<std::int64_t>::max();
+  for (const auto& [name, peer] : state_.peers) next = std::min(next, peer.session->nextMs(nowMs));
+  return next;
 }
 
 void PeerSessions::tick(Now now) {

@@ -5,6 +5,8 @@
 // Not thread-safe.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +32,8 @@ class PeerSessions {
   // One whole frame, header included. A bad one ends the connection.
   void received(const std::string& peer, std::string_view frame, Now now);
   void tick(Now now);
+  // When send() has something to say after `nowMs`, if nothing else happens.
+  std::int64_t nextMs(std::int64_t nowMs) const;
   // Ends the sessions that a change of membership ends, and acknowledges retirements.
   void runMembershipMaintenance();
   // Greets members that are new.
@@ -47,6 +51,7 @@ class PeerSessions {
   RequestRouter& router_;
   HeadExchange& heads_;
   std::uint64_t statementsSeen_ = 0;
+  std::map<std::string, std::int64_t> graftedMs_;  // by space: when a link was last asked to be eager
 };
 
 }  // namespace witan::node

@@ -210,6 +210,7 @@ std::int64_t Replica::nextTickMs() const {
   std::int64_t next =
       std::min({nextTickMs_, nextAdvertiseMs_, nextStabiliseMs_, ownership.nextTickMs(), parts_->heads.nextMs()});
   if (!state_.writes.synced()) next = std::min(next, state_.writes.syncDueMs(ownership.syncWaitMs()));
+  next = std::min(next, parts_->sessions.nextMs(drained_.ms));
   if (const auto due = state_.outbox.dueMs()) next = std::min(next, *due);
   for (const auto& [name, peer] : state_.peers)
     if (const auto due = peer.session->dueMs()) next = std::min(next, *due);

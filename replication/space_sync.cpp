@@ -322,16 +322,22 @@ Status SpaceSync::peerHas(const VersionVector& vector) {
 Result<Applied> SpaceSync::apply(std::string_view rows, std::uint16_t attempt, Gate gate) {
   Applied applied;
   DenseReader from(rows);
+  bool versions = false;
   arrivingSeals_.clear();
   while (from.ok() && !from.atEnd()) {
     switch (static_cast<RowTag>(from.byte())) {
       case RowTag::writer: WITAN_DO(applyWriter(from)); break;
       case RowTag::seal: WITAN_DO(applySeal(from)); break;
-      case RowTag::version: WITAN_DO(applyVersion(from, gate, applied)); break;
+      case RowTag::version:
+        WITAN_DO(applyVersion(from, gate, applied));
+        versions = true;
+        break;
       case RowTag::commit: {
         WITAN_TRY(clock, readVector(from));
         WITAN_DO(peerHas(clock));  // it is the sender's own vector
         if (attempt != expected_ || broken_ || gate == Gate::open) break;
+        applied.fresh = !clock.le(space_.vector());
+        applied.repeated = versions && !applied.fresh;
         space_.advance(clock);
         applied.committed = true;
         break;

@@ -48,6 +48,8 @@ class WriterNumbers {
 // The result of applying rows.
 struct Applied {
   bool committed = false;              // the vector may have risen
+  bool fresh = false;                  // it has
+  bool repeated = false;               // there were versions, and all of it was here
   bool retry = false;                  // send a Retry
   std::vector<std::string> incidents;  // equivocations, for the operator
   std::vector<std::string> forged;     // Space::takeForged

@@ -93,6 +93,7 @@ struct Hello {                      # type 1
   device @5 :Text;                  # an Id (records.capnp), different on both sides
   keyCheck @6 :UInt64;              # a hash under the cluster's key, equal on both sides; 0: not computed. It catches a
                                     # wrong key file; who is who is the transport's to prove
+  trees @7 :Bool;                   # the sender knows TREE
 }
 
 struct Spaces {                     # type 12: right after HELLO, and whenever the sender has made another space
@@ -192,6 +193,11 @@ struct Acks {                       # type 10
   space @0 :UInt16;
   rows @1 :Data;                    # tags 1 and 4; the sender and the receiver may be among the devices. A receiver that
                                     # acknowledged more than it has is an older copy, and adopts a peer's (see RANGES)
+}
+
+struct Tree {                       # type 13, to a peer whose HELLO says trees
+  space @0 :UInt16;
+  eager @1 :Bool;                   # send segments as they come; else acknowledgements as digests (replication/tree_link.h)
 }
 
 struct Bye {                        # type 11

@@ -40,6 +40,7 @@ enum class FrameType : std::uint8_t {
   acks = 10,
   bye = 11,
   spaces = 12,
+  tree = 13,
 };
 
 // A digest as its parts travel.
@@ -61,7 +62,7 @@ struct Hello {
   static constexpr FrameType frameType = FrameType::hello;
   WITAN_DECLARED(Hello, (std::uint16_t, protocol, kProtocol), (std::uint16_t, oldest, kProtocol),
                  (std::uint32_t, maxFrame, kMaxFrameBytes), (std::uint32_t, window), (std::string_view, cluster),
-                 (std::string_view, device), (std::uint64_t, keyCheck))
+                 (std::string_view, device), (std::uint64_t, keyCheck), (bool, trees))
 };
 
 struct Spaces {
@@ -123,6 +124,11 @@ struct Items {
 struct Acks {
   static constexpr FrameType frameType = FrameType::acks;
   WITAN_DECLARED(Acks, (std::uint16_t, space), (Bytes, rows))
+};
+
+struct Tree {
+  static constexpr FrameType frameType = FrameType::tree;
+  WITAN_DECLARED(Tree, (std::uint16_t, space), (bool, eager))
 };
 
 struct Bye {

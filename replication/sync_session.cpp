@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -33,7 +34,8 @@ SyncSession::SyncSession(LocalReplica& local, SessionOptions options, std::int64
               .window = options_.window,
               .cluster = local_.cluster(),
               .device = local_.device(),
-              .keyCheck = local_.keyCheck()};
+              .keyCheck = local_.keyCheck(),
+              .trees = true};
   say(hello);
   // An unknown peer gets only a name.
   if (peer_.empty()) return;
@@ -161,6 +163,12 @@ Status SyncSession::dispatch(const FrameHeader& header, std::string_view message
         return onItems(*s, m);
       });
     case FrameType::acks: return with(Acks{}, [&](const Acks& m) { return onAcks(m, nowMs); });
+    case FrameType::tree:
+      return with(Tree{}, [&](const Tree& m) -> Status {
+        WITAN_TRY(s, shared(m.space));
+        m.eager ? s->tree.grafted() : s->tree.pruned();
+        return okStatus();
+      });
     case FrameType::bye:
       return with(Bye{}, [&](const Bye& m) -> Status {
         state_ = SessionState::closed;
@@ -199,6 +207,7 @@ Status SyncSession::onHello(const Hello& hello) {
   peer_ = hello.device;
   if (!named) WITAN_DO(admit());
   peerWindow_ = std::min(hello.window, options_.window);
+  trees_ = hello.trees;
   state_ = SessionState::running;
   if (!named) announce();
   return okStatus();
@@ -298,6 +307,11 @@ Status SyncSession::onSegment(const Segment& segment, std::size_t frameBytes, st
   ackDue_ = ackDue_ || segment.resume.empty() || segmentBytesIn_ - segmentBytesInAcked_ > peerWindow_ / 4;
   WITAN_TRY(applied, s->sync->apply(asText(segment.rows), segment.attempt, Gate::closed));
   note(applied);
+  if (applied.fresh) s->tree.fresh();
+  if (applied.repeated && s != &spaces_.front() && trees_ && options_.prunes && options_.prunes()) {
+    s->tree.repeated();
+    say(Tree{indexOf(*s), false});
+  }
   if (applied.retry) {
     ++stats_.retries;
     const std::string rows = s->sync->wholeClock();
@@ -516,6 +530,7 @@ bool SyncSession::produce(std::string& out, std::size_t budget, std::int64_t now
         startRepair(shared, RepairMode::adopt);
     for (Shared& shared : spaces_) {
       sendItems(shared);
+      followTree(shared, nowMs);
       if (std::exchange(shared.clockNews, false)) learnClock(shared, nowMs);
     }
   }
@@ -550,6 +565,37 @@ void SyncSession::sendItems(Shared& shared) {
   afterRepair(shared);
 }
 
+// What the tree of a space asks for, over a link that is no plain one.
+void SyncSession::followTree(Shared& shared, std::int64_t nowMs) {
+  if (shared.tree.plain() || !shared.theirs || !shared.sync->agreed() || mutated("lazyForEver")) return;
+  const VersionVector &mine = shared.sync->space().vector(), &theirs = shared.sync->peerClock();
+  shared.tree.compare({.peerLacks = !mine.le(theirs), .lacks = !theirs.le(mine), .untold = !mine.le(shared.acked)},
+                      nowMs);
+  if (shared.tree.digestDue(nowMs)) shared.ackDue = ackDue_ = true;
+  if (!shared.tree.graftDue(nowMs)) return;
+  const bool may = !options_.mayGraft || options_.mayGraft(shared.id, nowMs);
+  shared.tree.graft(may, nowMs);
+  if (may) say(Tree{indexOf(shared), true});
+}
+
+bool SyncSession::feeds() const {
+  return std::ranges::any_of(spaces_, [](const Shared& s) { return s.theirs && s.tree.receives(); });
+}
+
+void SyncSession::regraft() {
+  for (Shared& shared : spaces_) {
+    if (shared.tree.receives()) continue;
+    shared.tree.fresh();
+    say(Tree{indexOf(shared), true});
+  }
+}
+
+std::int64_t SyncSession::nextMs(std::int64_t nowMs) const {
+  std::int64_t next = std::numeric_limits<std::int64_t>::max();
+  for (const Shared& shared : spaces_) next = std::min(next, shared.tree.nextMs(nowMs));
+  return next;
+}
+
 std::optional<std::int64_t> SyncSession::dueMs() const {
   std::optional<std::int64_t> due;
   for (const Shared& shared : spaces_)
@@ -571,6 +617,8 @@ bool SyncSession::waitsForAdoption(const Shared& shared) const {
 bool SyncSession::sendSegment(Shared& shared, std::string& out, std::int64_t nowMs) {
   shared.gathers = false;
   if (!shared.theirs || !shared.sync->agreed() || shared.repair || waitsForAdoption(shared)) return false;
+  // What the peer has by now is passed over without a frame.
+  if (!shared.tree.maySend(nowMs) && !shared.sync->space().vector().le(shared.sync->peerClock())) return false;
   // Statements first, in both directions: the peer's may say that it is no member.
   if (&shared != &spaces_.front() && !(statementsSent() && statementsHere())) return false;
   if (segmentBytesOut_ - segmentBytesAcked_ >= peerWindow_) return false;

@@ -30,6 +30,7 @@
 #include "replication/anti_entropy.h"
 #include "replication/local_replica.h"
 #include "replication/space_sync.h"
+#include "replication/tree_link.h"
 
 namespace witan::replication {
 
@@ -37,6 +38,10 @@ struct SessionOptions {
   std::string peer;  // device, as the transport authenticated it; empty: believe its HELLO (pipes, tests)
   // Whether the peer may have a space at all. Default: every one.
   std::function<bool(DatabaseName, std::string_view scope)> mayHave;
+  // Whether a link over which everything comes a second time is to become a lazy one. Default: never.
+  std::function<bool()> prunes;
+  // Whether a lazy link may be made eager for what is missing in a space: one link after the other. Default: it may.
+  std::function<bool(const std::string& space, std::int64_t nowMs)> mayGraft;
   std::uint32_t window = 4 * 1024 * 1024;
   std::uint32_t maxFrame = kMaxFrameBytes;
   std::uint32_t segmentBytes = 256 * 1024;
@@ -70,6 +75,13 @@ class SyncSession {
   // Returns whether anything was appended.
   bool produce(std::string& out, std::size_t budget, std::int64_t nowMs);
   void tick(std::int64_t nowMs);
+  // When produce() has something to say after `nowMs`, if nothing else happens.
+  std::int64_t nextMs(std::int64_t nowMs) const;
+  // Whether updates come over it as they are made, and not only digests.
+  bool feeds() const;
+  // Another session that did has ended: what it brought may be behind any link, so this one brings it too, until it
+  // brings something twice.
+  void regraft();
   // When what is gathered goes out by produce(). None: nothing is.
   std::optional<std::int64_t> dueMs() const;
   // Ends it from this side.
@@ -105,6 +117,7 @@ class SyncSession {
     std::string resume;                     // the peer's token, stored
     std::int64_t gatherTo = 0;              // what is written goes out no earlier than then
     bool gathers = false;                   // and something waits for that
+    TreeLink tree;
   };
 
   Status dispatch(const FrameHeader& header, std::string_view message, std::int64_t nowMs);
@@ -134,6 +147,7 @@ class SyncSession {
   void sendItems(Shared& shared);
   bool waitsForAdoption(const Shared& shared) const;
   bool sendSegment(Shared& shared, std::string& out, std::int64_t nowMs);
+  void followTree(Shared& shared, std::int64_t nowMs);
   bool statementsHere() const;
   bool statementsSent() const;
   void recall(Shared& shared);
@@ -153,6 +167,7 @@ class SyncSession {
   const SessionOptions options_;
   SessionState state_ = SessionState::opening;
   std::string peer_, closeCode_, closeReason_;
+  bool trees_ = false;    // the peer knows TREE
   bool limited_ = false;  // the peer is no active member: membership only
   std::uint64_t statementsSeen_ = 0;
   std::int64_t startedMs_ = 0, progressMs_ = 0;

@@ -23,6 +23,8 @@ constexpr MutantCase kCases[] = {
     {"commitEarly", kReplication, "gossip", 20, "every segment commits, also before the walk is complete"},
     {"ignoreMissingBase", kReplication, "gossip", 20, "a field delta without its base is taken for applied"},
     {"forgetTombstones", kReplication, "gossip", 500, "a tombstone goes before every device has it"},
+    {"lazyForEver", "liveness convergence no-write-lost", "many", 10,
+     "a lazy link neither tells what it has nor sends it when it is late"},
     {"swapDominance", kReplication, "calm", 5, "of two versions the newer one is dropped"},
     {"keepSuperseded", kReplication, "calm", 5, "what a new version's author had seen stays beside it"},
     {"reuseCounters", "alarms", "rollback", 50, "a device whose store went back goes on under its old writer"},

@@ -29,6 +29,7 @@ TEST(Wire, SchemaAndStructsHaveOneLayout) {
   expectSameLayout<wire::Need, Need>();
   expectSameLayout<wire::Items, Items>();
   expectSameLayout<wire::Acks, Acks>();
+  expectSameLayout<wire::Tree, Tree>();
   expectSameLayout<wire::Bye, Bye>();
 }
 
@@ -125,6 +126,7 @@ TEST(Wire, GoldenFrames) {
             "200000000901000000000000010001000100010000000000010000001a0000006162630000000000");
   EXPECT_EQ(hexFrame(Acks{1, data}),
             "200000000a01000000000000010001000100000000000000010000001a0000006162630000000000");
+  EXPECT_EQ(hexFrame(Tree{3, true}), "100000000d01000000000000010000000300010000000000");
   EXPECT_EQ(hexFrame(Bye{"closing", "why"}),
             "280000000b010000000000000000020005000000420000000500000022000000636c6f73696e67007768790000000000");
 }

@@ -53,7 +53,7 @@ TEST(Tidy, PathsInDocumentsExist) {
                                "docs/CLI.md",        "docs/HTTP_API.md",     "docs/TOUR.md",
                                "docs/etcd.md",       "docs/coordination.md", "docs/replication.md",
                                "docs/agents.md",     "docs/tools.md",        "docs/PROOFS.md",
-                               "docs/clients.md",    "docs/RULES.md"}) {
+                               "docs/clients.md",    "docs/RULES.md",        "docs/SCALE.md"}) {
     const fs::path path = kRoot / document;
     ASSERT_TRUE(fs::exists(path)) << document;
     expectNone(missingPaths(document, read(path), [&](const std::string& named) {
