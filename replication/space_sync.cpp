@@ -322,7 +322,7 @@ Status SpaceSync::peerHas(const VersionVector& vector) {
 Result<Applied> SpaceSync::apply(std::string_view rows, std::uint16_t attempt, Gate gate) {
   Applied applied;
   DenseReader from(rows);
-  bool versions = false;
+  bool hasVersions = false;
   arrivingSeals_.clear();
   while (from.ok() && !from.atEnd()) {
     switch (static_cast<RowTag>(from.byte())) {
@@ -330,14 +330,14 @@ Result<Applied> SpaceSync::apply(std::string_view rows, std::uint16_t attempt, G
       case RowTag::seal: WITAN_DO(applySeal(from)); break;
       case RowTag::version:
         WITAN_DO(applyVersion(from, gate, applied));
-        versions = true;
+        hasVersions = true;
         break;
       case RowTag::commit: {
         WITAN_TRY(clock, readVector(from));
         WITAN_DO(peerHas(clock));  // it is the sender's own vector
         if (attempt != expected_ || broken_ || gate == Gate::open) break;
         applied.fresh = !clock.le(space_.vector());
-        applied.repeated = versions && !applied.fresh;
+        applied.repeated = hasVersions && !applied.fresh;
         space_.advance(clock);
         applied.committed = true;
         break;

@@ -27,10 +27,10 @@ std::string nameOffence(std::string_view cluster, std::string_view domain, const
   if (record.proof.empty()) return concat("bears no signature of ", record.device);
   kind = "forgedName";
   if (!kernel::holdsProof(cluster, domain, record, memo))
-    return concat("its signature in the name of ", record.device, " does not hold");
+    return concat("bears a signature in the name of ", record.device, " that does not hold");
   const PublicKey by = kernel::readProof(record.proof)->key;
   if (std::ranges::find(ownerKeys, by) != ownerKeys.end() && record.device != ownerDevice)
-    return concat("its owner signed it in the name of ", record.device);
+    return concat("is signed by its owner in the name of ", record.device);
   return {};
 }
 
