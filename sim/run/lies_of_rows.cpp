@@ -36,7 +36,7 @@ void Lies::sayRow(const Seat& to, bool statement, Seat& author, const std::strin
     const std::pair<std::uint64_t, replication::Seq> covered(row.writer, row.seq);
     replication::appendClockRow(rows, replication::RowTag::commit, {&covered, 1});
   }
-  segment.rows = asData(rows);
+  segment.rows = replication::asData(rows);
   std::string frame;
   WordWriter words;
   replication::appendFrame(frame, words, segment);
