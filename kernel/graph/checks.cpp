@@ -122,6 +122,7 @@ class Check {
   }
 
   void checkCapacity(const Edge& edge, const Node& from) {
+    if (from.maxOut > kMaxOut) bad("GL16", edge.name, concat("the maxOut of ", from.id, " exceeds ", kMaxOut));
     if (!edge.guard) {
       if (from.maxOut > edge.capacity())
         bad("GL16", edge.name, from.id + " can never start: its maxOut exceeds the capacity");

@@ -66,6 +66,9 @@ struct Trigger {
   friend bool operator==(const Trigger&, const Trigger&) = default;
 };
 
+// Messages of one span: the entry that holds them, some 300 bytes each, fits into a record of a ledger.
+inline constexpr std::int64_t kMaxOut = 4'096;
+
 struct Node {
   std::string id;
   NodeKind kind = NodeKind::function;

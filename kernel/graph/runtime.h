@@ -35,6 +35,8 @@ inline constexpr std::int64_t kNever = 1'000'000'000'000'000;
 inline constexpr std::size_t kMostMessageBytes = 640 << 10;
 inline constexpr std::size_t kMostLaneKeyBytes = 4'096;
 inline constexpr std::size_t kMostCauseBytes = 512;
+// Open messages of one run: the entry of its end names them all.
+inline constexpr std::size_t kMostOpenMessages = 16'384;
 
 struct Decision {
   std::string verdict = "deny";  // allow, deny, redact, require-human
@@ -333,7 +335,7 @@ class Runtime {
   void on(const Duplicate& fact);
   void on(const DuplicateArrival&) {}
   void on(const Refused&) {}
-  void on(const Compensated&) {}
+  void on(const Compensated& fact);
   void on(const Ended& fact);
 
   template <class Visit>
@@ -385,6 +387,7 @@ class Runtime {
   void work(Span& span, bool resumed);
   bool passGate(Span& span);
   void complete(Span& span, const std::vector<Sending>& outputs);
+  static std::size_t openMessages(const Run& run);
   void completeFunction(Span& span);
   static std::vector<Sending> sendings(std::vector<Output> outputs);
   std::optional<std::string_view> misfit(const Message& cause, const Edge& edge, const Sending& output) const;

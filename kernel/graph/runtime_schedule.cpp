@@ -189,6 +189,12 @@ void Runtime::completeFunction(Span& span) {
            {{node.out.empty() ? std::string() : node.out[0], std::make_shared<const json::value>(std::move(body))}});
 }
 
+std::size_t Runtime::openMessages(const Run& run) {
+  std::size_t all = run.queued.size() + run.spans.size();
+  for (const auto& [lane, messages] : run.rare().collected) all += messages.size();
+  return all;
+}
+
 void Runtime::complete(Span& span, const std::vector<Sending>& outputs) {
   const MessagePtr message = span.message;
   const Node& node = *message->node;
@@ -207,6 +213,8 @@ void Runtime::complete(Span& span, const std::vector<Sending>& outputs) {
         sends.emplace_back(&edge, &output);
       }
   }
+  if (std::int64_t(sends.size()) > kMaxOut || openMessages(*message->run) + sends.size() > kMostOpenMessages)
+    return failSpan(span, "max_out", true);
   Measures measures = message->measures;
   if (!outputs.empty())
     for (const MessagePtr& parent : collectedWith(*message))
@@ -276,13 +284,15 @@ void Runtime::stop(Run& run, const std::string& status) {
   for (const auto& [number, span] : open) dying.push_back(span->message);
   for (const auto& [lane, messages] : run.rare().collected) dying.insert(dying.end(), messages.begin(), messages.end());
   for (const MessagePtr& message : dying) bury(*message, status, false);
-  if (run.document->compensates)
-    for (auto effect = run.rare().effects.rbegin(); effect != run.rare().effects.rend(); ++effect) {
+  if (run.document->compensates) {
+    const std::vector<EffectDone> effects = run.rare().effects;  // an undone one leaves the run
+    for (auto effect = effects.rbegin(); effect != effects.rend(); ++effect) {
       if (effect->undo.empty()) continue;
       const std::string operation = identityOf("v1|compensate|" + effect->span);
       taken_.undos.push_back({operation, effect->undo, effect->span});
       emit(Compensated{run.id.hex(), effect->node, effect->span, operation, effect->undo});
     }
+  }
   end(run, status);
 }
 

@@ -207,6 +207,12 @@ void Runtime::on(const Effected& fact) {
   of.message->run->rareToChange().effects.push_back({fact.span, fact.node, of.message->node->undo()});
 }
 
+// A redriven run that stops again undoes what came since.
+void Runtime::on(const Compensated& fact) {
+  std::erase_if(run(fact.run).rareToChange().effects,
+                [&](const EffectDone& effect) { return effect.span == fact.span; });
+}
+
 void Runtime::on(const Duplicate& fact) {
   if (fact.counts) ++run(fact.run).rareToChange().passes[fact.edge];
 }

@@ -1,6 +1,9 @@
 // What a runtime forgets, what it lets lie on the disk, and what it never forgets: an id is not given twice.
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+
 #include "kernel/graph/script.h"
 
 namespace witan::graph {
@@ -162,6 +165,79 @@ TEST(Redriven, OfANodeThatALaterVersionLacks) {
   Runtime rebuilt{Monitor()};
   for (const Entry& entry : entries) rebuilt.apply(entry);
   EXPECT_EQ(rebuilt.fingerprint(), runtime.fingerprint());
+}
+
+// in -> out, whose effect can be undone, and in -> a.
+std::shared_ptr<const Document> undoable() {
+  const json::value from = parseJson(R"({"graph":{"id":"g","version":1,"format":1,"onCancel":"compensate"},
+    "monitor":{"boundaries":["intake","journal"]},"type":[{"name":"T","schema":{"type":"object"}}],
+    "node":[{"id":"in","kind":"ingress","out":["T"],"monitor":{"boundary":"intake","operation":"admit"}},
+            {"id":"out","kind":"egress","in":["T"],"monitor":{"boundary":"journal","operation":"put"},
+             "sink":{"tool":"journal.put","undo":"journal.remove"}},
+            {"id":"a","kind":"agent","agent":"a","version":"1","in":["T"]}],
+    "edge":[{"from":"in","to":"out","type":"T"},{"from":"in","to":"a","type":"T"}]})")
+                               .value();
+  const ReadDocument read = readDocument(from);
+  EXPECT_TRUE(read.document) << read.findings.at(0).message;
+  return read.document;
+}
+
+// A run that stops, is sent on and stops again: what the first stop has undone stays so.
+TEST(Redriven, WhatIsUndoneIsUndoneOnce) {
+  Runtime runtime(letPass);
+  std::vector<Entry> entries;
+  const auto take = [&] {
+    Taken taken = runtime.take();
+    entries.insert(entries.end(), taken.entries.begin(), taken.entries.end());
+  };
+  ASSERT_TRUE(runtime.deploy(undoable(), 0).ok());
+  runtime.admit("in", "x", json::object(), 0);
+  runtime.dispatch(0);
+  take();
+  std::map<std::string, Delivered> given;
+  for (const Entry& entry : entries)
+    for (const Line& line : entry)
+      if (const auto* fact = std::get_if<Delivered>(&line.fact)) given.emplace(fact->node, *fact);
+  ASSERT_TRUE(given.contains("out") && given.contains("a"));
+  runtime.finishEffect(given.at("out").span, 1, true, 1);
+  runtime.cancel("x", 2);
+  ASSERT_TRUE(runtime.redrive(runId("x"), given.at("a").message, identityOf("again"), 3).ok());
+  runtime.dispatch(3);
+  runtime.cancel("x", 4);
+  take();
+  std::multiset<std::string> undone;
+  for (const Entry& entry : entries)
+    for (const Line& line : entry)
+      if (const auto* fact = std::get_if<Compensated>(&line.fact)) undone.insert(fact->span);
+  EXPECT_EQ(undone, std::multiset<std::string>{given.at("out").span});
+  Runtime rebuilt{Monitor()};
+  for (const Entry& entry : entries) rebuilt.apply(entry);
+  EXPECT_EQ(rebuilt.fingerprint(), runtime.fingerprint());
+}
+
+// An entry that no ledger could hold kills its message, not the graph.
+TEST(Limits, OfWhatOneSpanSends) {
+  const auto split = [](std::size_t items) {
+    const json::value from =
+        parseJson(R"({"graph":{"id":"g","version":1,"format":1},"monitor":{"boundaries":["intake"]},
+      "type":[{"name":"L","schema":{"type":"object","required":["l"],
+               "properties":{"l":{"type":"array","items":{"type":"object"}}}}},{"name":"T","schema":{"type":"object"}}],
+      "node":[{"id":"in","kind":"ingress","out":["L"],"monitor":{"boundary":"intake","operation":"admit"}},
+              {"id":"s","kind":"function","function":"split","args":{"field":"l"},"maxOut":100000,"in":["L"],"out":["T"]},
+              {"id":"a","kind":"agent","agent":"a","version":"1","in":["T"]}],
+      "edge":[{"from":"in","to":"s","type":"L"},{"from":"s","to":"a","type":"T","capacity":100000}]})")
+            .value();
+    const ReadDocument read = readDocument(from);
+    EXPECT_TRUE(read.document) << read.findings.at(0).message;
+    Runtime runtime(letPass);
+    EXPECT_TRUE(runtime.deploy(read.document, 0).ok());
+    runtime.admit("in", "x", json::object{{"l", json::array(items, json::object())}}, 0);
+    runtime.dispatch(0);
+    const RunView run = runtime.runs().at(0);
+    return std::pair(run.queued + run.open, run.dead);
+  };
+  EXPECT_EQ(split(kMaxOut), std::pair(kMaxOut, std::int64_t(0)));
+  EXPECT_EQ(split(kMaxOut + 1), std::pair(std::int64_t(0), std::int64_t(1)));
 }
 
 class Shelf final : public Bodies {
