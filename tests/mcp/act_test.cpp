@@ -77,7 +77,7 @@ class McpAct : public testing::Test {
 
   SeededRandom random_{7};
   Seals seals_{random_, {.lifeMs = 1000, .out = 4}};
-  Catalogue mine_ = catalogue({"operator", "d", "A", "dr.x"}).value();
+  Catalogue mine_ = catalogue({.token = "operator", .domain = "d", .role = "A", .counselor = "dr.x"}).value();
   std::int64_t now_ = 0;
 };
 
@@ -110,7 +110,8 @@ TEST_F(McpAct, OnlyACounselorWhoMayDecideIsAsked) {
   EXPECT_TRUE(escalate(call(), fromText(R"({"queue":[]})")).questions.empty());
   mine_ = catalogue({"operator", "d", "A"}).value();
   EXPECT_TRUE(escalate(call(), queue()).questions.empty());
-  EXPECT_EQ(catalogue({"operator", "d", "A", "dr.y"}).error().code, ErrorCode::notFound);
+  EXPECT_EQ(catalogue({.token = "operator", .domain = "d", .role = "A", .counselor = "dr.y"}).error().code,
+            ErrorCode::notFound);
 }
 
 TEST_F(McpAct, AStateIsGoodOnceForItsCallAndNotForLong) {
@@ -135,7 +136,7 @@ TEST_F(McpAct, AStateIsGoodOnceForItsCallAndNotForLong) {
   Seals elsewhere(other);
   const Step step = Act(mine_, elsewhere, call(arguments, state, decides(kCommit))).begin(now_);
   EXPECT_EQ(std::get<Outcome>(step).code, kInvalidParams);
-  mine_ = catalogue({"admin", "d", "A", "dr.x"}).value();  // another token's
+  mine_ = catalogue({.token = "admin", .domain = "d", .role = "A", .counselor = "dr.x"}).value();  // another token's
   EXPECT_EQ(codeOf(call(arguments, state, decides(kCommit))), kInvalidParams);
 }
 
