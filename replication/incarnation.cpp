@@ -124,7 +124,7 @@ const char* toString(ClaimVerdict verdict) {
 ClaimJudgement judgeOwnClaim(const OwnClaim& claim) {
   if (claim.claimed <= claim.issued) return {};
   const std::string facts = concat(claim.peer, " says that it has ", claim.claimed, " commits of ", claim.writer,
-                                   " in space ", claim.space, ", of which it can know ", claim.issued);
+                                   " in space ", claim.space, ", which issued ", claim.issued);
   if (claim.claimed - claim.issued > kMaxCounterJump)
     return {ClaimVerdict::lie, facts + ": more than 2^40 ahead, which no device reaches"};
   if (claim.bornHere) {

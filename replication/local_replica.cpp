@@ -115,32 +115,14 @@ Status LocalReplica::start() {
   return okStatus();
 }
 
-Status LocalReplica::reincarnate(std::string_view why, Recommit recommit) {
+Status LocalReplica::reincarnate(std::string_view why) {
   WITAN_CHECK(options_.freshTag != nullptr, "whoever opens a replica can draw a tag");
-  struct Before {
-    Space& space;
-    WriterIndex writer;
-    Seq sent;
-  };
-  std::vector<Before> before;
-  for (const std::string& id : spaceIds()) {
-    Space& space = *findSpace(id);
-    const bool unsent = space.sentUpTo() == space.sentBefore();
-    if (recommit == Recommit::all || (recommit == Recommit::unsent && unsent))
-      before.push_back({space, space.self(), space.sentBefore()});
-  }
   writer_ = writerName(options_.device, options_.freshTag());
   bornHere_ = true;
   agents_->putMeta(kWriterRow, writer_);
   WITAN_DO(journal_->become(writer_));
   WITAN_DO(agents_->become(writer_));
-  std::size_t anew = 0;
-  for (const Before& had : before) {
-    WITAN_TRY(n, had.space.recommit(had.writer, had.sent));
-    anew += n;
-  }
-  const std::string rest = anew > 0 ? concat("; ", anew, " records of the old name are committed anew") : "";
-  if (!why.empty()) note({"newIncarnation", "", concat(why, "; goes on as ", writer_, rest)});
+  if (!why.empty()) note({"newIncarnation", "", concat(why, "; goes on as ", writer_)});
   return okStatus();
 }
 
@@ -214,7 +196,6 @@ Status LocalReplica::loadAcks() {
 void LocalReplica::noteAck(std::string_view space, std::string_view device, const VectorClock& committed,
                            std::int64_t atMs) {
   if (!acks_.record(space, device, committed, atMs)) return;
-  ++acksVersion_;
   agents_->putMeta(concat(kAckRow, space, "|", device),
                    encodeAck({acks_.acked(space, device), std::max<std::int64_t>(0, atMs)}));
 }
@@ -280,16 +261,7 @@ Status LocalReplica::noticeOwnRetirement(const Membership& members) {
   return reincarnate("this device was retired (admission " + now + ")");
 }
 
-// Each part only grows, so it changes with any of them.
-std::uint64_t LocalReplica::stabilityState() const {
-  std::uint64_t sum = acksVersion_;
-  for (const Database* database : {journal_.get(), agents_.get()})
-    for (const auto& [scope, space] : database->spaces()) sum += space->changes();
-  return sum;
-}
-
 Status LocalReplica::stabilise() {
-  if (stabilised()) return okStatus();
   WITAN_TRY(members, membership());
   const std::vector<std::string> present = members.presentDevices();
   if (!present.empty()) forgetAcksOfOthers(present);
@@ -308,7 +280,6 @@ Status LocalReplica::stabilise() {
       if (const auto index = space.writers().find(writer)) vector.raise(*index, counter);
     space.stabilise(vector);
   }
-  stabilisedAt_ = stabilityState();
   return okStatus();
 }
 
@@ -320,20 +291,18 @@ void LocalReplica::forgetAcksOfOthers(std::span<const std::string> present) {
   if (gone.empty()) return;
   for (const std::string& row : gone) agents_->eraseMeta(row);
   acks_.keepOnly(present);
-  ++acksVersion_;
 }
 
 bool LocalReplica::restored(std::string_view space) const { return restored_.contains(space); }
 
 void LocalReplica::setRestored(std::string_view space, bool restored) {
   const std::string row = concat(kRestoredRow, space);
-  ++acksVersion_;
   if (restored) {
     restored_.emplace(space);
     agents_->putMeta(row, "1");
   } else {
     restored_.erase(std::string(space));
-    if (!mutated("keepRestoredRow")) agents_->eraseMeta(row);
+    agents_->eraseMeta(row);
   }
 }
 
@@ -395,7 +364,7 @@ Result<std::map<std::string, std::string>> LocalReplica::quarantines() const {
 }
 
 Status LocalReplica::judgeClaim(Space& space, std::string_view id, std::string_view peer, const VectorClock& claimed) {
-  const std::uint64_t issued = bornHere_ ? space.vector().at(space.self()) : space.sentUpTo();
+  const std::uint64_t issued = space.vector().at(space.self());
   const OwnClaim claim{std::string(peer),
                        std::string(id),
                        writer_,
@@ -413,13 +382,12 @@ Status LocalReplica::judgeClaim(Space& space, std::string_view id, std::string_v
   }
   ++rollbacks_[std::string(peer)];
   note({"rolledBack", std::string(peer), judgement.why});
-  for (const std::string& other : spaceIds())
-    if (other == id || !mutated("restoreOneSpace")) setRestored(other, true);
-  return reincarnate(judgement.why, mutated("loseUnsent") ? Recommit::none : Recommit::all);
+  for (const std::string& other : spaceIds()) setRestored(other, true);
+  return reincarnate(judgement.why);
 }
 
 Status LocalReplica::dotWasTaken(std::string_view peer, std::string_view why) {
-  if (rollbacks_[std::string(peer)]++ < kMaxRollbacksByPeer) return reincarnate(why, Recommit::all);
+  if (rollbacks_[std::string(peer)]++ < kMaxRollbacksByPeer) return reincarnate(why);
   const std::string lie = concat(peer, " shows other contents of this device's own commits again and again: ", why);
   quarantine(peer, lie);
   return Error{ErrorCode::unauthorised, lie, concat("witan device recover ", peer, " lifts it")};
@@ -457,22 +425,7 @@ Status LocalReplica::judgeAck(Space& space, std::string_view id, std::string_vie
                ": this device had acknowledged more than it has: its store "
                "went back in time")});
   setRestored(id, true);
-  // Others may know commits of this writer that this store does not.
-  return bornHere_ ? okStatus() : reincarnate("", Recommit::unsent);
-}
-
-void LocalReplica::learnForgotten(Space& space, std::string_view id, std::string_view peer,
-                                  const VersionVector& versions) {
-  const bool covered = versions.le(space.vector()) || mutated("trustNewcomers");
-  space.noteForgotten(versions);
-  if (covered || space.digest().count == 0 || restored(id)) return;
-  // A newcomer that has half of a first round is no incident.
-  if (!(space.vector() == VersionVector()))
-    note({"olderCopy", std::string(peer),
-          concat(
-              id,
-              ": the members have removed and forgotten what this copy does not know of: it came from an older one")});
-  setRestored(id, true);
+  return okStatus();
 }
 
 std::vector<std::string> LocalReplica::spaceIds() const {

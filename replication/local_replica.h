@@ -73,11 +73,8 @@ class LocalReplica {
 
   // One atomic commit in one space. The dot may be told to anyone after flush().
   Result<Dot> commit(DatabaseName database, std::string_view scope, std::span<const Write> writes);
-  // Goes on as a new writer. Requires nothing; what was committed stays, or is committed anew since this store was
-  // opened, because another life of the writer has told others other commits under the same counters: all of it, or
-  // what has not left yet.
-  enum class Recommit { none, unsent, all };
-  Status reincarnate(std::string_view why, Recommit recommit = Recommit::none);
+  // Goes on as a new writer. Requires nothing; what was committed stays.
+  Status reincarnate(std::string_view why);
   // Both databases. Journal first: nothing in it refers to the agents' database.
   Status flush();
   // Grows with every flush that had something to do: the mark that durable() must reach.
@@ -88,14 +85,10 @@ class LocalReplica {
   // The durable commits of each device, by its own word or at second hand.
   void noteAck(std::string_view space, std::string_view device, const VectorClock& committed, std::int64_t atMs);
   const AckTable& acks() const { return acks_; }
-  // Grows when an acknowledgement, or what counts as restored, changes.
-  std::uint64_t acksVersion() const { return acksVersion_; }
   // Equal for equal acknowledgements in a space.
   std::uint64_t acksHash(std::string_view space) const;
   // Shortens what every active device has. Also marks the writers of completed retirements. O(unstripped versions).
   Status stabilise();
-  // Nothing that it depends on has changed since.
-  bool stabilised() const { return !mayRetire_ && stabilisedAt_ == stabilityState(); }
   // From the statements in the cluster's space.
   Result<Membership> membership();
   // From now on such proposals count alone.
@@ -135,11 +128,6 @@ class LocalReplica {
   // quarantined.
   Status judgeAck(Space& space, std::string_view spaceId, std::string_view peer, const VectorClock& acked);
 
-  // A peer covers versions of which members have dropped tombstone or context, once all had them. If this copy holds
-  // something and does not cover them, it came from one that had gone back in time, or half of it did: it counts as
-  // restored.
-  void learnForgotten(Space& space, std::string_view spaceId, std::string_view peer, const VersionVector& versions);
-
   // "{database}/{scope}": how spaces are named in statements, acks and messages to people.
   static std::string spaceId(DatabaseName database, std::string_view scope);
   // All of them, both databases, in order.
@@ -151,7 +139,6 @@ class LocalReplica {
       : schemas_(schemas), options_(std::move(options)) {}
   Status start();
   Status loadAcks();
-  std::uint64_t stabilityState() const;
   // Only members' acknowledgements count; a stranger's never hold anything up.
   void forgetAcksOfOthers(std::span<const std::string> present);
   std::map<std::string, std::uint64_t, std::less<>> ownCounters() const;
@@ -165,8 +152,6 @@ class LocalReplica {
   bool bornHere_ = false;
   IncarnationDecision decision_;
   AckTable acks_;
-  std::uint64_t acksVersion_ = 0;
-  std::optional<std::uint64_t> stabilisedAt_;  // the sum of it and of all spaces' changes
   std::set<std::string, std::less<>> restored_;
   std::map<std::string, unsigned, std::less<>> rollbacks_;  // new writers that a peer has caused
   std::map<std::string, std::map<std::string, unsigned, std::less<>>, std::less<>> recalls_;  // the same, and space

@@ -55,26 +55,8 @@ Status Space::become(std::string_view writerName) {
   WITAN_SET(self_, intern(writerName));
   named_ = true;
   seals_.begin(self_, vector_.at(self_));
-  sending_ = false;
-  sentBefore_ = unsent_ && unsent_->first == self_ ? unsent_->second : vector_.at(self_);
   atLastBatch_ = {};  // a new process names everything once more
   return okStatus();
-}
-
-void Space::sending() {
-  if (std::exchange(sending_, true) || !unsent_) return;
-  pending_.erase(prefix_ + rows::kUnsent);
-  unsent_.reset();
-}
-
-// In the batch of the first commit that it is true of.
-void Space::noteUnsent() {
-  const std::pair now(self_, sentBefore_);
-  if (sending_ || unsent_ == now) return;
-  unsent_ = now;
-  std::string value;
-  DenseWriter(value).varint(now.first), DenseWriter(value).varint(now.second);
-  pending_.put(prefix_ + rows::kUnsent, value);
 }
 
 void Space::retire(std::string_view writer, Seq final) {
@@ -182,7 +164,6 @@ Result<Dot> Space::commit(std::span<const Write> writes) {
     hold(record, std::move(held));
   }
   vector_.raise(self_, seq);
-  noteUnsent();
   if (std::ranges::any_of(writes, [&](const Write& w) { return schemas_.traits(w.kind).event; }))
     atLastBatch_ = vector_;
   vectorBehind_ = true;
@@ -296,45 +277,6 @@ Status Space::reissue(const Held& lost, Kind kind, const std::string& key) {
   return okStatus();
 }
 
-Result<std::size_t> Space::recommit(WriterIndex writer, Seq from) {
-  std::size_t n = 0;
-  Seq before = 0;  // of a commit the parts stay together
-  RecordTable::Origin& mine = table_.origin(writer);
-  for (auto at = mine.upper_bound(from, SeqOrder{}); at != mine.end(); at = mine.upper_bound(from, SeqOrder{})) {
-    Held& lost = *at;
-    if (std::exchange(before, lost.seq) != lost.seq) vector_.raise(self_, vector_.at(self_) + 1);
-    const Kind kind = lost.record->kind;
-    const KindTraits& traits = schemas_.traits(kind);
-    auto held = std::make_unique<Held>();
-    held->writer = self_;
-    held->seq = vector_.at(self_);
-    held->tombstone = lost.tombstone;
-    held->context = lost.context;
-    // Its author had seen what this writer told others, and nothing of what they know instead of this.
-    if ((traits.register_ || lost.tombstone) && from > 0) held->context.push_back({writer, from});
-    WITAN_SET(held->body, bodyOf(lost));
-    if (traits.deltas && !lost.tombstone) {
-      WITAN_SET(held->body, schemas_.withAuthor(held->body, writers_.name(writer), selfName()));
-    }
-    const bool delivered = traits.event && !undelivered_.contains({writer, lost.seq});
-    const std::string key = traits.event ? concat(selfName(), ":", held->seq) : lost.record->key;
-    eraseVersion(lost);
-    hold(table_.findOrAdd(kind, key), std::move(held));
-    if (delivered) {
-      // Whom it was to wake here has been woken.
-      undelivered_.erase({self_, vector_.at(self_)});
-      delivered_.raise(self_, vector_.at(self_));
-      putVector(rows::kDelivered, delivered_);
-    }
-    ++n;
-  }
-  if (n == 0) return n;
-  ++losses_;
-  noteUnsent();
-  putVector(rows::kVector, vector_);
-  return n;
-}
-
 Held& Space::hold(Record& record, std::unique_ptr<Held> owned) {
   noteFields(record, *owned);
   owned->fingerprint = fingerprintOf(record, *owned, owned->body);
@@ -417,7 +359,6 @@ VectorClock Space::dependencies() const {
 
 void Space::stabilise(const VersionVector& stable) {
   auto& list = table_.unstripped();
-  VersionVector forgotten;
   const VersionVector& everywhere = mutated("stripUnstable") ? vector_ : stable;
   for (auto at = list.begin(); at != list.end();) {
     Held& held = *at++;
@@ -429,7 +370,6 @@ void Space::stabilise(const VersionVector& stable) {
     if (!known) continue;
     if (held.tombstone) {
       // Whatever stands beside it: what it removed is below every vector now, and comes back nowhere.
-      forgotten.raise(held.writer, held.seq);
       eraseVersion(held);
       ++losses_;
       continue;
@@ -438,17 +378,9 @@ void Space::stabilise(const VersionVector& stable) {
     auto body = bodyOf(held);
     if (!body.ok()) continue;
     seals_.shorten(held);
-    forgotten.raise(held.writer, held.seq);
     table_.stripped(held);
     putRow(held, *body);
   }
-  noteForgotten(forgotten);
-}
-
-void Space::noteForgotten(const VersionVector& more) {
-  if (more.le(forgotten_)) return;
-  forgotten_.join(more);
-  putVector(rows::kForgotten, forgotten_);
 }
 
 bool Space::forget(Kind kind, std::string_view key, const VersionVector& stable) {
@@ -519,19 +451,8 @@ Status Space::load() {
   if (delivered) {
     WITAN_SET(delivered_, rows::decodeVector(*delivered));
   }
-  WITAN_TRY(forgotten, store_.get(prefix_ + rows::kForgotten));
-  if (forgotten) {
-    WITAN_SET(forgotten_, rows::decodeVector(*forgotten));
-  }
   WITAN_TRY(outOfOrder, store_.get(prefix_ + rows::kOutOfOrder));
   if (outOfOrder) outOfOrder_ = DenseReader(*outOfOrder).varint();
-  WITAN_TRY(unsent, store_.get(prefix_ + rows::kUnsent));
-  if (unsent) {
-    DenseReader from(*unsent);
-    const std::uint64_t writer = from.count(kMaxWriters);
-    unsent_.emplace(static_cast<WriterIndex>(writer), from.varint());
-    WITAN_DO(from.finish("the row of what has not been sent"));
-  }
   reached_ = vector_;
   if (vector_.end() > writers_.size() || delivered_.end() > writers_.size())
     return corrupt("a version vector names a writer that has no row");

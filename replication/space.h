@@ -20,7 +20,6 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -116,16 +115,6 @@ class Space {
   const std::string& selfName() const { return writers_.name(self_); }
   WriterIndex self() const { return self_; }
 
-  // The last own counter that others can know. What was committed since the store was opened, and before it when no
-  // session had begun since, counts as known once sending() was called, which is durable before the first frame.
-  Seq sentUpTo() const { return sending_ ? vector_.at(self_) : sentBefore_; }
-  void sending();
-  // The same at the time when this store was opened: of the commits above, no earlier life of the writer knows.
-  Seq sentBefore() const { return sentBefore_; }
-  // Others know other commits under the counters of `writer` above `from`: commits what is held under them anew, each
-  // beside whatever they hold of it. Returns how many versions that were. O(versions).
-  Result<std::size_t> recommit(WriterIndex writer, Seq from);
-
   // A writer of a retired device, of which no counter above `final` will ever come. Its entry leaves the clocks on the
   // wire once everything up to there has arrived.
   void retire(std::string_view writer, Seq final);
@@ -184,10 +173,6 @@ class Space {
   // --- housekeeping
   // Shortens contexts, and drops tombstones, that every active device is known to have. O(unstripped versions).
   void stabilise(const VersionVector& stable);
-  // The versions of which it did, here or, as somebody said, elsewhere. A copy that does not cover them may hold what
-  // they replaced, and nothing would take that away from it any more.
-  const VersionVector& forgotten() const { return forgotten_; }
-  void noteForgotten(const VersionVector& more);
   // Forgets a version of a kind outside of the digest (a batch whose wakes are done) once it is stable.
   bool forget(Kind kind, std::string_view key, const VersionVector& stable);
   // Before the pending batch is written: what commit after commit would have put there again and again.
@@ -219,7 +204,6 @@ class Space {
   // Adds a version that belongs here and takes out what its author had seen.
   Held& hold(Record& record, std::unique_ptr<Held> held);
   void noteReached(WriterIndex writer, Seq seq);
-  void noteUnsent();
   void noteFields(const Record& record, Held& held) const;
   Arrival prove(const Incoming& in, std::string_view body);
   void proven(const Incoming& in, Held& held);
@@ -258,10 +242,6 @@ class Space {
   std::vector<std::uint64_t> reachedIn_;  // after how many walks
   std::uint64_t walks_ = 1;
   mutable std::string scratch_;
-  std::optional<std::pair<WriterIndex, Seq>> unsent_;  // as the row says
-  Seq sentBefore_ = 0;
-  bool sending_ = false;
-  VersionVector forgotten_;
 };
 
 }  // namespace witan::replication

@@ -6,8 +6,6 @@
 //   o                                            -> how often versions arrived out of order (varint)
 //   p <number u64>                               -> a seal and the versions that it proves (replication/row_seals.h)
 //   f <writer u32>                               -> from which counter on the writer's versions are sealed (varint)
-//   g                                            -> the versions of which a tombstone or a context was dropped
-//   u                                            -> a writer and the last of its counters that may have left (varints)
 //   r <kind> <key> 00 <writer u32> <seq u64>     -> a version: flags, context, base, changed fields, body
 //
 // Integers in keys are big-endian. Writers are this store's own numbers. Used by replication/space.cpp only.
@@ -26,8 +24,6 @@ inline constexpr char kWriter = 'w';
 inline constexpr char kVector = 'v';
 inline constexpr char kDelivered = 'd';
 inline constexpr char kOutOfOrder = 'o';
-inline constexpr char kForgotten = 'g';
-inline constexpr char kUnsent = 'u';
 inline constexpr char kRecord = 'r';
 inline constexpr char kSeal = 'p';
 inline constexpr char kFirstSealed = 'f';

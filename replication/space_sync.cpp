@@ -90,7 +90,7 @@ Status SpaceSync::acceptWriters(std::string_view rows) {
 
 // Counters that a peer's vector cannot honestly show.
 Status SpaceSync::checkClaim(const VersionVector& claim) {
-  if (claim.at(space_.self()) > space_.sentUpTo()) WITAN_DO(ownClaim_(claim));
+  if (claim.at(space_.self()) > space_.vector().at(space_.self())) WITAN_DO(ownClaim_(claim));
   for (WriterIndex w = 0; w < claim.end(); ++w) {
     const Seq here = space_.vector().at(w);
     if (claim.at(w) <= here || claim.at(w) - here <= kMaxCounterJump) continue;
@@ -145,10 +145,6 @@ Result<bool> SpaceSync::nextRows(std::string& rows, std::string& resume, std::si
   resume.clear();
   space_.walked();
   WITAN_DO(space_.sealOwn());
-  space_.sending();
-  const VersionVector forgotten = unknownForgotten();
-  rows += clockRows(told_, forgotten, RowTag::forgotten);
-  told_.join(forgotten);
   WITAN_TRY(finished, walk(rows, budget));
   putSeals(rows);
   if (!finished && !mutated("commitEarly")) {
@@ -171,7 +167,7 @@ Result<bool> SpaceSync::walk(std::string& rows, std::size_t budget) {
     while (at != held.end()) {
       if (rows.size() + sealBytes_ >= budget && at->seq > sent_.at(writer)) return false;
       WITAN_TRY(body, space_.bodyOf(*at));
-      if (!at->tombstone || !mutated("skipTombstones")) appendVersion(rows, *at, body, true);
+      appendVersion(rows, *at, body, true);
       sent_.raise(writer, at->seq);
       ++at;
     }
@@ -232,22 +228,12 @@ std::string SpaceSync::wholeClock() {
   return none;
 }
 
-VersionVector SpaceSync::unknownForgotten() const {
-  VersionVector out;
-  if (statementsOnly_) return out;  // they are never replaced
-  for (WriterIndex w = 0; w < space_.forgotten().end(); ++w) {
-    const Seq forgotten = std::min(space_.forgotten().at(w), space_.vector().at(w));
-    if (forgotten > known_.at(w)) out.raise(w, forgotten);
-  }
-  return out;
-}
-
-std::string SpaceSync::clockRows(const VersionVector& since, const VersionVector& now, RowTag tag) {
+std::string SpaceSync::clockRows(const VersionVector& since, const VersionVector& now) {
   std::string rows;
   std::vector<std::pair<std::uint64_t, Seq>> entries;
   for (WriterIndex w = 0; w < now.end(); ++w)
     if (now.at(w) > since.at(w)) entries.emplace_back(announce(rows, w), now.at(w));
-  if (!entries.empty()) appendClockRow(rows, tag, entries);
+  if (!entries.empty()) appendClockRow(rows, RowTag::commit, entries);
   return rows;
 }
 
@@ -268,7 +254,6 @@ std::string SpaceSync::ackRows(const std::map<std::string, VectorClock, std::les
 
 Status SpaceSync::versionRows(std::string& rows, const Held& held) {
   WITAN_DO(space_.sealOwn());
-  space_.sending();
   WITAN_TRY(body, space_.bodyOf(held));
   appendVersion(rows, held, body, false);
   return okStatus();
@@ -340,12 +325,6 @@ Result<Applied> SpaceSync::apply(std::string_view rows, std::uint16_t attempt, G
         applied.repeated = hasVersions && !applied.fresh;
         space_.advance(clock);
         applied.committed = true;
-        break;
-      }
-      case RowTag::forgotten: {
-        WITAN_TRY(versions, readVector(from));
-        WITAN_DO(checkClaim(versions));
-        if (!statementsOnly_) forgotten_(versions);
         break;
       }
       default: return invalid(concat("a row of unknown tag at byte ", from.position()));
@@ -439,11 +418,7 @@ Status SpaceSync::settle(const Incoming& incoming, Applied& applied) {
   const std::string what = concat("EQUIVOCATION: two contents of ", dotText(space_, incoming.writer, incoming.seq),
                                   " for ", space_.schemas().traits(incoming.kind).name, " ", incoming.key);
   applied.incidents.push_back(what);
-  if (incoming.writer == space_.self()) {
-    WITAN_DO(newWriter_(what));
-    // What this device had under the dot may stand under another one by now.
-    if (space_.receive(incoming, Gate::open) != Arrival::equivocation) return okStatus();
-  }
+  if (incoming.writer == space_.self()) WITAN_DO(newWriter_(what));
   return space_.settle(incoming);
 }
 

@@ -67,16 +67,10 @@ struct Violation {
 class SpaceSync {
  public:
   // `ownClaim` is asked before anything is believed that shows more commits of this device's own writer than it made.
-  // `newWriter` makes this device go on as another writer: someone else used a dot of its present one. `forgotten` is
-  // told what others have forgotten, before this space covers it.
+  // `newWriter` makes this device go on as another writer: someone else used a dot of its present one.
   SpaceSync(Space& space, DatabaseName database, std::function<Status(const VersionVector& claimed)> ownClaim,
-            std::function<Status(const std::string& why)> newWriter,
-            std::function<void(const VersionVector& versions)> forgotten)
-      : space_(space),
-        database_(database),
-        ownClaim_(std::move(ownClaim)),
-        newWriter_(std::move(newWriter)),
-        forgotten_(std::move(forgotten)) {}
+            std::function<Status(const std::string& why)> newWriter)
+      : space_(space), database_(database), ownClaim_(std::move(ownClaim)), newWriter_(std::move(newWriter)) {}
 
   Space& space() { return space_; }
   // The cluster's space goes to everybody: nothing else may enter it.
@@ -109,10 +103,8 @@ class SpaceSync {
   Status peerHas(const VersionVector& vector);
   // The peer's durable vector, by its own word.
   const VersionVector& peerClock() const { return peerClock_; }
-  // What was forgotten of what this space covers and the peer does not: its copy may hold what that had replaced.
-  VersionVector unknownForgotten() const;
   // The space's vector as rows, entries that changed since `since` only.
-  std::string clockRows(const VersionVector& since, const VersionVector& now, RowTag tag = RowTag::commit);
+  std::string clockRows(const VersionVector& since, const VersionVector& now);
   std::string wholeClock();
   // The known vectors of third devices, for ACKS.
   std::string ackRows(const std::map<std::string, VectorClock, std::less<>>& devices);
@@ -153,12 +145,10 @@ class SpaceSync {
   const DatabaseName database_;
   const std::function<Status(const VersionVector&)> ownClaim_;
   const std::function<Status(const std::string&)> newWriter_;
-  const std::function<void(const VersionVector&)> forgotten_;
   std::vector<WriterIndex> summarised_;
   WriterNumbers out_, in_;
   bool agreed_ = false, statementsOnly_ = false;
   VersionVector known_, sent_, peerClock_;
-  VersionVector told_;                             // of what was forgotten
   std::uint64_t sentChanges_ = ~std::uint64_t{0};  // of the space, when nothing was left to send
   std::uint64_t seenOutOfOrder_ = 0;
   bool full_ = false;  // no deltas until the next commit

@@ -48,9 +48,6 @@
 #   3 commit   varint n, n x (varint writer, varint counter)          what the receiver's vector may be raised to
 #   5 seal     varint first, varint length, bytes     before the versions of the frame that it proves; of one writer
 #   4 ack      idText device, varint n, n x (varint writer, varint counter)   in ACKS only
-#   6 forgotten  varint n, n x (varint writer, varint counter)        versions under the sender's vector that the
-#              receiver's does not cover, and of which tombstones or contexts were dropped once all members had them:
-#              before the commit that covers them. Whoever holds something has an older copy, and adopts (RANGES)
 # A seal (kernel/record/signed_leaves.h) is the signature of a device over a tree of leaves: 32 bytes key, u32 size
 # little-endian, 64 bytes signature, a bit for each leaf that is given, from the lowest, and hashes from left to right: of
 # each given leaf and of each largest subtree without one. What is signed: "witan-round/1", cluster, size and root in

@@ -154,7 +154,7 @@ Status readFrame(std::string_view alignedMessage, T& into) {
 
 // --- the rows of sync.capnp
 
-enum class RowTag : std::uint8_t { writer = 1, version = 2, commit = 3, deviceAck = 4, seal = 5, forgotten = 6 };
+enum class RowTag : std::uint8_t { writer = 1, version = 2, commit = 3, deviceAck = 4, seal = 5 };
 
 // A version as it travels; writers are the sender's numbers. Borrows.
 struct VersionRow {

@@ -292,9 +292,8 @@ void SyncSession::close(std::string_view code, std::string_view reason) {
 
 bool SyncSession::quiet() const {
   return state_ != SessionState::opening && outbox_.empty() && !ackDue_ && segmentBytesOut_ == segmentBytesAcked_ &&
-         std::ranges::all_of(spaces_, [&](const Shared& s) {
-           return (!s.theirs || s.sync->allSent() || waitsForAdoption(s)) && !s.repair && s.items.empty();
-         });
+         std::ranges::all_of(
+             spaces_, [](const Shared& s) { return (!s.theirs || s.sync->allSent()) && !s.repair && s.items.empty(); });
 }
 
 // --- segments and acknowledgements
@@ -466,28 +465,26 @@ void SyncSession::afterRepair(Shared& shared) {
 
 void SyncSession::announce() {
   const std::size_t named = spaces_.size();
-  const auto name = [&](DatabaseName database, const std::string& scope, Space* space) {
-    const bool known = std::ranges::any_of(spaces_, [&](const Shared& s) { return &s.sync->space() == space; });
+  const auto name = [&](DatabaseName database, const std::string& scope) {
+    const bool known =
+        std::ranges::any_of(spaces_, [&](const Shared& s) { return s.database == database && s.scope == scope; });
     if (known || !peerMayHave(database, scope) || spaces_.size() >= kMaxSpaces) return;
     Shared& shared = spaces_.emplace_back();
     shared.database = database;
     shared.scope = scope;
     shared.id = LocalReplica::spaceId(database, scope);
+    Space* space = local_.database(database).find(scope);
     shared.sync = std::make_unique<SpaceSync>(
         *space, database,
         [this, space, id = shared.id](const VersionVector& claimed) {
           return local_.judgeClaim(*space, id, peer_, withNames(claimed, space->writers()));
         },
-        [this](const std::string& why) { return local_.dotWasTaken(peer_, why); },
-        [this, space, id = shared.id](const VersionVector& versions) {
-          local_.learnForgotten(*space, id, peer_, versions);
-        });
+        [this](const std::string& why) { return local_.dotWasTaken(peer_, why); });
     if (database == DatabaseName::agents && scope == kClusterScope) shared.sync->acceptStatementsOnly();
   };
-  Database& agents = local_.database(DatabaseName::agents);
-  if (spaces_.empty()) name(DatabaseName::agents, std::string(kClusterScope), agents.find(kClusterScope));
-  for (Database* database : {&agents, &local_.database(DatabaseName::journal)})
-    for (const auto& [scope, space] : database->spaces()) name(database->name(), scope, space.get());
+  name(DatabaseName::agents, std::string(kClusterScope));
+  for (const DatabaseName database : {DatabaseName::agents, DatabaseName::journal})
+    for (const auto& [scope, space] : local_.database(database).spaces()) name(database, scope);
   if (spaces_.size() > named) sendSummaries(named);
 }
 
@@ -603,20 +600,9 @@ std::optional<std::int64_t> SyncSession::dueMs() const {
   return due;
 }
 
-// Whether the peer has to wait for what this device has, because both are older copies: it would be told to adopt one,
-// and could take this one, which holds still what members have forgotten. Not where nobody else is known to have a
-// copy.
-bool SyncSession::waitsForAdoption(const Shared& shared) const {
-  if (&shared == &spaces_.front() || !local_.restored(shared.id) || mutated("fillFromOlder")) return false;
-  const auto at = local_.acks().entries().find(shared.id);
-  return at != local_.acks().entries().end() && !(shared.sync->unknownForgotten() == VersionVector()) &&
-         std::ranges::any_of(at->second,
-                             [&](const auto& ack) { return ack.first != local_.device() && ack.first != peer_; });
-}
-
 bool SyncSession::sendSegment(Shared& shared, std::string& out, std::int64_t nowMs) {
   shared.gathers = false;
-  if (!shared.theirs || !shared.sync->agreed() || shared.repair || waitsForAdoption(shared)) return false;
+  if (!shared.theirs || !shared.sync->agreed() || shared.repair) return false;
   // What the peer has by now is passed over without a frame.
   if (!shared.tree.maySend(nowMs) && !shared.sync->space().vector().le(shared.sync->peerClock())) return false;
   // Statements first, in both directions: the peer's may say that it is no member.
@@ -665,19 +651,12 @@ void SyncSession::sendAck() {
   if (received || !ack.spaces.empty()) say(ack);
 }
 
-// Each part only grows, so it changes with any of them.
-std::uint64_t SyncSession::acksState(const Shared& shared) const {
-  return local_.acksVersion() + shared.sync->space().changes();
-}
-
 // Once the peer has all statements about membership, so that it reads acknowledgements with the same members in mind.
 void SyncSession::sendAcks(Shared& shared) {
   if (!shared.theirs || !shared.sync->agreed() || !statementsSent()) return;
   if (!shared.acksDue) return;
   shared.acksDue = false;
-  if (shared.acksSeen == acksState(shared)) return;
   local_.noteAck(shared.id, local_.device(), shared.sync->space().clock(), 0);
-  shared.acksSeen = acksState(shared);
   const std::uint64_t hash = local_.acksHash(shared.id);
   if (hash == shared.peerAcksHash) return;
   shared.peerAcksHash = hash;

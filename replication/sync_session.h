@@ -113,10 +113,9 @@ class SyncSession {
     bool acksDue = true;    // say what is known of third devices, if the peer knows otherwise
     bool recalled = false;  // the peer's first claim was held against what it had acknowledged before
     std::uint64_t peerAcksHash = 0;
-    std::optional<std::uint64_t> acksSeen;  // what the hash here was compared at
-    std::string resume;                     // the peer's token, stored
-    std::int64_t gatherTo = 0;              // what is written goes out no earlier than then
-    bool gathers = false;                   // and something waits for that
+    std::string resume;         // the peer's token, stored
+    std::int64_t gatherTo = 0;  // what is written goes out no earlier than then
+    bool gathers = false;       // and something waits for that
     TreeLink tree;
   };
 
@@ -142,10 +141,8 @@ class SyncSession {
   void announce();
   void sendSummaries(std::size_t from);
   void sendAck();
-  std::uint64_t acksState(const Shared& shared) const;
   void sendAcks(Shared& shared);
   void sendItems(Shared& shared);
-  bool waitsForAdoption(const Shared& shared) const;
   bool sendSegment(Shared& shared, std::string& out, std::int64_t nowMs);
   void followTree(Shared& shared, std::int64_t nowMs);
   bool statementsHere() const;

@@ -139,7 +139,7 @@ Result<bool> isClaimed(Space& journal, const OperationView& done, const std::str
         if (const UndoStep& step = found.record->body.undo[i];
             step.key == key && step.type == s.body->type && step.payload == s.body->payload)
           by = step.writtenBy;
-      if (by == done.record->body.operationId) return !mutated("undoClaimed");
+      if (by == done.record->body.operationId) return true;
     }
   }
   return false;
@@ -208,10 +208,6 @@ Result<JournalCommit> journalCommit(Space& journal, const Intent& intent, Journa
     const JournalBody* shown = shownOf(view);
     const bool same = changesNothing(change, shown);
     if (same && (shown == nullptr || !shown->operationId || mutated("claimNothing"))) continue;
-    if (mutated("writeOnce") && shown != nullptr && shown->operationId && shown->author == intent.agentId) {
-      WITAN_TRY(before, recordsOf(journal, {*shown->operationId}));
-      if (before.record && before.record->body.runKey == intent.run) continue;
-    }
     undo.push_back(undoStep(scope, change.id, shown));
     if (change.body) change.body->operationId = intent.operation;
     (same ? claimed : changes).push_back(std::move(change));

@@ -165,7 +165,6 @@ constexpr CheckerInfo kCheckers[] = {
 // Counted by the cluster, its workloads, faults and checkers, the network and etcd.
 constexpr const char* kCounted[] = {"absurd frame",
                                     "admitted again",
-                                    "agent was away",
                                     "another digest with the right number",
                                     "answer about something else",
                                     "answer of another act",
@@ -223,7 +222,6 @@ constexpr const char* kCounted[] = {"absurd frame",
                                     "market call refunded",
                                     "market call released",
                                     "member of etcd gone",
-                                    "new incarnation",
                                     "nobody works any more",
                                     "not admitted again",
                                     "one operation of two plans",
@@ -255,8 +253,7 @@ constexpr const char* kCounted[] = {"absurd frame",
                                     "store failed",
                                     "surplus tail",
                                     "turn repeated",
-                                    "violated after an unsafe commit",
-                                    "written again"};
+                                    "violated after an unsafe commit"};
 
 // Kinds of replication::Incident and node::Notice. Both are open: texts of whoever reports.
 constexpr const char* kIncidents[] = {"badBatch",    "badEntries",    "contradiction", "digestAlarm",    "equivocation",

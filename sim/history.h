@@ -17,7 +17,6 @@
 
 #include "base/identity.h"
 #include "replica/core/messages.h"
-#include "replication/records/record_schemas.h"
 #include "replication/vector_clock.h"
 #include "sim/check/operation.h"
 #include "sim/plan.h"
@@ -33,8 +32,6 @@ struct WriteRecord {
   bool mayBeLost = false;  // its device's disk was lost or went back since
   bool tombstone = false;
   std::vector<replication::Dot> seen;  // the versions that its author held
-  // The write that this one is, once more: its device had to go on under another name.
-  std::optional<replication::Dot> again = std::nullopt;
 };
 
 // One attempt of a client, as the checkers of sim/check/ want it.
@@ -89,8 +86,7 @@ class History {
 
   void wrote(const Key& key, WriteRecord write) {
     const std::uint32_t device = write.device;
-    // A second use of a dot, after its disk and its record of counters went back: others take it for what they know,
-    // where its device has met some of them before it could hear of the first.
+    // A second use of a dot, after its disk and its record of counters went back: others take it for what they know.
     const auto used = used_.find({key.first, write.dot.host});
     write.mayBeLost = used != used_.end() && write.dot.counter <= used->second;
     auto [at, fresh] = writes_.try_emplace(key);

@@ -54,7 +54,6 @@ Status Quota::spend(const Budget& amount) {
 void Quota::spendUpTo(const Budget& amount) {
   if (mutated("forgetSpent")) return;
   const Budget left = remaining();
-  if (mutated("spendLittle")) return void(spent_.steps += within(amount.steps, left.steps));
   spent_.steps += within(amount.steps, left.steps);
   spent_.tokens += within(amount.tokens, left.tokens);
   spent_.seconds += within(amount.seconds, left.seconds);

@@ -390,7 +390,7 @@ Status AgentHost::startRun(WakeJob job, Now now) {
     run.episode.durable(run.written);
   }
   // A run that was planned, here or elsewhere, is not planned again.
-  if (!mutated("planAgain") && !mutated("askAgain")) WITAN_DO(bindPlan(run));
+  if (!mutated("planAgain")) WITAN_DO(bindPlan(run));
   running_.emplace(key, std::move(run));
   again_ = true;
   return okStatus();
@@ -598,8 +598,6 @@ Status AgentHost::act(Running& run, const Effect& effect, Now now) {
     if (!edit.ok()) return refuse(edit.error());
     intent.scope = edit->scope;
   }
-  if (mutated("skipLastAction") && run.actions.empty() && intent.tool == "journal.put")
-    return run.episode.outcome(*effect.operation(), OperationOutcome::applied, json::object{});
   run.acting = *effect.operation();
   Status begun = sagas_.begin(std::array{intent}, now);
   if (begun.ok()) return begun;

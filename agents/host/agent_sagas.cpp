@@ -175,7 +175,7 @@ void AgentHost::finished(const SagaRow& row) {
 void AgentHost::parked(const SagaRow& row) {
   toldGraph(row, OperationOutcome::failed, row.lastError);
   waiting_.erase(row.id());
-  if (!mutated("parkSilently") && !(mutated("parkOrphans") && !running_.contains(RunKey{row.intent.run})))
+  if (!mutated("parkSilently"))
     out_.notices.push_back(
         {"needsAttention", row.intent.agentId + ": " + row.intent.tool + " " + row.id().hex() + ": " + row.lastError});
   // The run does not wait for a person's repair; what becomes of the operation is in its own record.

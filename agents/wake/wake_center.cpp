@@ -335,7 +335,6 @@ Result<Enqueued> WakeCenter::enqueue(WakeJob job, Now now) {
 Result<RunKey> WakeCenter::userTurn(std::string_view agentId, std::string_view sessionId, std::string_view turnId,
                                     std::string_view text, Now now) {
   if (!agents_.contains(agentId)) return notFound("no agent " + inQuotes(agentId) + " runs on this device");
-  if (mutated("keyWithoutSession")) sessionId = "session";
   WITAN_TRY(job, userJob(agentId, sessionId, mutated("keyFromWords") ? text : turnId, text));
   const RunKey key = job.key();
   WITAN_TRY(enqueued, enqueue(std::move(job), now));

@@ -140,7 +140,6 @@ Result<bool> isOutdatedRepeat(Space& space, std::string_view id, const Sibling& 
     return body.ok() && std::ranges::any_of(body->undo, [&](const UndoStep& step) { return step.key == id; });
   };
   const auto isAt = [](const Dot& dot) { return [&](const Version& one) { return one.dot == dot; }; };
-  if (mutated("keepRepeats")) return false;
   if (std::ranges::none_of(records, isAt(version.dot))) return false;  // an undoing brought it back
   const VectorClock known = space.clock();
   return std::ranges::any_of(records, [&](const Version& record) {

@@ -303,12 +303,6 @@ class AgentChecker final : public Checker {
       if (writes == c_.history().writes().end() || !writes->second.front().durable || writes->second.front().mayBeLost)
         continue;
       expected.push_back({key.second.second + " was entered, and nobody has worked on it", run});
-      // Entered again under another dot, it is another change, for those who had not heard of the first.
-      for (const WriteRecord& write : writes->second)
-        if (write.again && std::ranges::none_of(*runs, [&](const auto& one) { return one.key == run; }))
-          expected.back().run =
-              runOfEntry(kSimAgents[0], "entries:request",
-                         {ChangeOrigin::local, write.dot.host, write.dot.counter, "journalEntity", key.second.second});
     }
     for (const TurnRecord& turn : c_.history().agents.turns)
       if (turn.durable)

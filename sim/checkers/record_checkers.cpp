@@ -64,7 +64,6 @@ std::string lostWrite(const std::vector<Version>& held, const std::vector<WriteR
         if (there.contains(seen)) return "the removal " + nameOf(*at) + ", is nowhere, and what it removed is back";
       fine.insert(at->dot);
     }
-    if (at->again && fine.contains(at->dot)) fine.insert(*at->again);
     if (fine.contains(at->dot) || at->mayBeLost)
       for (const Dot& seen : at->seen) fine.insert(seen);
   }
@@ -97,41 +96,10 @@ class WriteChecker final : public Checker {
  public:
   explicit WriteChecker(Cluster& cluster) : Checker(cluster) {}
 
-  // A device that goes on under another name may write anew, under that name, what it wrote under the old one.
-  void beforeDrain(Seat& at) override {
-    const std::string& now = at.replica().data().writer();
-    if (writers_[at] == now) return;
-    const std::string before = std::exchange(writers_[at], now);
-    if (before.empty()) return;
-    c_.probe("new incarnation");
-    std::map<std::pair<std::string, Kind>, std::vector<History::Key>> events;
-    for (const auto& [key, writes] : c_.history().writes()) {
-      Space* space = at.replica().data().findSpace(key.first);
-      if (space == nullptr) continue;
-      const auto kind = static_cast<Kind>(key.second.first);
-      auto held = space->versions(kind, key.second.second);
-      if (!held.ok()) return c_.failed("store", at.name() + ": " + held.error().message);
-      if (replication::traitsOf(kind).event && held->empty() && writes.front().dot.host == before &&
-          writes.front().device == at.index() && !writes.front().mayBeLost)
-        events[{key.first, kind}].push_back(key);
-      const auto last = std::ranges::find_if(writes.rbegin(), writes.rend(),
-                                             [&](const WriteRecord& write) { return write.dot.host == before; });
-      const auto anew = std::ranges::find_if(*held, [&](const Version& one) { return one.dot.host == now; });
-      if (last == writes.rend() || anew == held->end() || last->device != at.index()) continue;
-      c_.probe("written again");
-      c_.history().wrote(
-          key, {anew->dot, at.index(), c_.agenda().now(), false, false, last->tombstone, last->seen, last->dot});
-    }
-    for (const auto& [where, keys] : events)
-      follow(*at.replica().data().findSpace(where.first), where.second, now, keys);
-  }
-  void onStopped(Seat& at) override { writers_[at].clear(); }
-
   void atEnd() override {
     for (const auto& [key, writes] : c_.history().writes()) {
       const auto& [spaceId, record] = key;
       if (record.second.starts_with("desk/")) continue;  // agents write there too: checker "effects"
-      if (renamed_.contains(key)) continue;
       const std::string scope = spaceId.substr(spaceId.find('/') + 1);
       Space* space = nullptr;
       for (Seat* at : c_.members())
@@ -145,19 +113,6 @@ class WriteChecker final : public Checker {
       if (!back.empty()) return c_.failed("no-write-back", spaceId + " " + record.second + ": " + back);
     }
   }
-
- private:
-  // An event is named by its dot, so those of the old name are gone. Agents commit events too: the number tells.
-  void follow(Space& space, Kind kind, const std::string& now, const std::vector<History::Key>& keys) {
-    const auto durable = [&](const History::Key& key) { return c_.history().writes().at(key).front().durable; };
-    const std::size_t anew = space.keys(kind, now + ":").size();
-    if (std::cmp_less(anew, std::ranges::count_if(keys, durable))) return;
-    c_.probe("written again");
-    renamed_.insert(keys.begin(), keys.end());
-  }
-
-  PerDevice<std::string> writers_;
-  std::set<History::Key> renamed_;
 };
 
 // Checker "alarms": no device met what cannot be unless a disk went back or a member says what is not true: equal

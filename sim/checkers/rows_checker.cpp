@@ -43,9 +43,7 @@ std::string spacesDiffer(LocalReplica& now, LocalReplica& read) {
     if (one.clock() != other.clock())
       return concat(id, ": its vector", onlyIn(one, other.clock(), "is not there"),
                     onlyIn(other, one.clock(), "is there only"));
-    if (now.restored(id) != read.restored(id)) return id + ": whether its copy is an older one";
     if (one.digest() != other.digest()) return id + ": its records";
-    if (!(one.forgotten() == other.forgotten())) return id + ": what was forgotten";
     if (recordsOf(one) != recordsOf(other))
       return id + ": versions by kind" + recordsOf(one) + ", on its disk" + recordsOf(other);
     if (withNames(one.delivered(), one.writers()) != withNames(other.delivered(), other.writers()))

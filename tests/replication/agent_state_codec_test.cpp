@@ -187,11 +187,9 @@ TEST(AgentStateCodec, OnlyTheShortestFormIsRead) {
   EXPECT_THAT(errorOf("400f00"), HasSubstr("unknown kind"));
   EXPECT_EQ(errorOf("804001"), "");  // interactive
   EXPECT_THAT(errorOf("804002"), HasSubstr("unknown mode"));
-  EXPECT_EQ(errorOf("8080010100740700"
-                    "00"),
-            "");  // timer t, fired through 7
-  EXPECT_THAT(errorOf("808001010074070100"), HasSubstr("set by nobody"));
-  EXPECT_THAT(errorOf("8080010200740000000074000000"), HasSubstr("out of order"));
+  EXPECT_EQ(errorOf("80800101010074070000"), "");  // timer t, fired through 7
+  EXPECT_THAT(errorOf("80800101010074070100"), HasSubstr("set by nobody"));
+  EXPECT_THAT(errorOf("80800102010074000000010074000000"), HasSubstr("out of order"));
   EXPECT_EQ(errorOf("80100201004207"), "");  // one processed counter, of B
   EXPECT_EQ(errorOf("80100107"), "");        // one, its own
   EXPECT_THAT(errorOf("80100100"), HasSubstr("counter of 0"));

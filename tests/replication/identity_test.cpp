@@ -78,18 +78,6 @@ std::size_t count(const std::vector<Incident>& incidents, std::string_view kind)
       std::count_if(incidents.begin(), incidents.end(), [&](const Incident& i) { return i.kind == kind; }));
 }
 
-void admitOthers(Device& sponsor, const std::vector<std::string>& devices) {
-  for (const std::string& device : devices) {
-    const auto known = sponsor.replica().statements();
-    ASSERT_TRUE(sponsor.replica().addStatement(admit(*known, sponsor.replica().writer(), device, 1, device)).ok());
-  }
-  sponsor.flush();
-}
-void removeAgent(Device& device, const std::string& agent) {
-  const Write gone{Kind::agentState, agent, "", true};
-  ASSERT_TRUE(device.replica().commit(DatabaseName::agents, "main", {&gone, 1}).ok());
-}
-
 // --- equivocation
 
 // Two lives of one device, of which neither knows, have told two others different contents under one dot.
@@ -120,165 +108,8 @@ TEST(Equivocation, IsShownSettledAndLosesNothing) {
       3u);
 }
 
-// A directory is put back and used before any peer was met, and the record beside it tells nothing: as many commits
-// again as were lost, fewer, or more. The first peer that shows a commit of this writer which has not left here tells
-// that another life made it; those of this life are committed anew, on top of what both lives had.
-TEST(Restore, WhatIsCommittedBeforeTheFirstSessionIsNotLost) {
-  for (const std::uint64_t more : {1u, 2u, 3u})
-    for (const bool restarts : {false, true}) {
-      SCOPED_TRACE(concat(more, " commits, ", restarts ? "with" : "without", " a restart"));
-      Device a("a", 7), b("b"), old("a", 90);
-      a.write("agent", failures(1));
-      a.write("gone", failures(1));
-      sync(a, b);
-      a.write("unsent", failures(1));
-      a.flush();
-      copyDisk(a.agentStore(), old.agentStore());
-      copyDisk(a.journalStore(), old.journalStore());
-      a.write("agent", failures(2));
-      a.write("lost", failures(2));
-      sync(a, b);
-      b.write("lost", failures(3));  // so that nobody holds what stood under the counter
-      old.open();
-      for (std::uint64_t n = 0; n < more; ++n) old.write("agent-" + std::to_string(n), failures(10 + n));
-      removeAgent(old, "gone");
-      old.write("agent", failures(20));
-      old.flush();
-      if (restarts) old.crash();
-      const std::string before = old.replica().writer();
-      sync(old, b), sync(old, b);
-      EXPECT_NE(old.replica().writer(), before);
-      EXPECT_EQ(count(old.incidents(), "rolledBack"), 1u);
-      EXPECT_EQ(count(old.incidents(), "digestAlarm") + count(b.incidents(), "digestAlarm"), 0u);
-      for (std::uint64_t n = 0; n < more; ++n)
-        for (Device* device : {&old, &b})
-          ASSERT_EQ(device->antichain("agent-" + std::to_string(n)).size(), 1u) << device->name() << n;
-      EXPECT_TRUE(b.antichain("gone").empty());
-      EXPECT_EQ(b.antichain("unsent").size(), 1u);
-      EXPECT_EQ(b.antichain("agent").size(), 2u) << "two lives wrote it, and neither saw the other";
-      EXPECT_EQ(old.view("lost").consecutiveFailureCount, 3u);
-      expectEqual(old, b);
-    }
-}
-
-// What has been committed since the store was opened has not left, until a session sends it: also after a restart, and
-// the row that says so goes with the first session.
-TEST(Restore, ADeviceKnowsWhatHasNotLeftIt) {
-  Device a("a", 7), b("b");
-  a.write("agent", failures(1));
-  EXPECT_EQ(a.agents().sentUpTo(), 0u);
-  a.flush(), a.crash();
-  EXPECT_EQ(a.agents().sentUpTo(), 0u);
-  sync(a, b);
-  EXPECT_EQ(a.agents().sentUpTo(), 1u);
-  a.write("agent", failures(2));
-  EXPECT_EQ(a.agents().sentUpTo(), 2u) << "a session may have taken it along";
-  a.flush(), a.open();
-  a.write("agent", failures(3));
-  EXPECT_EQ(a.agents().sentUpTo(), 2u);
-  sync(a, b);
-  EXPECT_EQ(count(a.incidents(), "rolledBack"), 0u);
-  expectEqual(a, b);
-}
-
-// A restored device admits another one. If it knows that its copy is old, it fills the newcomer once it has adopted a
-// member's copy, or at once where no other member is left. If it does not know, the newcomer hears from the first one
-// that does. Nothing that the others removed comes back, whomever the newcomer meets first.
-TEST(Restore, ANewcomerBringsNothingBackThatAnOlderCopyHad) {
-  for (const auto& [knows, othersAreLeft, memberFirst] :
-       {std::tuple(true, true, true), std::tuple(true, true, false), std::tuple(true, false, false),
-        std::tuple(false, true, true), std::tuple(false, true, false)}) {
-    SCOPED_TRACE(concat(knows, othersAreLeft, memberFirst));
-    Device a("a", 7), b("b"), c("c");
-    admitOthers(a, {"a", "b"});
-    sync(a, b), sync(a, b);
-    const auto tidy = [&] {
-      for (int round = 0; round < 3; ++round) {
-        sync(a, b);
-        for (Device* device : {&a, &b}) ASSERT_TRUE(device->replica().stabilise().ok());
-      }
-    };
-    b.write("removed", failures(1)), b.write("changed", failures(1)), b.write("both", failures(1));
-    sync(a, b);
-    a.write("both", failures(2));
-    tidy();
-    Backup backup;
-    backUp(b, backup);
-    removeAgent(a, "removed");
-    a.write("changed", failures(2));
-    tidy();
-    copyDisk(backup.agents, b.agentStore());
-    copyDisk(backup.journal, b.journalStore());
-    b.open(!knows);
-    admitOthers(b, {"c"});
-    if (!othersAreLeft) {
-      const auto known = b.replica().statements();
-      ASSERT_TRUE(b.replica().addStatement(proposeRetire(*known, b.replica().writer(), "a", 1)).ok());
-      ASSERT_TRUE(b.replica().acknowledgeRetirements().ok());
-      sync(b, c);
-      ASSERT_TRUE(c.replica().acknowledgeRetirements().ok());
-      sync(b, c);
-      ASSERT_TRUE(b.replica().stabilise().ok());
-    }
-    Link filling(b, c);
-    filling.run();
-    EXPECT_TRUE(filling.ofA().quiet());
-    EXPECT_EQ(c.antichain("removed").size(), knows && othersAreLeft ? 0u : 1u);
-    if (!othersAreLeft) continue;
-    if (memberFirst) {
-      sync(c, a), sync(c, a);  // in the first one it is a stranger still
-      EXPECT_EQ(count(c.incidents(), "olderCopy"), knows ? 0u : 1u);
-    } else {
-      Link adopting(a, b);
-      while (adopting.step()) filling.run();
-    }
-    filling.run();
-    sync(c, a), sync(c, b), sync(c, a), sync(a, b);
-    for (Device* device : {&a, &b, &c}) {
-      EXPECT_TRUE(device->antichain("removed").empty()) << device->name();
-      ASSERT_EQ(device->antichain("changed").size(), 1u) << device->name();
-      EXPECT_EQ(device->view("changed").consecutiveFailureCount, 2u);
-      EXPECT_EQ(count(device->incidents(), "digestAlarm"), 0u);
-    }
-    expectEqual(a, b), expectEqual(a, c);
-  }
-}
-
-// A newcomer that has half of what an older copy has covers nothing, so it is told like any other.
-TEST(Restore, HalfOfAnOlderCopyBringsNothingBack) {
-  Device a("a", 7), b("b"), c("c");
-  admitOthers(a, {"a", "b"});
-  sync(a, b);
-  for (const char* agent : {"one", "two", "three", "four"}) b.write(agent, failures(1));
-  sync(a, b);
-  Backup backup;
-  backUp(b, backup);
-  for (const char* agent : {"one", "two", "three"}) removeAgent(a, agent);
-  for (int round = 0; round < 3; ++round) {
-    sync(a, b);
-    for (Device* device : {&a, &b}) ASSERT_TRUE(device->replica().stabilise().ok());
-  }
-  copyDisk(backup.agents, b.agentStore());
-  copyDisk(backup.journal, b.journalStore());
-  b.open();
-  admitOthers(b, {"c"});
-  SessionOptions small;
-  small.segmentBytes = 1;
-  for (std::size_t frames = 1; c.antichain("one").empty() && c.antichain("two").empty(); ++frames) {
-    ASSERT_LT(frames, 100u);
-    Link(b, c, small).runUntilCut(frames);
-  }
-  ASSERT_TRUE(c.agents().vector() == VersionVector()) << "the round is not over";
-  sync(c, a), sync(c, a), sync(c, b), sync(a, b), sync(a, c);
-  for (Device* device : {&a, &b, &c}) {
-    for (const char* agent : {"one", "two", "three"}) EXPECT_TRUE(device->antichain(agent).empty()) << device->name();
-    EXPECT_EQ(count(device->incidents(), "digestAlarm"), 0u);
-  }
-  EXPECT_EQ(count(c.incidents(), "olderCopy"), 0u);
-  expectEqual(a, b), expectEqual(a, c);
-}
-
-// The same with nothing behind it: as many commits again as were lost.
+// A directory is put back and used before any peer was met: as many commits again as were lost, so no counter tells.
+// The digests do; both contents stand.
 TEST(Equivocation, AnOldDirectoryThatWasUsedLosesNothing) {
   Device a("a", 7), b("b");
   a.write("agent", failures(1));
@@ -294,7 +125,7 @@ TEST(Equivocation, AnOldDirectoryThatWasUsedLosesNothing) {
   sync(old, b);
   expectEqual(old, b);
   EXPECT_EQ(b.antichain("agent").size(), 2u);
-  EXPECT_EQ(count(old.incidents(), "rolledBack"), 1u);
+  EXPECT_GE(count(old.incidents(), "equivocation") + count(b.incidents(), "equivocation"), 1u);
 }
 
 TEST(Equivocation, OnDifferentKeysIsUnited) {
@@ -412,7 +243,11 @@ TEST(Rollback, AProperEndLeavesExactlyTheLastCounters) {
 // What the cluster has outlived does not come back; what only the backup has under its old writer is not lost.
 TEST(Restore, AdoptsWhatHappenedAndKeepsWhatOnlyItKnows) {
   Device a("a", 7), b("b"), c("c");
-  admitOthers(a, {"a", "b", "c"});
+  ASSERT_TRUE(a.replica().addStatement(admit({}, a.replica().writer(), "a", 1, "a")).ok());
+  for (const std::string device : {"b", "c"}) {
+    const auto known = a.replica().statements();
+    ASSERT_TRUE(a.replica().addStatement(admit(*known, a.replica().writer(), device, 1, device)).ok());
+  }
   sync(a, b), sync(a, b), sync(a, c), sync(a, c);
   for (int i = 0; i < 20; ++i) a.write("agent-" + std::to_string(i), failures(1));
   sync(a, b);
@@ -421,7 +256,10 @@ TEST(Restore, AdoptsWhatHappenedAndKeepsWhatOnlyItKnows) {
   backUp(a, backup);
   // Life goes on. agent-0..4 are deleted, agent-5..9 overwritten; everybody has it, contexts are shortened.
   sync(a, b);
-  for (int i = 0; i < 5; ++i) removeAgent(b, "agent-" + std::to_string(i));
+  for (int i = 0; i < 5; ++i) {
+    const Write gone{Kind::agentState, "agent-" + std::to_string(i), "", true};
+    ASSERT_TRUE(b.replica().commit(DatabaseName::agents, "main", {&gone, 1}).ok());
+  }
   for (int i = 5; i < 10; ++i) b.write("agent-" + std::to_string(i), failures(2));
   a.write("after-backup", failures(6));
   for (int round = 0; round < 3; ++round) {
@@ -477,13 +315,18 @@ TEST(Restore, WhatOnlyTheBackupKnewReachesTheOthers) {
 // over and removed, so they forgot what that replaced; a peer that remembers the acknowledgement says so first of all.
 TEST(Restore, OfADeviceThatWroteNothingSinceIsNoticedToo) {
   Device a("a", 7), b("b");
-  admitOthers(a, {"a", "b"});
+  ASSERT_TRUE(a.replica().addStatement(admit({}, a.replica().writer(), "a", 1, "a")).ok());
+  const auto known = a.replica().statements();
+  ASSERT_TRUE(a.replica().addStatement(admit(*known, a.replica().writer(), "b", 1, "b")).ok());
   sync(a, b), sync(a, b);
   for (int i = 0; i < 6; ++i) b.write("agent-" + std::to_string(i), failures(1));
   sync(a, b), sync(a, b);
   Backup backup;
   backUp(a, backup);
-  for (int i = 0; i < 3; ++i) removeAgent(b, "agent-" + std::to_string(i));
+  for (int i = 0; i < 3; ++i) {
+    const Write gone{Kind::agentState, "agent-" + std::to_string(i), "", true};
+    ASSERT_TRUE(b.replica().commit(DatabaseName::agents, "main", {&gone, 1}).ok());
+  }
   for (int i = 3; i < 6; ++i) b.write("agent-" + std::to_string(i), failures(2));
   for (int round = 0; round < 3; ++round) {
     sync(a, b);
@@ -603,8 +446,7 @@ TEST(Lie, IsBelievedOnceAfterARestart) {
   EXPECT_NE(a.replica().writer(), before);
   EXPECT_FALSE(a.replica().quarantined("peer"));
   EXPECT_EQ(count(a.incidents(), "rolledBack"), 1u);
-  EXPECT_EQ(a.agents().vector().at(a.agents().self()), 1u) << "its commit stands under the new name";
-  EXPECT_EQ(claim(a, "peer", 2), SessionState::closed);
+  EXPECT_EQ(claim(a, "peer", 1), SessionState::closed);
   EXPECT_TRUE(a.replica().quarantined("peer"));
 }
 

@@ -116,10 +116,9 @@ TEST(Incarnation, APeerThatKnowsMoreOfMeMeansThatIWentBack) {
   EXPECT_EQ(judgeOwnClaim(claim(4, 5)).why, "");
   const ClaimJudgement judgement = judgeOwnClaim(claim(9, 5));
   EXPECT_EQ(judgement.verdict, ClaimVerdict::rolledBack);
-  EXPECT_EQ(
-      judgement.why,
-      "desk says that it has 9 commits of phone@0a1b2c3d in space state, of which it can know 5: this store went back "
-      "in time");
+  EXPECT_EQ(judgement.why,
+            "desk says that it has 9 commits of phone@0a1b2c3d in space state, which issued 5: this store went back "
+            "in time");
 }
 
 TEST(Incarnation, ALieIsNotBelieved) {
