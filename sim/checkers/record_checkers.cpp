@@ -1,9 +1,6 @@
 // The checkers of replicated records: when everything has come to rest, all devices hold the same, and nothing is lost.
 #include <algorithm>
-#include <map>
 #include <set>
-#include <utility>
-#include <vector>
 
 #include "sim/checkers/checker.h"
 
