@@ -39,9 +39,9 @@ constexpr std::string_view kDocument = R"({"graph":{"id":"g","version":1,"format
    "monitor":{"boundary":"intake","operation":"admit"}},
   {"id":"a","kind":"function","function":"identity","in":["T"],"out":["T"],"concurrency":64},
   {"id":"b","kind":"function","function":"decrement","args":{"field":"n"},"in":["T"],"out":["T"],"concurrency":64},
-  {"id":"who","kind":"counselor","who":["ada"],"timeoutMs":300000000,"in":["T"],"out":["T"],"concurrency":64}],
+  {"id":"who","kind":"counselor","who":["ada"],"timeoutMs":300000000,"retry":{"maxAttempts":1},"in":["T"],"out":["T"],"concurrency":64}],
  "edge":[{"from":"in","to":"a","type":"T","capacity":1000000},{"from":"a","to":"b","type":"T","capacity":1000000},
-  {"from":"b","to":"a","type":"T","guard":{"measure":"n"}},{"from":"ask","to":"who","type":"T","capacity":1000000}]})";
+  {"from":"b","to":"a","type":"T","guard":{"measure":"n"}},{"from":"ask","to":"who","type":"T","capacity":1000000},{"from":"who","to":"a","type":"T","capacity":1000000}]})";
 
 class Node {
  public:
