@@ -5,6 +5,7 @@
 #include "domains/graph/steps.h"
 #include "replica/graph_runtime.h"
 #include "replication/records/journal_entity.h"
+#include "replication/writer.h"
 #include "sim/check/graph_rules.h"
 #include "sim/checkers/checker.h"
 #include "sim/sim_graph.h"
@@ -54,7 +55,8 @@ class GraphChecker final : public Checker {
           return c_.failed("graphs", nameOf(line.entry) + " is a step that a law rejects");
         continue;
       }
-      if (const std::string wrong = documentOf(bodies, step->as_object()); !wrong.empty())
+      if (const std::string wrong = documentOf(bodies, step->as_object(), hostsAgents(*log, line.entry.seq));
+          !wrong.empty())
         return c_.failed("graphs", nameOf(line.entry) + ": " + wrong);
       if (const std::string wrong = rules.add(step->as_object(), line.entry.time.micros / 1000); !wrong.empty())
         return c_.failed("graphs", nameOf(line.entry) + ": " + wrong);
@@ -65,12 +67,25 @@ class GraphChecker final : public Checker {
     count(rules);
   }
 
-  // Of a deployment that the ledger took: what the document says itself. An owner without agents answers for no more.
-  static std::string documentOf(node::GraphBodies& bodies, const json::object& step) {
+  // Whether the owner that decided this knows agents, tools and boundaries.
+  bool hostsAgents(const PartitionLog& log, std::uint64_t seq) const {
+    std::string owner;
+    for (const auto& epoch : log.epochs)
+      if (epoch.entries < seq) owner = replication::deviceOf(epoch.owner);
+    const auto hosts = static_cast<std::uint32_t>(c_.plan().options.cluster.hosts);
+    for (std::uint32_t n = 0; n < hosts; ++n)
+      if (owner == ClusterSetup::deviceName(n)) return true;
+    return false;
+  }
+
+  // Of a deployment that the ledger took. An owner without agents answers for what the document says itself.
+  static std::string documentOf(node::GraphBodies& bodies, const json::object& step, bool knows) {
     const graph::Body body =
         step.at("type") == "Deploy" ? bodies.find(std::string(step.at("digest").as_string())) : nullptr;
     if (body == nullptr) return {};  // none, or its disks are gone
-    const auto errors = graph::checkGraph(*body, {}, graph::Answers::nothing).errors;
+    const auto errors = graph::checkGraph(*body, knows ? simGraphEnvironment() : graph::Environment(),
+                                          knows ? graph::Answers::all : graph::Answers::nothing)
+                            .errors;
     return errors.empty() ? "" : concat("what lint refuses is deployed: ", errors[0].id, " ", errors[0].message);
   }
 
