@@ -23,7 +23,7 @@ std::shared_ptr<const Document> documentOf(std::int64_t version, const std::stri
                 middle + R"(","type":"T"}]})")
           .value();
   const ReadDocument read = readDocument(from);
-  EXPECT_TRUE(read.document) << read.findings.at(0).message;
+  EXPECT_TRUE(read.document) << read.findings.at(0).place << ": " << read.findings.at(0).message;
   return read.document;
 }
 
@@ -97,7 +97,7 @@ std::shared_ptr<const Document> oneNode(std::int64_t version, const std::string&
                        node, R"(","type":"T"}]})"))
           .value();
   const ReadDocument read = readDocument(from);
-  EXPECT_TRUE(read.document) << read.findings.at(0).message;
+  EXPECT_TRUE(read.document) << read.findings.at(0).place << ": " << read.findings.at(0).message;
   return read.document;
 }
 constexpr const char* kAgent = R"("kind":"agent","agent":"a","version":"1")";
@@ -174,11 +174,11 @@ std::shared_ptr<const Document> undoable() {
     "node":[{"id":"in","kind":"ingress","out":["T"],"monitor":{"boundary":"intake","operation":"admit"}},
             {"id":"out","kind":"egress","in":["T"],"monitor":{"boundary":"journal","operation":"put"},
              "sink":{"tool":"journal.put","undo":"journal.remove"}},
-            {"id":"a","kind":"agent","agent":"a","version":"1","in":["T"]}],
+            {"id":"a","kind":"agent","agent":"a","version":"1","in":["T"],"out":[]}],
     "edge":[{"from":"in","to":"out","type":"T"},{"from":"in","to":"a","type":"T"}]})")
                                .value();
   const ReadDocument read = readDocument(from);
-  EXPECT_TRUE(read.document) << read.findings.at(0).message;
+  EXPECT_TRUE(read.document) << read.findings.at(0).place << ": " << read.findings.at(0).message;
   return read.document;
 }
 
@@ -224,11 +224,11 @@ TEST(Limits, OfWhatOneSpanSends) {
                "properties":{"l":{"type":"array","items":{"type":"object"}}}}},{"name":"T","schema":{"type":"object"}}],
       "node":[{"id":"in","kind":"ingress","out":["L"],"monitor":{"boundary":"intake","operation":"admit"}},
               {"id":"s","kind":"function","function":"split","args":{"field":"l"},"maxOut":100000,"in":["L"],"out":["T"]},
-              {"id":"a","kind":"agent","agent":"a","version":"1","in":["T"]}],
+              {"id":"a","kind":"agent","agent":"a","version":"1","in":["T"],"out":[]}],
       "edge":[{"from":"in","to":"s","type":"L"},{"from":"s","to":"a","type":"T","capacity":100000}]})")
             .value();
     const ReadDocument read = readDocument(from);
-    EXPECT_TRUE(read.document) << read.findings.at(0).message;
+    EXPECT_TRUE(read.document) << read.findings.at(0).place << ": " << read.findings.at(0).message;
     Runtime runtime(letPass);
     EXPECT_TRUE(runtime.deploy(read.document, 0).ok());
     runtime.admit("in", "x", json::object{{"l", json::array(items, json::object())}}, 0);

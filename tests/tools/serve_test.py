@@ -173,6 +173,8 @@ def comes_and_dies(point):
 def settle(d):
     until(d, lambda: "completed" in d.witan("saga", "list", "--all").stdout)
     assert [line.split(" ", 1)[1] for line in d.puts()] == ["hello"], d.puts()
+    # The run ends a moment after its effect.
+    until(d, lambda: "one effect each" in d.witan("agent", "check").stdout)
     says(d.witan("agent", "check"), "one effect each", 0)
 
 
