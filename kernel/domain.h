@@ -4,13 +4,13 @@
 //
 //   struct State  { using Policy = ...; fields... };            // a record of all fields (Def. A.1)
 //   using Fields  = FieldList<...>;                             // its atomic components, named
-//   struct Spend  { args...; using Reads, Writes; void apply(Mutator<Fields>&, Time) const; };   // a process = an
-//   action struct Cap    { id, rule; using Reads; static Verdict check(const View<Cap>&); };            // an invariant
-//   struct Clerk : Role<"Clerk", Spend> {};                                                      // a role
-//   struct Budget { name, title; using Fields, Roles, Invariants; static counselors(); ... };    // the domain
+//   struct Spend  { args...; using Reads, Writes; void apply(Mutator<Fields>&, Time) const; };      // an action
+//   struct Cap    : NamedInvariant<"CAP"> { rule; using Reads; static Verdict check(const View<Cap>&); };
+//   struct Clerk  : Role<"Clerk", Spend> {};
+//   struct Budget { name, title; using Fields, Roles, Invariants; static counselors(); ... };       // the domain
 //
 // An invariant may also have
-//   static Verdict checkRow(const View<I>&, const RowView<I, table>&)  with  static constexpr auto table = &State::x;
+//   static Verdict checkRow(const View<I>&, const RowView<I, table>&), derived from NamedRowInvariant<"ID", &State::x>
 //     instead of check: it holds iff it holds for every row. If a row's verdict rests on more than that row, it has
 //     also static bool othersStand(const View<I>&, const Touched<I, Fields>&) which proves, given that the state before
 //     the candidate passed, that every row which was not written still does; false means "not proven", and the rows are
@@ -48,6 +48,16 @@ struct RoleList {};
 template <class... I>
 struct InvariantList {
   static_assert(sizeof...(I) <= 64, "a domain has at most 64 invariants");
+};
+
+// What an invariant derives from: its id; and the table whose rows it is about, if it holds iff each of them does.
+template <FixedString Id>
+struct NamedInvariant {
+  static constexpr std::string_view id = Id.view();
+};
+template <FixedString Id, auto TablePointer>
+struct NamedRowInvariant : NamedInvariant<Id> {
+  static constexpr auto table = TablePointer;
 };
 
 template <class I>

@@ -57,8 +57,7 @@ struct SpendB {
 struct RoleA : Role<"A", SpendA> {};
 struct RoleB : Role<"B", SpendB> {};
 
-struct BudgetCap {
-  static constexpr std::string_view id = "BUDGET_CAP";
+struct BudgetCap : NamedInvariant<"BUDGET_CAP"> {
   static constexpr std::string_view rule =
       "neither has spent less than nothing, and spentA + spentB never exceed the cap";
   using Reads = Footprint<SpentA, SpentB>;

@@ -14,8 +14,7 @@
 namespace witan::domains::disclosure {
 
 // Known: it has a phase.
-struct RefIntegrity {
-  static constexpr std::string_view id = "VULN_REF_INTEGRITY";
+struct RefIntegrity : NamedInvariant<"VULN_REF_INTEGRITY"> {
   static constexpr std::string_view rule =
       "every column keyed by vulnerability, every report and every commitment is about a known one; report columns "
       "share keys";
@@ -25,17 +24,14 @@ struct RefIntegrity {
   static std::optional<Verdict> checkTouched(const View<RefIntegrity>&, const Touched<RefIntegrity, Fields>&);
 };
 
-struct PhasePath {
-  static constexpr std::string_view id = "VULN_PHASE_PATH";
+struct PhasePath : NamedRowInvariant<"VULN_PHASE_PATH", kVulns> {
   static constexpr std::string_view rule =
       "phases follow their edges from DISCOVERED; without an embargo only what is publicly known is disclosed";
-  static constexpr auto table = kVulns;
   using Reads = Union<PhaseFields, Footprint<PubKnownAt>>::Type;
   static Verdict checkRow(const View<PhasePath>&, const RowView<PhasePath, table>&);
 };
 
-struct MaintainerRateLimit {
-  static constexpr std::string_view id = "MAINTAINER_RATE_LIMIT";
+struct MaintainerRateLimit : NamedInvariant<"MAINTAINER_RATE_LIMIT"> {
   static constexpr std::string_view rule =
       "no more than N reports to one maintainer of one organisation in any window of W days";
   using Reads = ReportFields;
@@ -44,8 +40,7 @@ struct MaintainerRateLimit {
                                              const Touched<MaintainerRateLimit, Fields>&);
 };
 
-struct CommitmentRegistryConsistency {
-  static constexpr std::string_view id = "COMMITMENT_REGISTRY_CONSISTENCY";
+struct CommitmentRegistryConsistency : NamedInvariant<"COMMITMENT_REGISTRY_CONSISTENCY"> {
   static constexpr std::string_view rule =
       "commitment hashes are well-formed and distinct; each resolution opens a committed hash, once";
   using Reads = Registries;
@@ -54,8 +49,7 @@ struct CommitmentRegistryConsistency {
                                              const Touched<CommitmentRegistryConsistency, Fields>&);
 };
 
-struct DisclosureTimelineConsistency {
-  static constexpr std::string_view id = "DISCLOSURE_TIMELINE_CONSISTENCY";
+struct DisclosureTimelineConsistency : NamedInvariant<"DISCLOSURE_TIMELINE_CONSISTENCY"> {
   static constexpr std::string_view rule =
       "a group is disclosed no earlier than planned, and only when every member is ready and may be disclosed itself; "
       "a "
@@ -68,8 +62,7 @@ struct DisclosureTimelineConsistency {
                                              const Touched<DisclosureTimelineConsistency, Fields>&);
 };
 
-struct ReceivingOrgConfinement {
-  static constexpr std::string_view id = "RECEIVING_ORG_CONFINEMENT";
+struct ReceivingOrgConfinement : NamedInvariant<"RECEIVING_ORG_CONFINEMENT"> {
   static constexpr std::string_view rule =
       "reports go to the vulnerability's organisations, and tracking mentions no vulnerability of others";
   using Reads = Union<ReportFields, Footprint<VulnOrgs, PtRefs>>::Type;
@@ -78,42 +71,35 @@ struct ReceivingOrgConfinement {
                                              const Touched<ReceivingOrgConfinement, Fields>&);
 };
 
-struct EmbargoEnforcement {
-  static constexpr std::string_view id = "EMBARGO_ENFORCEMENT";
+struct EmbargoEnforcement : NamedRowInvariant<"EMBARGO_ENFORCEMENT", kVulns> {
   static constexpr std::string_view rule =
       "deadlines follow from their parts, no embargo is shorter than the regime's, extensions stay within the limit, "
       "and "
       "nothing under an embargo is disclosed before its regime permits";
-  static constexpr auto table = kVulns;
   static constexpr bool mixed = true;
   using Reads = Union<EmbargoFields, Footprint<DiscAt, PatchReleasedAt, PubKnownAt, ExploitObservedAt>>::Type;
   static Verdict checkRow(const View<EmbargoEnforcement>&, const RowView<EmbargoEnforcement, table>&);
 };
 
-struct PatchBeforeDisclosure {
-  static constexpr std::string_view id = "PATCH_BEFORE_DISCLOSURE";
+struct PatchBeforeDisclosure : NamedRowInvariant<"PATCH_BEFORE_DISCLOSURE", kVulns> {
   static constexpr std::string_view rule =
       "a released fix has a reference and stays released; disclosure follows the patch, unless it is publicly known or "
       "its embargo has elapsed";
-  static constexpr auto table = kVulns;
   using Reads = Union<PatchFields, Footprint<DiscAt, PubKnownAt, EmbargoDeadline>>::Type;
   static Verdict checkRow(const View<PatchBeforeDisclosure>&, const RowView<PatchBeforeDisclosure, table>&);
 };
 
-struct CveAttributionConsistency {
-  static constexpr std::string_view id = "CVE_ATTRIBUTION_CONSISTENCY";
+struct CveAttributionConsistency : NamedRowInvariant<"CVE_ATTRIBUTION_CONSISTENCY", kVulns> {
   static constexpr std::string_view rule =
       "one CVE id a vulnerability, in its canonical form, its own deduplication's if there is one, and the disclosure "
       "names it";
-  static constexpr auto table = kVulns;
   static constexpr bool mixed = true;
   using Reads =
       Union<PhaseFields, Footprint<CveObserved, CveObservedAt, CveDedup, CveRequestedAt, DiscAt, DiscCve>>::Type;
   static Verdict checkRow(const View<CveAttributionConsistency>&, const RowView<CveAttributionConsistency, table>&);
 };
 
-struct CveAttributionUniqueness {
-  static constexpr std::string_view id = "CVE_ATTRIBUTION_UNIQUENESS";
+struct CveAttributionUniqueness : NamedInvariant<"CVE_ATTRIBUTION_UNIQUENESS"> {
   static constexpr std::string_view rule = "no CVE id is bound to two vulnerabilities that are not withdrawn";
   static constexpr bool mixed = true;
   using Reads = Union<PhaseFields, Footprint<CveObserved, CveDedup, DiscCve>>::Type;
@@ -122,8 +108,7 @@ struct CveAttributionUniqueness {
                                              const Touched<CveAttributionUniqueness, Fields>&);
 };
 
-struct DisclosureCompleteness {
-  static constexpr std::string_view id = "DISCLOSURE_COMPLETENESS";
+struct DisclosureCompleteness : NamedInvariant<"DISCLOSURE_COMPLETENESS"> {
   static constexpr std::string_view rule =
       "a disclosure links the released patch or truly says why not, cites exactly the resolved commitments, and names "
       "CVE id and credits";

@@ -15,8 +15,7 @@ using CallView = RowView<I, kCalls>;
 template <class I>
 using EscrowTouched = Touched<I, Fields>;
 
-struct ContractSigned {
-  static constexpr std::string_view id = "ESCROW_CONTRACT_SIGNED";
+struct ContractSigned : NamedInvariant<"ESCROW_CONTRACT_SIGNED"> {
   static constexpr std::string_view rule =
       "the envelope is a well-formed contract of the enrolled parties, signed by both, its times in order, perCall, "
       "total and calls at least 1";
@@ -24,8 +23,7 @@ struct ContractSigned {
   static Verdict check(const View<ContractSigned>&);
 };
 
-struct Phase {
-  static constexpr std::string_view id = "ESCROW_PHASE";
+struct Phase : NamedInvariant<"ESCROW_PHASE"> {
   static constexpr std::string_view rule =
       "no reservation or deposit at or after stop or close; closed only with nothing held, and after a stop or at or "
       "after expiry";
@@ -34,16 +32,14 @@ struct Phase {
   static bool stillPasses(const View<Phase>&, const EscrowTouched<Phase>&);
 };
 
-struct PaymentOnce {
-  static constexpr std::string_view id = "ESCROW_PAYMENT_ONCE";
+struct PaymentOnce : NamedInvariant<"ESCROW_PAYMENT_ONCE"> {
   static constexpr std::string_view rule = "payment references are unique and not empty, amounts at least 1";
   using Reads = Footprint<PayLog>;
   static Verdict check(const View<PaymentOnce>&);
   static bool stillPasses(const View<PaymentOnce>&, const EscrowTouched<PaymentOnce>&);
 };
 
-struct Terms {
-  static constexpr std::string_view id = "ESCROW_TERMS";
+struct Terms : NamedInvariant<"ESCROW_TERMS"> {
   static constexpr std::string_view rule =
       "calls and deposits within the contract; 1 <= amount <= perCall; notBefore <= reservedAt < expiry; input and "
       "order are 64 hex digits";
@@ -53,32 +49,26 @@ struct Terms {
   static bool stillPasses(const View<Terms>&, const EscrowTouched<Terms>&);
 };
 
-struct EvidenceValid {
-  static constexpr std::string_view id = "ESCROW_EVIDENCE_VALID";
+struct EvidenceValid : NamedRowInvariant<"ESCROW_EVIDENCE_VALID", kDeliveries> {
   static constexpr std::string_view rule = "no delivery has a flaw";
-  static constexpr auto table = kDeliveries;
   using Reads = Footprint<DeliveryLog>;
   static Verdict checkRow(const View<EvidenceValid>&, const RowView<EvidenceValid, table>&);
 };
 
-struct DeliveredOnce {
-  static constexpr std::string_view id = "ESCROW_DELIVERED_ONCE";
+struct DeliveredOnce : NamedInvariant<"ESCROW_DELIVERED_ONCE"> {
   static constexpr std::string_view rule = "one delivery a call, no evidence twice, none of a declined call";
   using Reads = Footprint<DeliveryLog, DeclinedAt>;
   static Verdict check(const View<DeliveredOnce>&);
   static bool stillPasses(const View<DeliveredOnce>&, const EscrowTouched<DeliveredOnce>&);
 };
 
-struct SettledOnce {
-  static constexpr std::string_view id = "ESCROW_SETTLED_ONCE";
+struct SettledOnce : NamedRowInvariant<"ESCROW_SETTLED_ONCE", kSettlements> {
   static constexpr std::string_view rule = "one settlement a call";
-  static constexpr auto table = kSettlements;
   using Reads = Footprint<SettleLog>;
   static Verdict checkRow(const View<SettledOnce>&, const RowView<SettledOnce, table>&);
 };
 
-struct InTime {
-  static constexpr std::string_view id = "ESCROW_IN_TIME";
+struct InTime : NamedInvariant<"ESCROW_IN_TIME"> {
   static constexpr std::string_view rule =
       "delivered at or before deliverBy and before settlement; disputed within the window after the delivery and "
       "before settlement; declined before settlement";
@@ -89,8 +79,7 @@ struct InTime {
   static bool stillPasses(const View<InTime>&, const EscrowTouched<InTime>&);
 };
 
-struct ReleaseRule {
-  static constexpr std::string_view id = "ESCROW_RELEASE_RULE";
+struct ReleaseRule : NamedInvariant<"ESCROW_RELEASE_RULE"> {
   static constexpr std::string_view rule =
       "released only with a delivery, and as ruled, or as charged: accepted in the same act, or undisputed at or after "
       "the end of the window";
@@ -100,8 +89,7 @@ struct ReleaseRule {
   static bool stillPasses(const View<ReleaseRule>&, const EscrowTouched<ReleaseRule>&);
 };
 
-struct RefundRule {
-  static constexpr std::string_view id = "ESCROW_REFUND_RULE";
+struct RefundRule : NamedInvariant<"ESCROW_REFUND_RULE"> {
   static constexpr std::string_view rule = "refunded only without a delivery, and declined or after deliverBy";
   using Reads = Footprint<DeliveryLog, SettleLog, CallAmount, DeclinedAt, DeliverBy>;
   static Verdict checkCall(const View<RefundRule>&, const CallView<RefundRule>&);
@@ -109,15 +97,13 @@ struct RefundRule {
   static bool stillPasses(const View<RefundRule>&, const EscrowTouched<RefundRule>&);
 };
 
-struct NoOverdraft {
-  static constexpr std::string_view id = "ESCROW_NO_OVERDRAFT";
+struct NoOverdraft : NamedInvariant<"ESCROW_NO_OVERDRAFT"> {
   static constexpr std::string_view rule = "the balances of buyer and seller are not negative";
   using Reads = BalanceFields;
   static Verdict check(const View<NoOverdraft>&);
 };
 
-struct Conservation {
-  static constexpr std::string_view id = "ESCROW_CONSERVATION";
+struct Conservation : NamedInvariant<"ESCROW_CONSERVATION"> {
   static constexpr std::string_view rule =
       "deposited = buyer + seller + held + paid out; per call held + settled = amount; what the seller has and had is "
       "the sum of its shares";
@@ -127,8 +113,7 @@ struct Conservation {
   static bool stillPasses(const View<Conservation>&, const EscrowTouched<Conservation>&);
 };
 
-struct DisputeRuled {
-  static constexpr std::string_view id = "ESCROW_DISPUTE_RULED";
+struct DisputeRuled : NamedInvariant<"ESCROW_DISPUTE_RULED"> {
   static constexpr std::string_view rule =
       "a requested ruling exists; a ruling gives the seller 0 to the charge of a disputed call";
   static constexpr InvResult onFailure = InvResult::escalate;

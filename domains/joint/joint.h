@@ -160,16 +160,14 @@ struct ClockRole : Role<"Clock", CloseEpoch> {};
 // of it, with the auditors' own reading of the rules (coordination/judge.h), so that a kernel that arbitrates
 // cannot commit.
 
-struct RequestsAreOpen {
-  static constexpr std::string_view id = "JOINT_REQUESTS_ARE_OPEN";
+struct RequestsAreOpen : NamedInvariant<"JOINT_REQUESTS_ARE_OPEN"> {
   static constexpr std::string_view rule =
       "what waits is of the open epoch, by who is there, and about keys of the world";
   using Reads = Footprint<WorldValue, AgentActive, AgentRequest, Epoch>;
   static Verdict check(const View<RequestsAreOpen>& s);
 };
 
-struct NoArbitration {
-  static constexpr std::string_view id = "JOINT_NO_ARBITRATION";
+struct NoArbitration : NamedInvariant<"JOINT_NO_ARBITRATION"> {
   static constexpr std::string_view rule =
       "of the last epoch exactly what both passes admit was executed, and the world is what that made of it";
   using Reads = Union<AuthorityFields, Footprint<WorldValue, WorldBefore, AgentClosed, AgentOutcome, Epoch>>::Type;

@@ -15,8 +15,7 @@ inline std::string named(std::string_view what, std::string_view key) {
 }
 inline std::string action(std::string_view key) { return named("action", key); }
 
-struct RefIntegrity {
-  static constexpr std::string_view id = "UCM_REF_INTEGRITY";
+struct RefIntegrity : NamedInvariant<"UCM_REF_INTEGRITY"> {
   static constexpr std::string_view rule =
       "columns of one action share keys, appeals point at actions, the account's status is that of the live actions";
   using Reads = Union<ActionFields, Footprint<AppealAction, AccountStatusOf>>::Type;
@@ -24,16 +23,13 @@ struct RefIntegrity {
   static bool stillPasses(const View<RefIntegrity>&, const Touched<RefIntegrity, Fields>&);
 };
 
-struct LabelValid {
-  static constexpr std::string_view id = "UCM_LABEL_VALID";
+struct LabelValid : NamedRowInvariant<"UCM_LABEL_VALID", kLabels> {
   static constexpr std::string_view rule = "every label entry has a reason, and its label is for that kind of entity";
-  static constexpr auto table = kLabels;
   using Reads = LabelFields;
   static Verdict checkRow(const View<LabelValid>&, const RowView<LabelValid, table>&);
 };
 
-struct ManualLabelPrecedence {
-  static constexpr std::string_view id = "UCM_MANUAL_LABEL_PRECEDENCE";
+struct ManualLabelPrecedence : NamedInvariant<"UCM_MANUAL_LABEL_PRECEDENCE"> {
   static constexpr std::string_view rule =
       "no automatic label entry follows an unexpired manual one for the same entity and label";
   using Reads = LabelFields;
@@ -41,56 +37,46 @@ struct ManualLabelPrecedence {
   static bool stillPasses(const View<ManualLabelPrecedence>&, const Touched<ManualLabelPrecedence, Fields>&);
 };
 
-struct StrikeLedger {
-  static constexpr std::string_view id = "UCM_STRIKE_LEDGER";
+struct StrikeLedger : NamedRowInvariant<"UCM_STRIKE_LEDGER", kActions> {
   static constexpr std::string_view rule =
       "an action has its policy's weight as a strike iff its kind is strike-enabled, voided iff it is reversed";
-  static constexpr auto table = kActions;
   using Reads = Union<Footprint<ActionKindOf, ActionPolicy, ActionReversedAt>, StrikeFields>::Type;
   static Verdict checkRow(const View<StrikeLedger>&, const RowView<StrikeLedger, table>&);
 };
 
-struct DoubleJeopardy {
-  static constexpr std::string_view id = "UCM_DOUBLE_JEOPARDY";
+struct DoubleJeopardy : NamedInvariant<"UCM_DOUBLE_JEOPARDY"> {
   static constexpr std::string_view rule = "at most one live action for an item under a policy";
   using Reads = Footprint<ActionPolicy, ActionItem, ActionReversedAt>;
   static Verdict check(const View<DoubleJeopardy>&);
   static bool stillPasses(const View<DoubleJeopardy>&, const Touched<DoubleJeopardy, Fields>&);
 };
 
-struct EvidenceRequired {
-  static constexpr std::string_view id = "UCM_EVIDENCE_REQUIRED";
+struct EvidenceRequired : NamedRowInvariant<"UCM_EVIDENCE_REQUIRED", kActions> {
   static constexpr std::string_view rule =
       "every action cites labels, each of them existing and not removed at the time of the action";
-  static constexpr auto table = kActions;
   using Reads = Union<Footprint<ActionAt, ActionEvidence>, LabelFields>::Type;
   static Verdict checkRow(const View<EvidenceRequired>&, const RowView<EvidenceRequired, table>&);
   static bool othersStand(const View<EvidenceRequired>&, const Touched<EvidenceRequired, Fields>&);
 };
 
-struct StatementOfReasons {
-  static constexpr std::string_view id = "UCM_STATEMENT_OF_REASONS";
+struct StatementOfReasons : NamedRowInvariant<"UCM_STATEMENT_OF_REASONS", kActions> {
   static constexpr std::string_view rule =
       "a restrictive action has a notice of facts, clause and redress, no later than the action";
-  static constexpr auto table = kActions;
   using Reads = Union<Footprint<ActionKindOf, ActionAt>, NoticeFields>::Type;
   static Verdict checkRow(const View<StatementOfReasons>&, const RowView<StatementOfReasons, table>&);
   static bool othersStand(const View<StatementOfReasons>&, const Touched<StatementOfReasons, Fields>&);
 };
 
-struct Proportionality {
-  static constexpr std::string_view id = "UCM_PROPORTIONALITY";
+struct Proportionality : NamedRowInvariant<"UCM_PROPORTIONALITY", kActions> {
   static constexpr std::string_view rule =
       "the strikes that count at an action's time reach the threshold of its kind, unless its policy is severe";
-  static constexpr auto table = kActions;
   using Reads = Union<Footprint<ActionKindOf, ActionPolicy, ActionAt>, StrikeFields,
                       Footprint<AppealAction, AppealAt, AppealStatusOf>>::Type;
   static Verdict checkRow(const View<Proportionality>&, const RowView<Proportionality, table>&);
   static bool othersStand(const View<Proportionality>&, const Touched<Proportionality, Fields>&);
 };
 
-struct AppealWindow {
-  static constexpr std::string_view id = "UCM_APPEAL_WINDOW";
+struct AppealWindow : NamedInvariant<"UCM_APPEAL_WINDOW"> {
   static constexpr std::string_view rule =
       "appeals come within the window of their action; a case is closed after those of all live restrictive actions";
   using Reads = Union<Footprint<ActionKindOf, ActionAt, ActionReversedAt, AppealAction, AppealAt>, CaseFields>::Type;
@@ -98,29 +84,23 @@ struct AppealWindow {
   static bool stillPasses(const View<AppealWindow>&, const Touched<AppealWindow, Fields>&);
 };
 
-struct OverturnRestores {
-  static constexpr std::string_view id = "UCM_OVERTURN_RESTORES";
+struct OverturnRestores : NamedRowInvariant<"UCM_OVERTURN_RESTORES", kAppeals> {
   static constexpr std::string_view rule = "the action of an OVERTURNED appeal is reversed";
-  static constexpr auto table = kAppeals;
   using Reads = Footprint<AppealAction, AppealStatusOf, ActionReversedAt>;
   static Verdict checkRow(const View<OverturnRestores>&, const RowView<OverturnRestores, table>&);
   static bool othersStand(const View<OverturnRestores>&, const Touched<OverturnRestores, Fields>&);
 };
 
-struct HumanAppealDecision {
-  static constexpr std::string_view id = "UCM_HUMAN_APPEAL_DECISION";
+struct HumanAppealDecision : NamedRowInvariant<"UCM_HUMAN_APPEAL_DECISION", kAppeals> {
   static constexpr std::string_view rule = "a human has decided every decided appeal";
   static constexpr InvResult onFailure = InvResult::escalate;
-  static constexpr auto table = kAppeals;
   using Reads = Footprint<AppealStatusOf, AppealDecidedBy>;
   static Verdict checkRow(const View<HumanAppealDecision>&, const RowView<HumanAppealDecision, table>&);
 };
 
-struct HumanPermanentBan {
-  static constexpr std::string_view id = "UCM_HUMAN_PERMANENT_BAN";
+struct HumanPermanentBan : NamedRowInvariant<"UCM_HUMAN_PERMANENT_BAN", kActions> {
   static constexpr std::string_view rule = "a human has reviewed every BAN";
   static constexpr InvResult onFailure = InvResult::escalate;
-  static constexpr auto table = kActions;
   using Reads = Footprint<ActionKindOf, ActionAt, HumanReview>;
   static Verdict checkRow(const View<HumanPermanentBan>&, const RowView<HumanPermanentBan, table>&);
 };
