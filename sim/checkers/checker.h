@@ -15,6 +15,11 @@ class Checker : public ClusterObserver {
 
  protected:
   explicit Checker(Cluster& cluster) : c_(cluster) {}
+
+  // What the frame says of its sender's logs; none: it is another one, the link is not full, there is etcd, or the
+  // sender is a liar, so that nothing of it need be so.
+  std::optional<node::PeerAdvertisement> standingIn(Seat& at, std::uint32_t peer, std::string_view frame) const;
+
   Cluster& c_;
 };
 

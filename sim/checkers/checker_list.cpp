@@ -19,6 +19,18 @@ std::vector<std::unique_ptr<Checker>> makeCheckers(Cluster& cluster) {
   return all;
 }
 
+std::optional<node::PeerAdvertisement> Checker::standingIn(Seat& at, std::uint32_t peer, std::string_view frame) const {
+  constexpr auto kStanding = static_cast<std::uint8_t>(node::AdjudicationFrame::standing);
+  if (c_.isLiar(peer) || c_.etcd() || frame.size() <= replication::kFrameHeaderBytes ||
+      static_cast<std::uint8_t>(frame[4]) != kStanding)
+    return std::nullopt;
+  const replication::SyncSession* session = at.replica().session(ClusterSetup::deviceName(peer));
+  if (session == nullptr || !session->full()) return std::nullopt;
+  node::PeerAdvertisement standing;
+  if (!readMessage(frame.substr(replication::kFrameHeaderBytes), standing, "frame").ok()) return std::nullopt;
+  return standing;
+}
+
 Result<PartitionLog> logAt(Seat& at, const std::string& id) {
   kernel::Ledger& ledger = at.replica().host(id)->ledger();
   std::vector<std::string> batches;

@@ -62,16 +62,10 @@ class FenceChecker final : public Checker {
   // Another part: who was shown more of its own epoch than it has itself (its disk went back) decides nothing more in
   // it.
   void onFrame(Seat& at, std::uint32_t peer, std::string_view frame) override {
-    constexpr auto kStanding = static_cast<std::uint8_t>(node::AdjudicationFrame::standing);
-    if (c_.isLiar(peer)) return;  // of what it says nothing need be so
-    if (c_.etcd() || frame.size() <= replication::kFrameHeaderBytes || static_cast<std::uint8_t>(frame[4]) != kStanding)
-      return;
-    const replication::SyncSession* session = at.replica().session(ClusterSetup::deviceName(peer));
-    if (session == nullptr || !session->full()) return;
-    node::PeerAdvertisement standing;
-    if (!readMessage(frame.substr(replication::kFrameHeaderBytes), standing, "frame").ok()) return;
+    auto standing = standingIn(at, peer, frame);
+    if (!standing) return;
     const std::string& self = at.replica().ownerName();
-    for (const node::LogPosition& position : standing.positions)
+    for (const node::LogPosition& position : standing->positions)
       if (!position.epochs.empty() && position.epochs.back().owner == self)
         known_[at].shown.push_back({peer, position.partition, {position.epochs.back().number, self}, position.batches});
   }

@@ -17,15 +17,9 @@ class TakeoverChecker final : public Checker {
   void onLink(std::uint32_t device, std::uint32_t peer) override { said_[c_.seat(device)].erase(peer); }
 
   void onFrame(Seat& at, std::uint32_t peer, std::string_view frame) override {
-    constexpr auto kStanding = static_cast<std::uint8_t>(node::AdjudicationFrame::standing);
-    if (c_.isLiar(peer)) return;  // of what it says nothing need be so
-    if (c_.etcd() || frame.size() <= replication::kFrameHeaderBytes || static_cast<std::uint8_t>(frame[4]) != kStanding)
-      return;
-    const replication::SyncSession* session = at.replica().session(ClusterSetup::deviceName(peer));
-    if (session == nullptr || !session->full()) return;
-    node::PeerAdvertisement standing;
-    if (!readMessage(frame.substr(replication::kFrameHeaderBytes), standing, "frame").ok()) return;
-    for (node::LogPosition& position : standing.positions)
+    auto standing = standingIn(at, peer, frame);
+    if (!standing) return;
+    for (node::LogPosition& position : standing->positions)
       if (!position.epochs.empty())
         said_[at][peer][position.partition] = {
             {position.epochs.back().number, position.epochs.back().owner}, position.batches, position.follow};
