@@ -8,6 +8,9 @@ namespace witan::agents {
 namespace {
 
 constexpr std::string_view kMember = "knowledge", kValue = "value";
+constexpr std::size_t kCountersOfARun = 4 * 1024;
+
+std::size_t textBytes(const std::string& text) { return canonicalJson(json::value(text)).size(); }
 
 void joinFacts(std::vector<Fact>& into, const std::vector<Fact>& other) {
   into.insert(into.end(), other.begin(), other.end());
@@ -15,8 +18,18 @@ void joinFacts(std::vector<Fact>& into, const std::vector<Fact>& other) {
   into.erase(std::unique(into.begin(), into.end()), into.end());
   std::size_t bytes = 0, count = 0;
   for (; count < std::min(into.size(), kMaxFacts); ++count)
-    if ((bytes += into[count].content.size()) > kMaxFactBytes) break;
+    if ((bytes += bytesOf(into[count])) > kMaxFactBytes) break;
   into.resize(count);
+}
+
+// The first entries, as far as they fit.
+template <class Map>
+void bound(Map& map, std::size_t most, std::size_t mostBytes) {
+  std::size_t bytes = 0, count = 0;
+  auto at = map.begin();
+  for (; at != map.end() && count < most; ++at, ++count)
+    if ((bytes += textBytes(at->first) + toJson(at->second).size() + 2) > mostBytes) break;
+  map.erase(at, map.end());
 }
 
 void joinScores(std::vector<ToolScore>& into, const std::vector<ToolScore>& other) {
@@ -27,8 +40,13 @@ void joinScores(std::vector<ToolScore>& into, const std::vector<ToolScore>& othe
       at->second = std::min(at->second, one.score);
     }
   into.clear();
-  for (const auto& [key, score] : least)
-    if (into.size() < kMaxScores) into.push_back({key.first, key.second, score});
+  std::size_t bytes = 0;
+  for (const auto& [key, score] : least) {
+    into.push_back({key.first, key.second, score});
+    if (into.size() <= kMaxScores && (bytes += toJson(into.back()).size() + 1) <= kMaxScoreBytes) continue;
+    into.pop_back();
+    break;
+  }
 }
 
 void joinUsages(Usages& into, const Usages& other) {
@@ -47,6 +65,16 @@ Result<json::object> objectOf(std::string_view slot) {
 
 }  // namespace
 
+std::size_t bytesOf(const Fact& fact) { return toJson(fact).size() + 1; }
+std::size_t bytesOf(const std::string& id, const decision::GoalBook::Entry& goal) {
+  return textBytes(id) + toJson(goal).size() + 2;
+}
+bool hasRoomForCounters(const Knowledge& known) {
+  Knowledge counters;
+  counters.spent = known.spent, counters.used = known.used;
+  return toJson(counters).size() + kCountersOfARun <= kMaxCounterBytes;
+}
+
 void join(Knowledge& into, const Knowledge& other) {
   joinFacts(into.facts, other.facts);
   for (const auto& [id, goal] : other.goals) {
@@ -57,13 +85,13 @@ void join(Knowledge& into, const Knowledge& other) {
       mine.type = goal.type, mine.description = goal.description;
     mine.goal = {std::max(mine.goal.progress, goal.goal.progress), std::max(mine.goal.attempts, goal.goal.attempts)};
   }
-  while (into.goals.size() > kMaxGoals) into.goals.erase(std::prev(into.goals.end()));
+  bound(into.goals, kMaxGoals, kMaxGoalBytes);
   joinScores(into.scores, other.scores);
   for (const auto& [tool, cost] : other.costs) {
     auto& mine = into.costs[tool];
     mine = {std::max(mine.tokens, cost.tokens), std::max(mine.seconds, cost.seconds)};
   }
-  while (into.costs.size() > kMaxScores) into.costs.erase(std::prev(into.costs.end()));
+  bound(into.costs, kMaxScores, kMaxCostBytes);
   for (const auto& [day, devices] : other.spent)
     for (const auto& [device, usages] : devices) joinUsages(into.spent[day][device], usages);
   while (into.spent.size() > kMaxDays) into.spent.erase(into.spent.begin());
@@ -81,6 +109,11 @@ Result<Knowledge> knowledgeIn(std::string_view slot) {
   WITAN_TRY(object, objectOf(slot));
   Knowledge read, out;
   if (const json::value* member = object.if_contains(kMember)) WITAN_DO(readJson(*member, read, kMember));
+  if (slot.size() > kMaxOwnExtensionBytes) {
+    object.erase(kMember);
+    if (const std::size_t own = canonicalJson(object).size(); own > kMaxOwnExtensionBytes)
+      return invalid(concat("the slot \"extension\" has ", own, " bytes of its own: at most ", kMaxOwnExtensionBytes));
+  }
   join(out, read);  // in order, and within the limits, whatever wrote it
   return out;
 }
@@ -90,21 +123,31 @@ Result<std::string> slotWith(std::string_view slot, const Knowledge& knowledge) 
   const std::string text = toJson(knowledge);
   if (text.size() > kMaxKnowledgeBytes) return invalid(concat("knowledge of more than ", kMaxKnowledgeBytes, " bytes"));
   WITAN_SET(object[kMember], parseJson(text, {.bytes = kMaxKnowledgeBytes}));
-  return canonicalJson(object);
+  std::string made = canonicalJson(object);
+  if (made.size() > replication::kMaxSlotBytes) return invalid("the slot \"extension\" has no room for its knowledge");
+  return made;
 }
 
-void keepKnowledge(replication::AgentState& state, const Knowledge& known, bool learns, std::string_view writer) {
+Status keepKnowledge(replication::AgentState& state, const Knowledge& known, bool learns, std::string_view writer) {
   const auto set = [&](replication::SlotName name, std::string value) {
     replication::Slot& slot = state.slot(name);
     if (slot.value != value) slot = {std::move(value), slot.version + 1, std::string(writer)};
   };
-  auto slot = slotWith(state.slot(replication::SlotName::extension).value, known);
-  if (slot.ok() && slot->size() <= replication::kMaxSlotBytes) set(replication::SlotName::extension, *std::move(slot));
-  if (!learns) return;
+  const std::string& had = state.slot(replication::SlotName::extension).value;
+  auto slot = slotWith(had, known);
+  if (!slot.ok()) {
+    Knowledge counters;
+    counters.spent = known.spent, counters.used = known.used;
+    slot = slotWith(had, counters);
+  }
+  if (!slot.ok()) return slot.error();
+  set(replication::SlotName::extension, *std::move(slot));
+  if (!learns) return okStatus();
   json::array open;
   for (const auto& [id, goal] : known.goals)
     if (!decision::achieved(goal.goal)) open.emplace_back(id);
   set(replication::SlotName::openLoopIds, canonicalJson(open));
+  return okStatus();
 }
 
 Result<Knowledge> knowledgeOf(std::string_view agentId, std::span<const replication::Version> versions) {

@@ -23,12 +23,18 @@
 
 namespace witan::agents {
 
+// Bytes are those of the written form: what a mind says can be six times as long as JSON.
 inline constexpr std::size_t kMaxFacts = 500, kMaxFactBytes = 64 * 1024;  // more are refused
-inline constexpr std::size_t kMaxGoals = 100;
-inline constexpr std::size_t kMaxScores = 300;  // of goal types and tools
-inline constexpr std::size_t kMaxDays = 8;      // of what was spent: the newest
-inline constexpr std::size_t kMaxHours = 25;    // of what capabilities were used: the newest
-inline constexpr std::size_t kMaxKnowledgeBytes = 96 * 1024;
+inline constexpr std::size_t kMaxGoals = 100, kMaxGoalBytes = 16 * 1024;
+inline constexpr std::size_t kMaxScores = 300, kMaxScoreBytes = 12 * 1024;  // of goal types and tools
+inline constexpr std::size_t kMaxCostBytes = 4 * 1024;
+inline constexpr std::size_t kMaxDays = 8;                  // of what was spent: the newest
+inline constexpr std::size_t kMaxHours = 25;                // of what capabilities were used: the newest
+inline constexpr std::size_t kMaxCounterBytes = 32 * 1024;  // of both
+inline constexpr std::size_t kMaxKnowledgeBytes =
+    1024 + kMaxFactBytes + kMaxGoalBytes + kMaxScoreBytes + kMaxCostBytes + kMaxCounterBytes;
+// What the agent's own part of the slot may have, so that nothing crowds the rest out.
+inline constexpr std::size_t kMaxOwnExtensionBytes = replication::kMaxSlotBytes - kMaxKnowledgeBytes - 1024;
 
 using Fact = decision::Fact<decision::RunTime>;
 
@@ -60,12 +66,20 @@ struct Knowledge {
 // known.
 void join(Knowledge& into, const Knowledge& other);
 
-// Of the slot's text. One without the member knows nothing. Errors: a later build's.
+// The written form's length.
+std::size_t bytesOf(const Fact& fact);
+std::size_t bytesOf(const std::string& id, const decision::GoalBook::Entry& goal);
+// Whether what was spent and used has room for what another run adds. Without room no run of an agent with budgets or
+// rates begins: its use could not be counted.
+bool hasRoomForCounters(const Knowledge& known);
+
+// Of the slot's text. One without the member knows nothing. Errors: a later build's; an own part that leaves no room.
 Result<Knowledge> knowledgeIn(std::string_view slot);
-// The slot's text with this instead of what it had. Errors: more than kMaxKnowledgeBytes.
+// The slot's text with this instead of what it had. Errors: more than kMaxKnowledgeBytes, or than a slot holds.
 Result<std::string> slotWith(std::string_view slot, const Knowledge& knowledge);
-// Writes it into the agent's state, where there is room; of an agent that learns also which goals are open.
-void keepKnowledge(replication::AgentState& state, const Knowledge& known, bool learns, std::string_view writer);
+// Writes it into the agent's state; of an agent that learns also which goals are open. Counters come first: where there
+// is no room for all, what was learned is left out. Errors: no room for the counters either; nothing has changed then.
+Status keepKnowledge(replication::AgentState& state, const Knowledge& known, bool learns, std::string_view writer);
 // What the versions of an agent's state say together. Errors: as knowledgeIn.
 Result<Knowledge> knowledgeOf(std::string_view agentId, std::span<const replication::Version> versions);
 

@@ -8,6 +8,7 @@ namespace {
 
 // The type of goals of a look that names its tool itself.
 constexpr const char* kNamed = "named";
+constexpr std::size_t kGrowthOfAGoal = 24;  // its numbers get longer
 
 decision::Natural naturalOf(std::int64_t value) {
   return decision::Natural(static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0)));
@@ -26,8 +27,14 @@ Learner::Learner(const json::object& input)
     learns_ = true;
     Knowledge known;
     if (!readJson(*given, known, "knowledge").ok()) known = {};
-    for (const Fact& fact : known.facts) (void)facts_.add(fact);
-    for (const auto& [id, goal] : known.goals) (void)goals_.put(id, goal);
+    for (const Fact& fact : known.facts) {
+      (void)facts_.add(fact);
+      factBytes_ += bytesOf(fact);
+    }
+    for (const auto& [id, goal] : known.goals) {
+      (void)goals_.put(id, goal);
+      goalBytes_ += bytesOf(id, goal);
+    }
     for (const ToolScore& one : known.scores) experience_.put(one.goal, one.tool, one.score);
     for (const auto& [tool, cost] : known.costs) experience_.put(tool, cost);
     known_ = facts_.facts().size();
@@ -39,11 +46,18 @@ Learner::Learner(const json::object& input)
 void Learner::take(const Turn& turn) {
   for (const Fact& fact : turn.facts) {
     const auto known = facts_.facts();
-    if (std::ranges::find(known, fact) == known.end() && !facts_.add(fact).ok()) ++refused_;
+    if (std::ranges::find(known, fact) != known.end()) continue;
+    const std::size_t bytes = bytesOf(fact);
+    if (factBytes_ + bytes <= kMaxFactBytes && facts_.add(fact).ok())
+      factBytes_ += bytes;
+    else
+      ++refused_;
   }
   for (const GoalStep& step : turn.goals) {
-    const bool room = goals_.goals().contains(step.id) || goals_.goals().size() < kMaxGoals;
-    if (room && !goals_.goals().contains(step.id)) (void)goals_.add(step.id, step.type, step.description);
+    const std::size_t bytes = bytesOf(step.id, {step.type, step.description, {}}) + kGrowthOfAGoal;
+    const bool room = goals_.goals().size() < kMaxGoals && goalBytes_ + bytes <= kMaxGoalBytes;
+    if (room && !goals_.goals().contains(step.id) && goals_.add(step.id, step.type, step.description).ok())
+      goalBytes_ += bytes;
     if (goals_.advance(step.id, naturalOf(step.gained)).ok())
       advanced_.insert(step.id);
     else
@@ -118,7 +132,8 @@ void Learner::tell(json::object& end) const {
   std::map<std::string, decision::GoalBook::Entry> goals;
   for (const std::string& id : advanced_) goals.emplace(id, goals_.goals().at(id));
   json::object learned{{"satisfaction", numberOf(satisfaction())}};
-  if (!fresh.empty()) learned["facts"] = parseJson(toJson(fresh), {.bytes = kMaxKnowledgeBytes}).value();
+  if (!fresh.empty())
+    learned["facts"] = parseJson(toJson(fresh), {.bytes = kMaxKnowledgeBytes}).value();  // as take() has it
   if (!goals.empty()) learned["goals"] = parseJson(toJson(goals), {.bytes = kMaxKnowledgeBytes}).value();
   if (refused_ > 0) learned["refused"] = refused_;
   end["learned"] = std::move(learned);

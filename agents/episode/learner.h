@@ -58,10 +58,11 @@ class Learner {
   decision::FactBook facts_;
   decision::GoalBook goals_;
   decision::AdaptationBook experience_;
-  std::size_t known_ = 0, refused_ = 0;  // facts at the beginning; what a full book did not take
-  std::set<std::string> advanced_;       // goals
-  std::optional<Usages> left_;           // of the day's standing budgets; negative: no limit
-  Usages usage_;                         // of this run
+  std::size_t known_ = 0, refused_ = 0;        // facts at the beginning; what a full book did not take
+  std::size_t factBytes_ = 0, goalBytes_ = 0;  // as written
+  std::set<std::string> advanced_;             // goals
+  std::optional<Usages> left_;                 // of the day's standing budgets; negative: no limit
+  Usages usage_;                               // of this run
 };
 
 }  // namespace witan::agents::episode

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "agents/knowledge.h"
 #include "base/identity.h"
 #include "base/utf8.h"
 
@@ -110,9 +111,11 @@ Status checkFinish(const Finish& finish) {
     const auto index = static_cast<std::size_t>(write.slot);
     if (index >= replication::kSlots) return invalid("a slot that does not exist");
     if (!seen.insert(write.slot).second) return invalid("a slot that is written twice");
-    WITAN_DO(
-        checkValue(write.value, toString(write.slot),
-                   {.bytes = replication::kMaxSlotBytes, .depth = replication::kMaxSlotDepth, .elements = 100'000}));
+    const bool shared = write.slot == replication::SlotName::extension;  // with the agent's knowledge
+    WITAN_DO(checkValue(write.value, toString(write.slot),
+                        {.bytes = shared ? kMaxOwnExtensionBytes : replication::kMaxSlotBytes,
+                         .depth = replication::kMaxSlotDepth,
+                         .elements = 100'000}));
     bytes += canonicalJson(write.value).size();
   }
   if (bytes > kMaxSlotsBytes) return tooMany("bytes of slots", kMaxSlotsBytes);

@@ -441,7 +441,7 @@ Result<json::object> AgentHost::inputFor(const Agent& agent, const WakeJob& job,
   if (auto known = knowledgeOf(agent.spec().id, versions); known.ok()) {
     const Usages left = standingLeft(options_.standing, agent.spec().id, *known, standingDay(now.wall));
     if (!left.empty()) WITAN_SET(input["standing"], parseJson(toJson(left)));
-    known->spent.clear();
+    known->spent.clear(), known->used.reset();
     if (agent.spec().learns) WITAN_SET(input["knowledge"], parseJson(toJson(*known), {.bytes = kMaxKnowledgeBytes}));
   }
   if (json::value* own = slots.if_contains(toString(SlotName::extension)); own != nullptr && own->is_object())
@@ -617,12 +617,16 @@ Status AgentHost::askPeople(Running& run, Now now) {
     const ApprovalVerdict verdict = verdictFor(view, question.digest);
     if (verdict != ApprovalVerdict::waiting) {
       again_ = true;
+      const ApprovalBody& answer = view.shown->body;
       WITAN_DO(run.episode.answered(question.span, question.digest, verdict == ApprovalVerdict::approved,
-                                    view.shown->body.by));
+                                    isLate(answer) ? std::string(kNobodyAnswered) : answer.by));
       continue;
     }
     ApprovalBody body;
-    if (asked && now.wallMs() - view.shown->body.atMs < options_.approvalTtlMs) continue;
+    if (asked) {
+      const ApprovalBody& open = view.shown->body;  // an older build's has no end
+      if (now.wallMs() < (open.untilMs != 0 ? open.untilMs : open.atMs + options_.approvalTtlMs)) continue;
+    }
     if (asked) {  // nobody answered: it is denied (docs/FINDINGS.md, F17)
       WITAN_SET(body, answerTo(view, question.digest, ApprovalVerdict::denied, kNobodyAnswered,
                                "nobody answered in time", now.wallMs()));
@@ -633,6 +637,7 @@ Status AgentHost::askPeople(Running& run, Now now) {
       body.agentId = run.job.agentId;
       body.what = canonicalJson(json::object{{"tool", question.tool}, {"arguments", question.arguments}});
       body.atMs = now.wallMs();
+      body.untilMs = body.atMs + options_.approvalTtlMs;
       ++counters_.questions;
       out_.notices.push_back({"question", run.job.agentId + " asks to " + question.tool + ": " + body.what});
     }
@@ -673,11 +678,15 @@ Status AgentHost::endRun(Running& run, Now now) {
   WITAN_TRY(known, knownAfter(run, now));
   running_.erase(key);
   again_ = true;
+  std::string unkept;
   const auto change = [&](AgentState& state, std::string_view writer) {
     remember(state, ending, writer, head);
-    if (known) keepKnowledge(state, *known, spec.learns, writer);
+    const Status kept = known ? keepKnowledge(state, *known, spec.learns, writer) : okStatus();
+    if (!kept.ok()) unkept = kept.error().message;
   };
   WITAN_DO(wakes_.ended(key, ending.status, ending.cause, now, change, std::move(also)));
+  if (!unkept.empty())
+    out_.notices.push_back({"needsAttention", concat(spec.id, ": what its run has spent could not be kept: ", unkept)});
   return spec.remembers ? planFold(spec, now) : okStatus();
 }
 

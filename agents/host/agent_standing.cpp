@@ -13,32 +13,37 @@ Result<Knowledge> AgentHost::knownBy(std::string_view agentId) {
   return knowledgeOf(agentId, versions);
 }
 
-// A run that has not begun, of an agent with nothing left for today or for this hour, waits: its wake is not lost.
+// A run that has not begun, of an agent with nothing left for today or for this hour, waits: its wake is not lost. What
+// cannot be counted is not begun either.
 Result<bool> AgentHost::waitsForBudget(const WakeJob& job, const AgentSpec& spec, Now now) {
   const bool rates = std::ranges::any_of(spec.capabilities, [](auto& one) { return one.perHour || one.perDay; });
   if (options_.standing.empty() && !rates) return false;
   WITAN_TRY(records, space());
   WITAN_TRY(rows, episode::readTranscript(*records, job.key(), replica_.device()));
-  const auto known = knownBy(job.agentId);
-  if (!rows.empty() || !known.ok()) return false;
-  const std::string day = standingDay(now.wall);
-  const std::string spent = exhaustedIn(standingLeft(options_.standing, job.agentId, *known, day));
-  if (spent.empty()) {
-    const auto left = ratesLeft(spec.capabilities, *known, standingHour(now.wall));
+  if (!rows.empty()) return false;
+  const std::string day = standingDay(now.wall), hour = standingHour(now.wall);
+  std::string cause;
+  bool untilTomorrow = false;
+  if (const auto known = knownBy(job.agentId); !known.ok()) {
+    cause = concat("its budgets and rates cannot be counted: ", known.error().message);
+  } else if (!hasRoomForCounters(*known)) {
+    cause = "its budgets and rates cannot be counted: they have too many devices and names";
+  } else if (const std::string spent = exhaustedIn(standingLeft(options_.standing, job.agentId, *known, day));
+             !spent.empty()) {
+    cause = concat("its budget of ", day, " is spent (", spent, ")");
+    untilTomorrow = true;
+  } else {
+    const auto left = ratesLeft(spec.capabilities, *known, hour);
     const auto none = std::ranges::find_if(left, [](const auto& one) { return one.second == 0; });
-    if (none == left.end()) return false;
-    const std::string cause = concat("the rate of ", none->first, " is used up");
-    if (std::exchange(spentOn_[job.agentId], standingHour(now.wall)) != standingHour(now.wall))
-      out_.notices.push_back({"needsAttention", concat(job.agentId, ": ", cause, "; its wakes wait")});
-    wakes_.forgive(job.key());
-    WITAN_DO(wakes_.postpone(job.key(), msToNextHour(now.wall), cause, now));
-    return true;
+    if (none != left.end()) cause = concat("the rate of ", none->first, " is used up");
   }
-  if (std::exchange(spentOn_[job.agentId], day) != day)
-    out_.notices.push_back({"needsAttention", concat(job.agentId, ": its budget of ", day, " is spent (", spent,
-                                                     "); its wakes wait for the next day")});
+  if (cause.empty()) return false;
+  const std::string& period = untilTomorrow ? day : hour;
+  if (std::exchange(spentOn_[job.agentId], period) != period)
+    out_.notices.push_back({"needsAttention", concat(job.agentId, ": ", cause, "; its wakes wait for the next ",
+                                                     untilTomorrow ? "day" : "hour")});
   wakes_.forgive(job.key());
-  WITAN_DO(wakes_.postpone(job.key(), msToNextDay(now.wall), "its budget of the day is spent", now));
+  WITAN_DO(wakes_.postpone(job.key(), untilTomorrow ? msToNextDay(now.wall) : msToNextHour(now.wall), cause, now));
   return true;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agents/knowledge.h"
 #include "base/quote.h"
 #include "domains/agents.h"
 #include "replication/records/agent_state.h"
@@ -109,7 +110,9 @@ Result<SlotName> slotNamed(std::string_view name) {
 }
 
 Result<std::string> slotValue(SlotName name, std::string_view text) {
-  auto parsed = parseJson(text, {.bytes = kMaxSlotBytes, .depth = kMaxSlotDepth});
+  const bool shared = name == SlotName::extension;  // with the agent's knowledge
+  auto parsed =
+      parseJson(text, {.bytes = shared ? agents::kMaxOwnExtensionBytes : kMaxSlotBytes, .depth = kMaxSlotDepth});
   if (!parsed.ok()) return invalid(concat(toString(name), " (", parsed.error().message, ")"));
   return canonicalJson(*parsed);
 }

@@ -83,8 +83,13 @@ ApprovalView approvalViewOf(const OperationId& operation, std::span<const Versio
   return view;
 }
 
+bool isLate(const ApprovalBody& answer) {
+  return answer.verdict == ApprovalVerdict::approved && answer.untilMs != 0 && answer.atMs >= answer.untilMs;
+}
+
 ApprovalVerdict verdictFor(const ApprovalView& view, const Hash& digest) {
-  return view.shown && view.shown->body.digest == digest ? view.shown->body.verdict : ApprovalVerdict::waiting;
+  if (!view.shown || view.shown->body.digest != digest) return ApprovalVerdict::waiting;
+  return isLate(view.shown->body) ? ApprovalVerdict::denied : view.shown->body.verdict;
 }
 
 Result<ApprovalBody> answerTo(const ApprovalView& view, const Hash& digest, ApprovalVerdict verdict,
@@ -98,6 +103,8 @@ Result<ApprovalBody> answerTo(const ApprovalView& view, const Hash& digest, Appr
                     "look at it again");
   if (asked.verdict != ApprovalVerdict::waiting)
     return conflict(concat("it has been ", enumName(asked.verdict), " by ", asked.by, " already"));
+  if (asked.untilMs != 0 && atMs >= asked.untilMs && by != kNobodyAnswered)
+    return conflict("the time to answer this question is over", "its run ends with approval_expired");
   ApprovalBody answer = asked;
   answer.verdict = verdict;
   answer.by = by;

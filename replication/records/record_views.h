@@ -58,14 +58,17 @@ struct ApprovalView {
 
 ApprovalView approvalViewOf(const OperationId& operation, std::span<const Version> versions);
 
-// The verdict on the effect with this digest. An answer about another effect is no answer: `waiting`.
+// Whether it approves after the question's end. Who wrote it need not have asked answerTo().
+bool isLate(const ApprovalBody& answer);
+// The verdict on the effect with this digest. An answer about another effect is no answer: `waiting`; a late approval
+// denies.
 ApprovalVerdict verdictFor(const ApprovalView& view, const Hash& digest);
 
 // The author of the denial of a question that got no answer in time. No person may answer under this name.
 inline constexpr std::string_view kNobodyAnswered = "system";
 
 // The body of an answer. `digest`: of what the person was shown. Errors: notFound, nothing was asked; conflict, another
-// effect is asked about by now (with both digests), or another answer was given.
+// effect is asked about by now (with both digests), another answer was given, or the question has ended.
 Result<ApprovalBody> answerTo(const ApprovalView& view, const Hash& digest, ApprovalVerdict verdict,
                               std::string_view by, std::string_view reason, std::int64_t atMs);
 

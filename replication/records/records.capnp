@@ -177,6 +177,7 @@ struct ApprovalBody {
   by @6 :Text;               # empty while waiting
   reason @7 :Text;
   atMs @8 :Millis;
+  untilMs @9 :Millis;        # an approval from then on does not count; 0: one of an older build, without an end
 }
 
 # --- policy and roster; key: "{kind}:{name}:{version}", so that nothing can take the place of a signed one

@@ -166,6 +166,7 @@ Status checkRecord(const ApprovalBody& body) {
     return invalid("by: an answer has an author, a question has none");
   if (!body.by.empty()) WITAN_DO(validateId("by", body.by));
   WITAN_DO(checkText("reason", body.reason, kTextMax));
+  WITAN_DO(checkTime("untilMs", body.untilMs));
   return checkTime("atMs", body.atMs);
 }
 

@@ -132,7 +132,7 @@ struct ApprovalBody {
   static constexpr std::size_t textMax = kMaxRecordBytes;
   WITAN_DECLARED(ApprovalBody, (Hash, operationId), (Hash, digest), (Hash, runKey), (std::string, agentId),
                  (std::string, what), (ApprovalVerdict, verdict, ApprovalVerdict::waiting), (std::string, by),
-                 (std::string, reason), (std::int64_t, atMs))
+                 (std::string, reason), (std::int64_t, atMs), (std::int64_t, untilMs))
 };
 
 WITAN_ENUM(DocumentKind, policy, roster)

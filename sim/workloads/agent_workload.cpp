@@ -216,11 +216,16 @@ void answerQuestion(Cluster& c, Seat& at, std::uint64_t n, bool yes, bool ofSome
   const std::int64_t atMs = std::max<std::int64_t>(0, at.device->now(c.agenda().now()).wallMs());
   const ApprovalVerdict verdict = yes ? ApprovalVerdict::approved : ApprovalVerdict::denied;
   auto answer = answerTo(view, digest, verdict, "somebody", "as the simulator decides", atMs);
-  if (ofSomethingElse) {
-    c.probe("answer about something else");
+  const bool late = atMs >= view.shown->body.untilMs;
+  if (ofSomethingElse || late) {
+    if (late)
+      c.probe("answer after its time");
+    else
+      c.probe("answer about something else");
     if (answer.ok())
       return c.failed("need-to-know",
-                      at.name() + " takes an answer about something else for operation " + operation.hex());
+                      concat(at.name(), " takes an answer ", late ? "after its time" : "about something else",
+                             " for operation ", operation.hex()));
     // Somebody's device writes it all the same.
     answer = view.shown->body;
     answer->digest = digest, answer->verdict = verdict, answer->by = "somebody", answer->atMs = atMs;

@@ -226,6 +226,17 @@ TEST(Rates, DevicesShareThem) {
   EXPECT_EQ(b.send(1), 0u) << "the other device has used them up";
 }
 
+TEST(Rates, WhatCannotBeCountedIsNotBegun) {
+  PostOffice post;
+  AgentState state;
+  state.slot(SlotName::extension) = {R"({"knowledge":{"laterBuild":1}})", 1, "w"};
+  const Write later{Kind::agentState, "postman", encodeAgentState(state, post.rig.device().replica().writer()), false};
+  ASSERT_TRUE(post.rig.device().replica().commit(DatabaseName::agents, "main", {&later, 1}).ok());
+  EXPECT_EQ(post.send(4), 0u);
+  EXPECT_THAT(post.rig.notices,
+              ::testing::Contains(::testing::Field(&HostNotice::what, HasSubstr("cannot be counted"))));
+}
+
 TEST(Rates, AreCountedByResourceHourAndDay) {
   const std::vector<Capability> declared{{.resource = "mail.*", .perHour = 5, .perDay = 6}, {"journal.*"}};
   Knowledge known;

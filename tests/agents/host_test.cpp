@@ -415,6 +415,29 @@ TEST(AgentHost, AQuestionThatNobodyAnswersIsDeniedInTheEnd) {
   EXPECT_EQ(asked(*rig)->view.shown->body.by, "system");
 }
 
+// Written while the agent's device was off, or by a device with another program.
+TEST(AgentHost, AnApprovalAfterTheQuestionsEndDoesNotCount) {
+  AskingGate gate;
+  gate.all = true;
+  auto rig = clerkOn("a", "yes");
+  rig->gate = &gate;
+  ASSERT_TRUE(rig->open().ok());
+  ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
+  ASSERT_TRUE(rig->settle(60'000).ok());
+  const auto question = asked(*rig);
+  ApprovalBody late = question->view.shown->body;
+  late.verdict = ApprovalVerdict::approved, late.by = "late", late.atMs = late.untilMs;
+  EXPECT_EQ(answerTo(question->view, late.digest, late.verdict, late.by, "", late.atMs).error().code,
+            ErrorCode::conflict);
+  EXPECT_TRUE(answerTo(question->view, late.digest, late.verdict, late.by, "", late.atMs - 1).ok());
+  const auto write = recordWrite(question->operation.hex(), late);
+  ASSERT_TRUE(rig->device().replica().commit(DatabaseName::agents, "main", {&*write, 1}).ok());
+  rig->ms += rig->options.approvalTtlMs;
+  ASSERT_TRUE(rig->settle().ok());
+  EXPECT_EQ(endOf(*rig).status, WakeStatus::failedTerminal);
+  EXPECT_EQ(endOf(*rig).cause, "its only action was denied (journal.put: approval_expired)");
+}
+
 TEST(AgentHost, ARunWhoseOnlyQuestionNobodyAnsweredSaysSo) {
   AskingGate gate;
   gate.all = true;

@@ -419,6 +419,57 @@ RC_GTEST_PROP(Knowledge, JoinsAlikeInAnyOrder, ()) {
   RC_ASSERT(slotWith(slot, Knowledge{}).value().find(R"("own":[1])") != std::string::npos);
 }
 
+// A mind says what is six times as long once it is written, as much of it as it may: the node lives, and counts.
+TEST(Knowledge, CountersAreKeptWhateverAMindLearns) {
+  const std::vector<Capability> rate{{.resource = "mail.send", .perHour = 3}};
+  const auto learn = [&](const std::function<Turn(int)>& says) {
+    episode::Learner learner(json::object{{"knowledge", json::object()}});
+    for (int turn = 0; turn < 12; ++turn) learner.take(says(turn));
+    json::object end;
+    learner.tell(end);
+    EXPECT_GT(end.at("learned").at("refused").to_number<int>(), 0);
+    Knowledge known = learner.knowledge();
+    countUses(known, "2026-03-23T10", "a", rate, "mail.send", 1);
+    replication::AgentState state;
+    EXPECT_TRUE(keepKnowledge(state, known, true, "w").ok());
+    const auto kept = knowledgeIn(state.slot(replication::SlotName::extension).value);
+    EXPECT_EQ(kept.value(), known) << "and nothing that was learned is lost";
+    return known;
+  };
+  const Knowledge facts = learn([](int turn) {
+    Turn said;
+    for (int i = 0; i < 64; ++i)
+      said.facts.push_back({concat(std::string(130, '\1'), turn, "/", i), decision::FactSource::llm, 50});
+    return said;
+  });
+  EXPECT_THAT(facts.facts, ::testing::Not(IsEmpty()));
+  const Knowledge goals = learn([](int turn) {
+    Turn said;
+    for (int i = 0; i < 30; ++i) said.goals.push_back({concat("g", turn, "-", i), "t", std::string(1'000, 'a'), 1});
+    return said;
+  });
+  EXPECT_THAT(goals.goals, ::testing::Not(IsEmpty()));
+}
+
+TEST(Knowledge, WhatIsLearnedGivesWayToCounters) {
+  const std::vector<Capability> rate{{.resource = "mail.send", .perHour = 3}};
+  Knowledge known;
+  countUses(known, "2026-03-23T10", "a", rate, "mail.send", 2);
+  Knowledge all = known;
+  for (int i = 0; i < 400; ++i)  // written by a build with other limits
+    all.facts.push_back({concat(std::string(400, 'x'), i), decision::FactSource::kg, 1});
+  replication::AgentState state;
+  ASSERT_TRUE(keepKnowledge(state, all, true, "w").ok());
+  EXPECT_EQ(knowledgeIn(state.slot(replication::SlotName::extension).value).value(), known);
+
+  const std::string own(kMaxOwnExtensionBytes, 'o');
+  EXPECT_FALSE(knowledgeIn(concat(R"({"own":")", own, R"("})")).ok()) << "no room is left";
+  EXPECT_TRUE(hasRoomForCounters(known));
+  for (int device = 0; device < 1'000; ++device)
+    countUses(known, "2026-03-23T10", concat("device-", device), rate, "mail.send", 1);
+  EXPECT_FALSE(hasRoomForCounters(known));
+}
+
 TEST(Knowledge, IsBoundedAndKeepsWhatALaterBuildWrote) {
   Knowledge many;
   for (std::size_t i = 0; i < kMaxFacts + 50; ++i)
