@@ -72,7 +72,8 @@ Status checkPersons(const std::vector<RosterPerson>& persons, std::set<std::stri
   return okStatus();
 }
 
-// Where admins act together, each revocation and each role `takeover` has its act, or stood there before the first one.
+// Where admins act together, each revocation and each role `takeover` has its act, or stood there before the first one;
+// and whom an act revokes is revoked, whatever the signer writes.
 Status checkPermitted(const Roster& roster) {
   std::set<std::string> permitted;
   for (const AdminAct& act : roster.allActs()) {
@@ -82,6 +83,15 @@ Status checkPermitted(const Roster& roster) {
   for (const std::string& needed : actsNeededBy(roster))
     if (!permitted.contains(needed))
       return Error{ErrorCode::unauthorised, "no act of the admins permits this: " + needed, "see: witan admin propose"};
+  const auto back = [](const std::string& who) {
+    return Error{ErrorCode::unauthorised, "the admins have revoked " + who + ", and the roster lets it in again", ""};
+  };
+  for (const RosterDevice& device : roster.devices)
+    if (device.active() && permitted.contains(settledText(ActKind::revoke, device.device)))
+      return back(concat(device.device, " (", device.name, ")"));
+  for (const RosterPerson& person : roster.persons ? *roster.persons : std::vector<RosterPerson>())
+    if (person.active() && permitted.contains(settledText(ActKind::revokePerson, person.name)))
+      return back(person.name);
   return okStatus();
 }
 
@@ -126,7 +136,7 @@ struct Letters {
 // Invisible, or another form of something that has a plain one (spaces, full width, letters of mathematics).
 constexpr Letters kUnclear[] = {{0xa0, 0xa0},     {0xad, 0xad},     {0x34f, 0x34f},     {0x61c, 0x61c},
                                 {0x115f, 0x1160}, {0x17b4, 0x17b5}, {0x180b, 0x180e},   {0x2000, 0x200f},
-                                {0x2028, 0x202f}, {0x205f, 0x206f}, {0x2100, 0x214f},   {0x2460, 0x24ff},
+                                {0x2028, 0x202f}, {0x205f, 0x206f}, {0x2100, 0x218f},   {0x2460, 0x24ff},
                                 {0x3000, 0x3000}, {0x3164, 0x3164}, {0xfb00, 0xfb06},   {0xfe00, 0xfe0f},
                                 {0xfeff, 0xfeff}, {0xff00, 0xffff}, {0x1d400, 0x1d7ff}, {0xe0000, 0xe0fff}};
 constexpr Letters kGreek{0x370, 0x3ff}, kCyrillic{0x400, 0x52f};
@@ -162,6 +172,7 @@ char32_t smallOf(char32_t letter) {
   return letter >= 0x460 && within(letter, kCyrillic) ? letter | 1 : letter;
 }
 
+// As small letters: without case.
 std::u32string shapeOf(std::string_view name) {
   std::u32string shape = lettersOf(name);
   for (char32_t& letter : shape) {
@@ -170,6 +181,27 @@ std::u32string shapeOf(std::string_view name) {
       if (letter == other) letter = static_cast<char32_t>(latin);
   }
   return shape;
+}
+
+// As a hurried reader sees it: capital I, 1 and l, O and 0, rn and m are one; blanks and signs between words count
+// less.
+std::string skimmed(std::string_view name) {
+  std::string seen;
+  for (const char c : name) {
+    const bool sign = c == ' ' || c == '-' || c == '_' || c == '.';
+    if (sign && (seen.empty() || seen.back() == ' ')) continue;
+    seen += sign ? ' ' : c == 'I' || c == '1' || c == '|' ? 'l' : c == 'O' || c == '0' ? 'o' : c;
+    if (seen.ends_with("rn")) seen.replace(seen.size() - 2, 2, "m");
+    if (seen.ends_with("vv")) seen.replace(seen.size() - 2, 2, "w");
+  }
+  if (seen.ends_with(' ')) seen.pop_back();
+  return seen;
+}
+
+// "NAME (1234abcd)" is how this program names a device with its id.
+bool looksLikeAnId(std::string_view name) {
+  const std::size_t open = name.rfind('(');
+  return open != std::string_view::npos && hexDigitsAt(name, open + 1) >= kTagDigits;
 }
 
 Status checkLetters(std::string_view name) {
@@ -335,7 +367,9 @@ std::vector<std::string> dialable(std::vector<std::string> addresses) {
   return addresses;
 }
 
-bool looksLike(std::string_view one, std::string_view other) { return shapeOf(one) == shapeOf(other); }
+bool looksLike(std::string_view one, std::string_view other) {
+  return shapeOf(one) == shapeOf(other) || shapeOf(skimmed(one)) == shapeOf(skimmed(other));
+}
 
 Status checkDeviceName(std::string_view name) {
   if (name.size() > kMaxNodeNameBytes || !isUtf8(name))
@@ -343,6 +377,13 @@ Status checkDeviceName(std::string_view name) {
   if (forTerminal(name) != name || name.find_first_of("\n\t") != std::string_view::npos)
     return invalid("the name " + inQuotes(name) + " has controls", "give one of letters, digits and signs");
   WITAN_DO(checkLetters(name));
+  if (name.starts_with(' ') || name.ends_with(' ') || name.find("  ") != name.npos || name.starts_with('-') ||
+      (!name.empty() && name.find_first_not_of(".-_ ") == name.npos))
+    return invalid(
+        "the name " + inQuotes(name) + " has blanks at its ends or in a row, begins with -, or has no letter",
+        "give one of letters, digits and signs");
+  if (looksLikeAnId(name))
+    return invalid("the name " + inQuotes(name) + " reads like a device with its id", "give another name");
   const bool hex = name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
   if (hex && (name.size() == kShownIdDigits || name.size() == kDeviceIdDigits))
     return invalid("the name " + inQuotes(name) + " could be the id of a device", "give another name");

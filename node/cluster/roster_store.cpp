@@ -19,6 +19,8 @@ constexpr std::size_t kDateBytes = 4096;
 constexpr std::int64_t kClockSkewMicros = 3600LL * 1'000'000;
 
 constexpr const char* kRestore = "restore the files of this device from one backup with keys";
+// A roster has one version a change; who signs a far one would leave no version for those after it.
+constexpr std::uint64_t kMaxVersionStep = 1 << 20;
 constexpr const char* kDigestFile = "cluster.key.sha256";
 
 // "CLUSTER DIGEST\n"
@@ -54,8 +56,8 @@ Status checkDevice(const std::filesystem::path& dir, const ReplicaIdentity& iden
                   concat(kRestore, "; if the roster is older than the key, copy the file roster of another member"));
 }
 
-// Where admins act together, who signs rosters can take nobody out by leaving it out, nor let anybody in again, and the
-// first act settles no revocation that was not made.
+// Where admins act together, who signs rosters can take nobody out by leaving it out, nor let anybody in again, nor
+// give the role `takeover` again without a new act; and the first act settles nothing that did not stand there.
 Status checkFollows(const Roster& before, const Roster& after) {
   const auto refuse = [](std::string what) { return Error{ErrorCode::unauthorised, std::move(what), ""}; };
   for (const RosterDevice& was : before.devices) {
@@ -63,14 +65,28 @@ Status checkFollows(const Roster& before, const Roster& after) {
     if (is == nullptr || (is->active() && !was.active()))
       return refuse(concat("a roster that ", is == nullptr ? "leaves out " : "lets in again ", inWords(was)));
   }
+  const std::span<const AdminAct> acts = after.allActs();
+  const std::size_t known = before.allActs().size();
+  for (const RosterDevice& is : after.devices) {
+    const RosterDevice* was = before.find(is.device);
+    const bool had = was != nullptr && was->active() && was->takesOver();
+    if (known == 0 || had || !is.active() || !is.takesOver()) continue;
+    if (std::ranges::none_of(acts.subspan(known), [&](const AdminAct& act) {
+          return act.kind == ActKind::takeover && act.subject == is.device;
+        }))
+      return refuse(
+          concat("a roster that gives the role takeover to ", inWords(is), " without a new act of the admins"));
+  }
   for (const RosterPerson& was : before.persons.value_or(std::vector<RosterPerson>())) {
     const RosterPerson* is = after.person(was.name);
     if (is == nullptr || (is->active() && !was.active()))
       return refuse(concat("a roster that ", is == nullptr ? "leaves out " : "lets in again ", was.name));
   }
   const std::vector<std::string> needed = actsNeededBy(after);
-  for (const std::string& settled : after.allActs().front().settled)
-    if (before.allActs().empty() && settled.starts_with("revoke") && std::ranges::find(needed, settled) == needed.end())
+  // Who hears of several acts at once cannot know who had the role at the first one.
+  for (const std::string& settled : acts.front().settled)
+    if (known == 0 && (acts.size() == 1 || settled.starts_with("revoke")) &&
+        std::ranges::find(needed, settled) == needed.end())
       return refuse("a roster whose first act of the admins settles what did not happen: " + settled);
   return okStatus();
 }
@@ -113,6 +129,9 @@ Result<bool> RosterStore::adopt(std::string_view document) {
   const bool later = theirs.size() > mine.size() || roster.version > roster_.version ||
                      (roster.version == roster_.version && document < document_);
   if (!later) return false;
+  if (roster.version > roster_.version + kMaxVersionStep)
+    return Error{ErrorCode::unauthorised,
+                 concat("a roster of version ", roster.version, ", where ", roster_.version, " is known"), ""};
   if (!theirs.empty()) WITAN_DO(checkFollows(roster_, roster));
   roster_ = std::move(roster);
   admins_ = std::move(after);
@@ -162,6 +181,8 @@ Status RosterStore::publish(Roster next, const SigningKey& admin) {
                  "see: witan admin list"};
   if (after.acts > 0) WITAN_DO(checkFollows(roster_, next));
   WITAN_TRY(document, signRoster(next, admin));
+  WITAN_TRY(read, readRoster(document, admin_));  // nothing is written that cannot be read again
+  (void)read;
   WITAN_DO(replaceFile(file_, document, 0644));  // first: a version that was given away is never given again
   roster_ = std::move(next);
   admins_ = std::move(after);

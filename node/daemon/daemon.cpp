@@ -247,7 +247,12 @@ Status Daemon::bootstrapMissing() {
               {{"hint", "restore a backup, or let a device that has copies seize the partitions"}});
     return okStatus();
   }
-  return replica().bootstrap(now(), [&](std::string_view partition) { return owners.find(partition) == nullptr; });
+  const auto begun = replica().bootstrap(now(), [&](auto partition) { return owners.find(partition) == nullptr; });
+  const RosterDevice* me = rosters_.current().member(replica().device());
+  if (begun.ok() || (me != nullptr && me->takesOver())) return begun;
+  log_.warn("replica", "partitions without an owner are not begun: " + begun.error().message,
+            {{"hint", begun.error().hint}});
+  return okStatus();
 }
 
 Status Daemon::openPeers() {

@@ -62,9 +62,9 @@ Status EmbeddedOwnership::checkMayTakeOver() const {
 
 Status EmbeddedOwnership::bootstrap(Now now, const std::function<bool(std::string_view partition)>& which) {
   WITAN_DO(checkEmbedded());
-  WITAN_DO(checkMayTakeOver());
   for (const auto& [id, host] : state_.partitions.hosts()) {
     if (which && !which(id)) continue;
+    WITAN_DO(checkMayTakeOver());
     if (host->epoch().number > 0 || state_.owners.find(id) != nullptr)
       return Error{ErrorCode::conflict, "partition " + id + " has an owner", "a cluster is founded once"};
     host->beginEpoch({1, state_.ownerName}, kernel::EpochCause::founding, now.wall, "", state_.writes.pending());

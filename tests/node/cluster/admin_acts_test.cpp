@@ -140,8 +140,43 @@ TEST_F(AdminActs, ARosterThatGoesAroundThemIsRefused) {
               HasSubstr("leaves out"));
   ASSERT_TRUE(apply(next(ActKind::revoke, id), "bc").ok());
   ASSERT_TRUE(*others->adopt(rosters->document()));
+  // Also of a device that has not heard of the act: the roster itself says it.
   EXPECT_THAT(refusedAs(rosters->current(), [&](Roster& forged) { forged.find(id)->state = DeviceState::active; }),
-              HasSubstr("lets in again"));
+              HasSubstr("lets it in again"));
+}
+
+TEST_F(AdminActs, TheRoleTakeoverTakesANewActEachTime) {
+  const SigningKey admin = *readKey(first, KeyName::admin);
+  const std::string id = idOf("second");
+  Roster settles = rosters->current();
+  AdminAct act = admins("abc", 2);
+  act.settled.push_back("takeover " + id);
+  approveAct(settles.cluster, act, admin);
+  settles.acts = std::vector{act};
+  ++settles.version;
+  EXPECT_THAT(others->adopt(*signRoster(settles, admin)).error().message, HasSubstr("settles what did not happen"));
+  agree();
+  ASSERT_TRUE(apply(next(ActKind::takeover, id), "bc").ok());
+  const std::vector<std::string> less{"ledger"};
+  ASSERT_TRUE(service->setRoles("second", less).ok());
+  ASSERT_TRUE(*others->adopt(rosters->document()));
+  Roster forged = rosters->current();
+  forged.find(id)->roles = {"ledger", "takeover"};
+  ++forged.version;
+  EXPECT_THAT(others->adopt(*signRoster(forged, admin)).error().message, HasSubstr("without a new act"));
+}
+
+// Who signs it last would sign it for ever.
+TEST_F(AdminActs, ARosterOfAVersionFarAheadIsRefused) {
+  const SigningKey admin = *readKey(first, KeyName::admin);
+  const std::uint64_t known = others->current().version;
+  Roster forged = rosters->current();
+  for (const std::uint64_t version : {known + (1 << 20) + 1, std::uint64_t{1} << 62}) {
+    forged.version = version;
+    EXPECT_EQ(others->adopt(*signRoster(forged, admin)).error().code, ErrorCode::unauthorised);
+  }
+  forged.version = known + (1 << 20);
+  EXPECT_TRUE(*others->adopt(*signRoster(forged, admin)));
 }
 
 // Nor does one signature count twice, in another cluster, or under another spelling of its key.

@@ -142,6 +142,10 @@ TEST(Roster, ANameIsOneLineAndNoId) {
        {"a\nb", "a\tb", "a\x1b[31m", "\x7f", "a\xe2\x80\xae", "\xff", "0d66796d", "0123456789abcdef0123456789abcdef"})
     EXPECT_FALSE(checkDeviceName(bad).ok()) << bad;
   EXPECT_FALSE(checkDeviceName(std::string(65, 'x')).ok());
+  // Nor what this program prints for a device, a blank that is not seen, or an option.
+  for (const char* bad : {"alpha (8629053a)", " alpha", "alpha ", "a  b", "--all", ".", "-", "\u217cab"})
+    EXPECT_FALSE(checkDeviceName(bad).ok()) << bad;
+  EXPECT_TRUE(checkDeviceName("lab (2nd floor)").ok());
 }
 
 // Members 17: what nobody sees, and letters of another alphabet within a word.
@@ -155,6 +159,10 @@ TEST(Roster, NamesThatLookAlikeAreFound) {
   EXPECT_TRUE(looksLike("ape", "\u0430\u0440\u0435"));
   EXPECT_TRUE(looksLike("Lab", "lAB"));
   EXPECT_TRUE(looksLike("\u041f\u041e\u0421\u0422", "\u043f\u043e\u0441\u0442"));
+  for (const char* alike : {"aIpha", "a1pha", "al-pha", "ALPHA"}) EXPECT_EQ(looksLike("alpha", alike), alike[2] != '-');
+  EXPECT_TRUE(looksLike("beta0", "betaO"));
+  EXPECT_TRUE(looksLike("lab-1", "lab l"));
+  EXPECT_TRUE(looksLike("modem", "modern"));
   EXPECT_FALSE(looksLike("lab", "lad"));
   EXPECT_FALSE(looksLike("lab", "lab2"));
 }
