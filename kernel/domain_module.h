@@ -154,6 +154,13 @@ class DomainModule {
   // A new entity from the named fields; the others take the domain's defaults. Refuses a state that violates an
   // invariant (every theorem starts from s0 |= invariants).
   virtual Result<EntityPtr> create(const json::object& fields, Time at) const = 0;
+  // The fields that came with a later version of the rules than the entity's.
+  virtual FieldMask laterFields(const EntityState&) const { return 0; }
+  // What create() gave under the version of the rules that the entity is of.
+  virtual Result<EntityPtr> createAs(const EntityState& begun, const json::object& fields, Time at) const {
+    (void)begun;
+    return create(fields, at);
+  }
   virtual EntityPtr clone(const EntityState&) const = 0;
   // A hint that the entity is about to be decided on.
   virtual void prefetch(const EntityState&) const = 0;

@@ -64,9 +64,9 @@ std::string excessOf(std::string_view action, std::string_view decision = {}, st
 
 }  // namespace
 
-std::string genesisText(const DomainModule& module, const EntityState& state, Time at) {
+std::string genesisText(const DomainModule& module, const EntityState& state, Time at, FieldMask fields) {
   std::string text = "{\"at\":\"" + formatTime(at) + "\",\"state\":";
-  module.writeState(text, state);
+  module.writeState(text, state, fields);
   return text + "}";
 }
 

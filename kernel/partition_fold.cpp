@@ -78,8 +78,9 @@ Status Partition::checkBeginning(const GenesisView& record) const {
   if (record.proof.empty() || mutated("anyBeginning")) return okStatus();
   WITAN_TRY(fields, objectOf(record.fields));
   if (canonicalJson(fields) != record.fields) return unlawful(name + "its fields are no canonical JSON");
-  const auto made = module_->create(fields, (*begun)->shared.clock);
-  if (!made.ok() || genesisText(*module_, **made, (*begun)->shared.clock) != record.genesis)
+  const Time at = (*begun)->shared.clock;
+  const auto made = module_->createAs(**begun, fields, at);
+  if (!made.ok() || genesisText(*module_, **made, at, ~module_->laterFields(**begun)) != record.genesis)
     return unlawful(name + "is not what its fields begin");
   return okStatus();
 }

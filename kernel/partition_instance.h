@@ -12,7 +12,8 @@ inline constexpr std::uint64_t kIsNoteBit = std::uint64_t{1} << 63;
 inline constexpr std::uint64_t kTurnedAwayBit = std::uint64_t{1} << 62;
 
 // What a ledger holds of the beginning of an entity.
-std::string genesisText(const DomainModule& module, const EntityState& state, Time at);
+std::string genesisText(const DomainModule& module, const EntityState& state, Time at,
+                        FieldMask fields = ~FieldMask{0});
 
 struct PendingProposal {
   std::uint64_t seq = 0;  // of the escalation entry: the shared Id (A.3.1)

@@ -161,10 +161,12 @@ Verdict verdictOfException() {
 
 // ---- entities
 
-Result<EntityPtr> UntypedModule::create(const json::object& fields, Time at) const {
+Result<EntityPtr> UntypedModule::create(const json::object& fields, Time at) const { return begin(fields, at, 0); }
+
+Result<EntityPtr> UntypedModule::begin(const json::object& fields, Time at, FieldMask left) const {
   EntityPtr entity = empty();
   JournalBase& journal = scratchJournal();
-  FieldMask given = 0;
+  FieldMask given = left;
   Status status = okStatus();
   mutate(*entity, journal, [&](void* mutator) {
     try {
@@ -174,7 +176,7 @@ Result<EntityPtr> UntypedModule::create(const json::object& fields, Time at) con
           status = mask.error();
           return;
         }
-        if ((*mask & ~fieldsOfBeginning()) != 0) {
+        if ((*mask & (left | ~fieldsOfBeginning())) != 0) {
           status = invalid(concat("init.", name, ": no beginning sets it"));
           return;
         }

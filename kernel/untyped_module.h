@@ -75,6 +75,8 @@ class UntypedModule : public DomainModule, public BoundSlices {
   // Calls use(context, mutator) with one mutator over the entity and the journal.
   virtual void withMutator(EntityState& entity, JournalBase& journal, void (*use)(void* context, void* mutator),
                            void* context) const = 0;
+  // As create(), without `left`, which no beginning may name then either.
+  Result<EntityPtr> begin(const json::object& fields, Time at, FieldMask left) const;
   // Fields of a new entity that were not given. May throw Fault.
   virtual void complete(EntityState&, FieldMask /*given*/, Time) const {}
   // Whether the row at `slot` of the column with this bit belongs to `key`.

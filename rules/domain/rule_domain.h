@@ -61,7 +61,8 @@ struct RuleDomain {
   json::object policy;
   std::int64_t version = 1;
   std::map<std::string, std::int64_t, std::less<>>
-      since;  // fields, processes and invariants: with which version they came
+      since;                                // fields, processes and invariants: with which version they came
+  std::optional<std::size_t> versionField;  // `rulesVersion`, of a file with a version above 1
   std::string text, scenarios;
   std::vector<std::string> literals;  // the texts of its expressions, for samples
   std::vector<std::int64_t> numbers;

@@ -327,6 +327,24 @@ class RuleModule final : public UntypedModule {
                          Time at) const override {
     return sampleRuleEdit(*domain_, static_cast<const Box&>(entity).state, counselor, random, at);
   }
+  FieldMask laterFields(const EntityState& entity) const override {
+    FieldMask later = 0;
+    const std::int64_t version = versionOf(entity);
+    for (std::size_t i = 0; i < domain_->layout.fields.size(); ++i) {
+      const auto since = domain_->since.find(domain_->layout.fields[i].name);
+      const bool cameLater = since != domain_->since.end() && since->second > version;
+      if (cameLater || (i == domain_->versionField && version == 1)) later |= FieldMask{1} << i;
+    }
+    return later;
+  }
+  Result<EntityPtr> createAs(const EntityState& begun, const json::object& fields, Time at) const override {
+    const FieldMask version = domain_->versionField ? FieldMask{1} << *domain_->versionField : 0;
+    WITAN_TRY(made, begin(fields, at, laterFields(begun) | version));
+    if (version != 0)
+      static_cast<Box&>(*made).state.scalars[*domain_->versionField] =
+          static_cast<const Box&>(begun).state.scalars[*domain_->versionField];
+    return std::move(made);
+  }
   std::string generate(std::size_t, std::size_t, std::uint64_t) const override { return {}; }
 
   // Of one domain, for UntypedModule.
@@ -355,6 +373,14 @@ class RuleModule final : public UntypedModule {
   }
 
  private:
+  // The version of the rules that the entity is of.
+  std::int64_t versionOf(const EntityState& entity) const {
+    return domain_->versionField ? static_cast<const Box&>(entity).state.scalars[*domain_->versionField].value().i : 1;
+  }
+  // It is the file's, whatever a beginning says.
+  FieldMask fieldsOfBeginning() const override {
+    return domain_->versionField ? ~(FieldMask{1} << *domain_->versionField) : ~FieldMask{0};
+  }
   // `policy` is the module.
   static const RuleDomain& of(const void* policy) { return static_cast<const RuleModule*>(policy)->domain(); }
   static ActionPtr make(const void* policy, std::uint16_t index) {

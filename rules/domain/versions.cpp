@@ -45,6 +45,7 @@ void RuleReader::versionField() {
     stop(invalid(concat("a file with a version has a field ", kVersionField, " besides, and 63 others at most")));
   layout.fields.push_back({.name = kVersionField, .type = typeOf(Type::Kind::integer)});
   domain_->signature.fields.push_back({kVersionField, "int", false, false, 0});
+  domain_->versionField = layout.fields.size() - 1;
   domain_->initial.emplace_back(Value::of(std::int64_t{1}));
   defaultTexts_.push_back(std::make_shared<const SourceText>(
       SourceText{concat("field ", kVersionField), 1, 1, std::to_string(domain_->version)}));
@@ -171,6 +172,11 @@ class Comparison {
           newer_.signature.fields[static_cast<std::size_t>(at - newer_.layout.fields.begin())].instances ==
               older_.signature.fields[i].instances;
       if (!same) return otherwise(concat("the field ", was.name, " is another"));
+      // By it a copy finds out whether an entity began as its owner says.
+      const auto &before = older_.defaults[i],
+                 &now = newer_.defaults[static_cast<std::size_t>(at - newer_.layout.fields.begin())];
+      if (was.name != kVersionField && (before ? !now || !sameSources(*before, *now) : now.has_value()))
+        return otherwise(concat("the default of the field ", was.name, " is another"));
     }
     return okStatus();
   }

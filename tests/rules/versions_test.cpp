@@ -130,6 +130,33 @@ TEST(RuleVersions, WhatWasDecidedStaysAndWhatIsNewCountsForWhoWasMovedOn) {
   EXPECT_THAT(openStoreDir({dir, true, first.string()}).error().message, HasSubstr("another policy or version"));
 }
 
+// A copy that has only the later file follows what began under the earlier one, and finds out what did not.
+TEST(RuleVersions, ABeginningOfAnEarlierVersionIsCheckedUnderThatVersion) {
+  const std::vector<std::uint8_t> proof{1};
+  const auto first = rules::makeRuleModule(kFirst, "first").value(),
+             later = rules::makeRuleModule(second(), "second").value();
+  for (const auto& [under, whose] : {std::pair(first.get(), "old"), std::pair(later.get(), "new")}) {
+    kernel::Partition log(*under);
+    log.beginEpoch({1, "a@00000001"}, kernel::EpochCause::founding, kSampleStart, "", "", kernel::kSignedBeginnings);
+    const std::string epoch = log.takeBatch().value;
+    ASSERT_EQ(log.begin(whose, {}, kSampleStart, false, {"init", "b", "", proof}).outcome,
+              kernel::Outcome::initialised);
+    const std::string begun = log.takeBatch().value;
+    kernel::Partition copy(*later);
+    ASSERT_TRUE(copy.fold(epoch, kernel::Fold::checked).ok());
+    const auto folded = copy.fold(begun, kernel::Fold::checked);
+    EXPECT_TRUE(folded.ok()) << whose << ": " << folded.error().message;
+  }
+  for (const char* fields : {R"({"least":7})", R"({"rulesVersion":1})", R"({"rulesVersion":2})"}) {
+    const json::object given = parseJson(fields).value().get_object();
+    const auto old = later->readState(parseJson(R"({"clock":"2026-03-23T00:00:00Z"})").value().get_object());
+    ASSERT_TRUE(old.ok()) << old.error().message;
+    EXPECT_FALSE(later->createAs(**old, given, kSampleStart).ok()) << "version 1 has no " << fields;
+  }
+  EXPECT_FALSE(later->create(parseJson(R"({"rulesVersion":1})").value().get_object(), kSampleStart).ok());
+  EXPECT_TRUE(later->create(parseJson(R"({"least":7})").value().get_object(), kSampleStart).ok());
+}
+
 TEST(RuleVersions, WhatDecidesOtherwiseIsRefused) {
   const auto words = [](const std::string& newer, const std::string& older = kFirst) {
     auto module = rules::makeRuleModule(newer, "new.domain.toml");
