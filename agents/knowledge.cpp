@@ -75,6 +75,16 @@ bool hasRoomForCounters(const Knowledge& known) {
   return toJson(counters).size() + kCountersOfARun <= kMaxCounterBytes;
 }
 
+void forgetCounters(Knowledge& known, Time now) {
+  const auto before = [&](std::int64_t micros, std::size_t letters) {
+    return formatTime(Time{std::max<std::int64_t>(0, now.micros - micros)}).substr(0, letters);
+  };
+  const std::string day = before(8 * kMicrosPerDay, 10), hour = before(25 * 3'600 * kMicrosPerSecond, 13);
+  known.spent.erase(known.spent.begin(), known.spent.lower_bound(day));
+  if (known.used) known.used->erase(known.used->begin(), known.used->lower_bound(hour));
+  if (known.used && known.used->empty()) known.used.reset();
+}
+
 void join(Knowledge& into, const Knowledge& other) {
   joinFacts(into.facts, other.facts);
   for (const auto& [id, goal] : other.goals) {
@@ -116,6 +126,18 @@ Result<Knowledge> knowledgeIn(std::string_view slot) {
   }
   join(out, read);  // in order, and within the limits, whatever wrote it
   return out;
+}
+
+Result<std::string> slotWithOwn(std::string_view slot, const json::value& own) {
+  WITAN_TRY(had, objectOf(slot));
+  const std::string text = canonicalJson(own);
+  WITAN_TRY(made, objectOf(text));
+  if (made.contains(kMember))
+    return invalid("extension.knowledge: what an agent has learned and used is its own", "see: witan agent reset");
+  if (text.size() > kMaxOwnExtensionBytes)
+    return invalid(concat("extension: ", text.size(), " bytes: at most ", kMaxOwnExtensionBytes));
+  if (json::value* known = had.if_contains(kMember); known != nullptr) made[kMember] = std::move(*known);
+  return made.contains(kMember) ? canonicalJson(made) : text;
 }
 
 Result<std::string> slotWith(std::string_view slot, const Knowledge& knowledge) {

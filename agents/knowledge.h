@@ -19,6 +19,7 @@
 #include "base/json_codec.h"
 #include "base/reflect.h"
 #include "base/result.h"
+#include "base/time.h"
 #include "replication/records/agent_state.h"
 
 namespace witan::agents {
@@ -28,8 +29,9 @@ inline constexpr std::size_t kMaxFacts = 500, kMaxFactBytes = 64 * 1024;  // mor
 inline constexpr std::size_t kMaxGoals = 100, kMaxGoalBytes = 16 * 1024;
 inline constexpr std::size_t kMaxScores = 300, kMaxScoreBytes = 12 * 1024;  // of goal types and tools
 inline constexpr std::size_t kMaxCostBytes = 4 * 1024;
-inline constexpr std::size_t kMaxDays = 8;                  // of what was spent: the newest
-inline constexpr std::size_t kMaxHours = 25;                // of what capabilities were used: the newest
+// Some are of clocks that were ahead; they displace nothing. forgetCounters() drops the old ones.
+inline constexpr std::size_t kMaxDays = 64;                 // of what was spent: the newest
+inline constexpr std::size_t kMaxHours = 256;               // of what capabilities were used: the newest
 inline constexpr std::size_t kMaxCounterBytes = 32 * 1024;  // of both
 inline constexpr std::size_t kMaxKnowledgeBytes =
     1024 + kMaxFactBytes + kMaxGoalBytes + kMaxScoreBytes + kMaxCostBytes + kMaxCounterBytes;
@@ -73,6 +75,11 @@ std::size_t bytesOf(const std::string& id, const decision::GoalBook::Entry& goal
 // rates begins: its use could not be counted.
 bool hasRoomForCounters(const Knowledge& known);
 
+// Drops what no limit asks for any more at this time: days before the last eight, hours before the last 25.
+void forgetCounters(Knowledge& known, Time now);
+
+// The slot's text with another part of the agent's own. Errors: it names the member "knowledge", or is too long.
+Result<std::string> slotWithOwn(std::string_view slot, const json::value& own);
 // Of the slot's text. One without the member knows nothing. Errors: a later build's; an own part that leaves no room.
 Result<Knowledge> knowledgeIn(std::string_view slot);
 // The slot's text with this instead of what it had. Errors: more than kMaxKnowledgeBytes, or than a slot holds.

@@ -616,7 +616,14 @@ Status AgentHost::askPeople(Running& run, Now now) {
     const bool asked = view.shown && view.shown->body.digest == question.digest;
     const ApprovalVerdict verdict = verdictFor(view, question.digest);
     if (verdict != ApprovalVerdict::waiting) {
+      const auto lifecycle = lifecycleOf(run.job.agentId);
+      if (!lifecycle.ok()) return lifecycle.error();
+      if (verdict == ApprovalVerdict::approved && *lifecycle == Lifecycle::dormant) continue;  // until it is resumed
       again_ = true;
+      if (*lifecycle == Lifecycle::destroyed) {
+        WITAN_DO(run.episode.answered(question.span, question.digest, false, std::string(kNobodyAnswered)));
+        continue;
+      }
       const ApprovalBody& answer = view.shown->body;
       WITAN_DO(run.episode.answered(question.span, question.digest, verdict == ApprovalVerdict::approved,
                                     isLate(answer) ? std::string(kNobodyAnswered) : answer.by));

@@ -187,6 +187,7 @@ class AgentHost final : saga::SagaEnvironment {
   Status endRun(Running& run, Now now);
   Result<bool> waitsForBudget(const WakeJob& job, const AgentSpec& spec, Now now);
   Result<Knowledge> knownBy(std::string_view agentId);
+  Result<replication::Lifecycle> lifecycleOf(std::string_view agentId);
   Result<std::optional<Knowledge>> knownAfter(const Running& run, Now now);
   void noteFailure(const std::string& agentId, const std::string& cause, Now now);
   Result<std::vector<replication::Write>> lastWords(const Running& run, Now now, std::optional<std::string>& head);

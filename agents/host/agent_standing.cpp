@@ -13,6 +13,13 @@ Result<Knowledge> AgentHost::knownBy(std::string_view agentId) {
   return knowledgeOf(agentId, versions);
 }
 
+Result<Lifecycle> AgentHost::lifecycleOf(std::string_view agentId) {
+  WITAN_TRY(records, space());
+  WITAN_TRY(versions, records->versions(Kind::agentState, agentId));
+  WITAN_TRY(view, viewOf(versions, nullptr));
+  return view ? view->state.lifecycle : Lifecycle::created;
+}
+
 // A run that has not begun, of an agent with nothing left for today or for this hour, waits: its wake is not lost. What
 // cannot be counted is not begun either.
 Result<bool> AgentHost::waitsForBudget(const WakeJob& job, const AgentSpec& spec, Now now) {
@@ -62,6 +69,7 @@ Result<std::optional<Knowledge>> AgentHost::knownAfter(const Running& run, Now n
     for (const auto& [tool, cost] : here.costs) known->costs.erase(tool);
     join(*known, here);
   }
+  forgetCounters(*known, now.wall);
   const episode::Context& context = run.episode.context();
   for (std::size_t i = 0; i < context.capabilities().size(); ++i)
     countUses(*known, standingHour(now.wall), replica_.device(), run.agent->spec().capabilities,

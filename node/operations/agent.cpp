@@ -80,6 +80,7 @@ Status apply(const AgentSetRequest& request, AgentState& state, const std::strin
   for (const auto& [name, value] : request.slots.value_or(json::object())) {
     WITAN_TRY(slot, slotNamed(name));
     WITAN_TRY(text, slotValue(slot, canonicalJson(value)));
+    if (slot == SlotName::extension) WITAN_SET(text, agents::slotWithOwn(state.slot(slot).value, value));
     state.slot(slot) = {std::move(text), state.slot(slot).version + 1, writer};
   }
   if (request.sleepUntil) state.schedule.sleepUntil = *request.sleepUntil;
@@ -110,9 +111,7 @@ Result<SlotName> slotNamed(std::string_view name) {
 }
 
 Result<std::string> slotValue(SlotName name, std::string_view text) {
-  const bool shared = name == SlotName::extension;  // with the agent's knowledge
-  auto parsed =
-      parseJson(text, {.bytes = shared ? agents::kMaxOwnExtensionBytes : kMaxSlotBytes, .depth = kMaxSlotDepth});
+  auto parsed = parseJson(text, {.bytes = kMaxSlotBytes, .depth = kMaxSlotDepth});
   if (!parsed.ok()) return invalid(concat(toString(name), " (", parsed.error().message, ")"));
   return canonicalJson(*parsed);
 }

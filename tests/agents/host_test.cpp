@@ -210,6 +210,32 @@ TEST(AgentHost, WhatNeedsAPersonWaitsForOne) {
   }
 }
 
+// What waits for a person goes no further with an agent that is not there any more, nor while it is paused.
+TEST(AgentHost, AnApprovalMovesNoAgentThatIsDestroyedOrPaused) {
+  const AskingGate gate;
+  for (const Lifecycle lifecycle : {Lifecycle::destroyed, Lifecycle::dormant}) {
+    auto rig = clerkOn("a", "mail");
+    rig->gate = &gate;
+    ASSERT_TRUE(rig->open().ok());
+    ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
+    ASSERT_TRUE(rig->settle(60'000).ok());
+    const auto become = [&](Lifecycle next) {
+      AgentState state;
+      state.lifecycle = next;
+      const Write write{Kind::agentState, "clerk", encodeAgentState(state, rig->device().replica().writer()), false};
+      ASSERT_TRUE(rig->device().replica().commit(DatabaseName::agents, "main", {&write, 1}).ok());
+    };
+    become(lifecycle);
+    ASSERT_TRUE(answerWith(*rig, ApprovalVerdict::approved).ok());
+    ASSERT_TRUE(rig->settle(60'000).ok());
+    EXPECT_TRUE(rig->calls.empty());
+    if (lifecycle == Lifecycle::destroyed) continue;
+    become(Lifecycle::active);
+    ASSERT_TRUE(rig->settle(60'000).ok());
+    EXPECT_EQ(rig->calls.size(), 1u) << "it goes on when it is resumed";
+  }
+}
+
 // Until nothing is left that needs no time.
 void workOn(HostRig& rig) {
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(rig.round().ok());

@@ -419,6 +419,12 @@ RC_GTEST_PROP(Knowledge, JoinsAlikeInAnyOrder, ()) {
   RC_ASSERT(slotWith(slot, Knowledge{}).value().find(R"("own":[1])") != std::string::npos);
 }
 
+Knowledge drawnOnce() {
+  Knowledge known;
+  known.facts.push_back({"it is so", decision::FactSource::kg, 80});
+  return known;
+}
+
 // A mind says what is six times as long once it is written, as much of it as it may: the node lives, and counts.
 TEST(Knowledge, CountersAreKeptWhateverAMindLearns) {
   const std::vector<Capability> rate{{.resource = "mail.send", .perHour = 3}};
@@ -468,6 +474,32 @@ TEST(Knowledge, WhatIsLearnedGivesWayToCounters) {
   for (int device = 0; device < 1'000; ++device)
     countUses(known, "2026-03-23T10", concat("device-", device), rate, "mail.send", 1);
   EXPECT_FALSE(hasRoomForCounters(known));
+}
+
+// A clock that was ahead for a while, or a feed of another year.
+TEST(Knowledge, CountersOfTheFutureDisplaceNothing) {
+  const std::vector<Capability> rate{{.resource = "mail.send", .perHour = 3}};
+  const Time today = parseTime("2026-03-23T10:30:00Z").value();
+  Knowledge known, joined;
+  for (int hour = 0; hour < 60; ++hour)
+    countUses(known, standingHour(Time{today.micros + (1'000 + 8 * hour) * kMicrosPerHour}), "a", rate, "mail.send", 1);
+  for (int hour = 40; hour >= 0; --hour)
+    countUses(known, standingHour(Time{today.micros - hour * kMicrosPerHour}), "a", rate, "mail.send", 3);
+  join(joined, known);
+  forgetCounters(joined, today);
+  EXPECT_EQ(ratesLeft(rate, joined, standingHour(today)).at("mail.send"), 0);
+  EXPECT_EQ(joined.used->begin()->first, standingHour(Time{today.micros - 25 * kMicrosPerHour}));
+}
+
+TEST(Knowledge, TheAgentsOwnPartOfTheSlotIsApart) {
+  const std::string slot = slotWith(R"({"own":[1]})", drawnOnce()).value();
+  const std::string set = slotWithOwn(slot, json::object{{"mine", 2}}).value();
+  EXPECT_EQ(knowledgeIn(set).value(), drawnOnce());
+  EXPECT_THAT(set, HasSubstr(R"("mine":2)"));
+  EXPECT_THAT(set, ::testing::Not(HasSubstr("own")));
+  EXPECT_FALSE(slotWithOwn(slot, json::object{{"knowledge", json::object()}}).ok());
+  EXPECT_FALSE(slotWithOwn(slot, json::value(std::string(kMaxOwnExtensionBytes, 'x'))).ok());
+  EXPECT_EQ(slotWithOwn("", json::value(7)).value(), "7");
 }
 
 TEST(Knowledge, IsBoundedAndKeepsWhatALaterBuildWrote) {
