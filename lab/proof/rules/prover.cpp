@@ -1,6 +1,7 @@
 #include "lab/proof/rules/prover.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/string_util.h"
 #include "lab/proof/rules/symbolic_machine.h"
@@ -50,6 +51,7 @@ class Prover {
  public:
   Prover(const RuleDomain& domain, const kernel::DomainModule& module, const ProofOptions& options)
       : domain_(domain), module_(module), options_(options), terms_(context_), now_(context_.int_const("now")) {
+    takeThirds(1);
     for (const std::string& literal : domain.literals) terms_.codeOf(literal);
     for (const std::string_view sample : kSamples) terms_.codeOf(sample);
     learn(domain.policy);
@@ -67,6 +69,8 @@ class Prover {
       lawful_ = verdictsOf(*state_);
     } catch (const NoTerm& none) {
       noState_ = none.why;
+    } catch (const z3::exception& refused) {
+      noState_ = refusal(refused);
     }
   }
 
@@ -77,7 +81,9 @@ class Prover {
     for (const std::size_t p : asked_) report.commits.emplace_back(domain_.processes[p].name, commits(p));
     for (std::size_t i = 0; i < domain_.invariants.size(); ++i)
       for (const std::size_t p : asked_) report.kept.push_back(kept(i, p));
+    takeThirds(2);
     for (std::size_t i = 0; i < domain_.invariants.size(); ++i) report.uncoordinated.push_back(needs(i, report.kept));
+    takeThirds(3);
     for (std::size_t a = 0; a < asked_.size(); ++a)
       for (std::size_t b = a; b < asked_.size(); ++b) report.orderless.push_back(orderless(asked_[a], asked_[b]));
     return report;
@@ -165,16 +171,28 @@ class Prover {
     try {
       return runs_.emplace(key, runOn(*state_, process, set)).first->second;
     } catch (const NoTerm& none) {
-      noRun_.emplace(key, none.why);
+      if (millisecondsLeft() > 0) noRun_.emplace(key, none.why);
       throw;
     }
   }
 
   // ---- questions
 
+  // Up to so many thirds of the time may be gone.
+  void takeThirds(unsigned thirds) {
+    terms_.until = began_ + std::chrono::milliseconds(std::uint64_t{options_.seconds} * 1000 / 3 * thirds);
+  }
+  std::int64_t millisecondsLeft() const {
+    const auto left = terms_.until - std::chrono::steady_clock::now();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(left).count();
+  }
+
+  // Unknown also if the time is over.
   z3::check_result check(const z3::expr& goal, std::optional<z3::model>& model) {
+    const std::int64_t left = millisecondsLeft();
+    if (left <= 0) return z3::unknown;
     z3::solver solver(context_);
-    solver.set("timeout", options_.milliseconds);
+    solver.set("timeout", static_cast<unsigned>(std::min<std::int64_t>(options_.milliseconds, left)));
     for (const z3::expr& fact : assumed_) solver.add(fact);
     for (const z3::expr& fact : terms_.facts()) solver.add(fact);
     solver.add(goal);
@@ -183,25 +201,50 @@ class Prover {
     return result;
   }
 
+  std::string noAnswer() const {
+    terms_.goOn();
+    return concat("Z3 gave no answer within ", options_.milliseconds, " ms");
+  }
+  static std::string refusal(const z3::exception& refused) {
+    return concat("Z3 refused the question (", refused.msg(), ")");
+  }
+
+  // What cannot be said to the end is unknown.
+  template <class Say>
+  static Claim said(Claim claim, Say say) {
+    std::string why;
+    try {
+      say(claim);
+      return claim;
+    } catch (const NoTerm& none) {
+      why = none.why;
+    } catch (const z3::exception& refused) {
+      why = refusal(refused);
+    }
+    if (claim.answer != Answer::no) claim.answer = Answer::unknown, claim.vacuous = false, claim.why = why;
+    return claim;
+  }
+
   // Is there no state in which `premise` and `broken` hold? `play`: plays an example, "": it is none.
   template <class Play>
   void ask(Claim& claim, const z3::expr& premise, const z3::expr& broken, Play play) {
     std::optional<z3::model> model;
     switch (check(premise && broken, model)) {
-      case z3::unsat:
+      case z3::unsat: {
         claim.answer = Answer::yes;
-        claim.vacuous = check(premise, model) == z3::unsat;
+        const z3::check_result met = check(premise, model);
+        claim.vacuous = met == z3::unsat;
+        if (met == z3::unknown) claim.why = "no state in which it counts was found in time";
         return;
-      case z3::unknown: claim.why = concat("Z3 gave no answer within ", options_.milliseconds, " ms"); return;
+      }
+      case z3::unknown: claim.why = noAnswer(); return;
       default: break;
     }
     claim.why = "each example needs a waiver, or a text of which nothing is known";
     for (const bool withHuman : {false, true}) {
       const z3::expr played = withHuman ? terms_.playable() : terms_.both(terms_.playable(), nothingHuman());
       const z3::check_result found = check(premise && broken && played, model);
-      if (found == z3::unknown)
-        claim.why =
-            concat("there are examples, but Z3 found none that can be played within ", options_.milliseconds, " ms");
+      if (found == z3::unknown) claim.why = concat("there are examples, but of one to play ", noAnswer());
       if (found != z3::sat) continue;
       const std::optional<std::string> lines = play(*model);
       claim.why = lines ? "" : "an example was found, but the domain itself does not bear it out";
@@ -235,17 +278,19 @@ class Prover {
       return found == z3::sat ? Answer::yes : found == z3::unsat ? Answer::no : Answer::unknown;
     } catch (const NoTerm&) {
       return Answer::unknown;
+    } catch (const z3::exception&) {
+      return Answer::unknown;
     }
   }
 
   // No lawful state in which the process would make this rule the first that does not pass.
   Claim kept(std::size_t invariant, std::size_t process) {
-    Claim claim{domain_.invariants[invariant].id, nameOf(process), {}, Answer::unknown, false, false, {}, {}};
+    Claim unsaid{domain_.invariants[invariant].id, nameOf(process), {}, Answer::unknown, false, false, {}, {}};
     if ((writesOf(process) & domain_.invariants[invariant].footprint) == 0) {
-      claim.answer = Answer::yes;
-      return claim;
+      unsaid.answer = Answer::yes;
+      return unsaid;
     }
-    try {
+    return said(std::move(unsaid), [&](Claim& claim) {
       ProcessRun& run = first(process, 0);
       const Verdicts& after = verdicts(run);
       if (!after.passes[invariant]) throw NoTerm{after.why[invariant]};
@@ -255,12 +300,7 @@ class Prover {
             if (played.size() != 1 || !decides(played[0], invariant)) return std::nullopt;
             return lines(model, concat(nameOf(process), " against ", claim.invariant), {{process, 0}}, played);
           });
-    } catch (const NoTerm& none) {
-      claim.why = none.why;
-    } catch (const z3::exception& refused) {
-      claim.why = concat("Z3 refused the question (", refused.msg(), ")");
-    }
-    return claim;
+    });
   }
 
   // A rule needs no coordination if no two roles, each of which may act in a lawful state, together break it.
@@ -280,8 +320,8 @@ class Prover {
   }
 
   Claim together(std::size_t invariant, std::size_t a, std::size_t b) {
-    Claim claim{domain_.invariants[invariant].id, nameOf(a), nameOf(b), Answer::unknown, false, false, {}, {}};
-    try {
+    Claim unsaid{domain_.invariants[invariant].id, nameOf(a), nameOf(b), Answer::unknown, false, false, {}, {}};
+    return said(std::move(unsaid), [&](Claim& claim) {
       ProcessRun &one = first(a, 0), &other = first(b, 1);
       ProcessRun then = runOn(one.after, b, 1);
       const Verdicts& after = verdicts(then);
@@ -299,26 +339,21 @@ class Prover {
                          both) +
                    lines(model, concat(nameOf(b), " alone"), {{b, 1}}, alone);
           });
-    } catch (const NoTerm& none) {
-      claim.why = none.why;
-    } catch (const z3::exception& refused) {
-      claim.why = concat("Z3 refused the question (", refused.msg(), ")");
-    }
-    return claim;
+    });
   }
 
   // Where each may act alone, both orders are approved and give the same state.
   Claim orderless(std::size_t a, std::size_t b) {
-    Claim claim{{}, nameOf(a), nameOf(b), Answer::unknown, false, false, {}, {}};
+    Claim unsaid{{}, nameOf(a), nameOf(b), Answer::unknown, false, false, {}, {}};
     const FieldMask first2 = writesOf(a), second2 = writesOf(b);
     bool apart = (first2 & (readsOf(b) | second2)) == 0 && (second2 & (readsOf(a) | first2)) == 0;
     for (const RuleInvariant& invariant : domain_.invariants)
       apart = apart && ((invariant.footprint & first2) == 0 || (invariant.footprint & second2) == 0);
     if (apart) {
-      claim.answer = Answer::yes;
-      return claim;
+      unsaid.answer = Answer::yes;
+      return unsaid;
     }
-    try {
+    return said(std::move(unsaid), [&](Claim& claim) {
       ProcessRun &one = first(a, 0), &other = first(b, 1);
       ProcessRun forth = runOn(one.after, b, 1), back = runOn(other.after, a, 0);
       const z3::expr premise = terms_.both(allPass(*lawful_), terms_.both(terms_.both(commitsIn(one), commitsIn(other)),
@@ -334,15 +369,11 @@ class Prover {
         return lines(model, concat(nameOf(a), ", then ", nameOf(b)), {{a, 0}, {b, 1}}, ab) +
                lines(model, concat(nameOf(b), ", then ", nameOf(a)), {{b, 1}, {a, 0}}, ba);
       });
-      for (std::size_t i = 0; claim.answer == Answer::yes && i < domain_.invariants.size(); ++i)
-        if (!lawful_->passes[i] && (domain_.invariants[i].footprint & (first2 | second2)) != 0)
-          throw NoTerm{lawful_->why[i]};
-    } catch (const NoTerm& none) {
-      if (claim.answer != Answer::no) claim.answer = Answer::unknown, claim.why = none.why;
-    } catch (const z3::exception& refused) {
-      claim.why = concat("Z3 refused the question (", refused.msg(), ")");
-    }
-    return claim;
+      for (const Verdicts* after : {&verdicts(forth), &verdicts(back)})
+        for (std::size_t i = 0; i < domain_.invariants.size(); ++i)
+          if (!after->passes[i] && (domain_.invariants[i].footprint & (first2 | second2)) != 0)
+            throw NoTerm{after->why[i]};
+    });
   }
 
   // ---- examples
@@ -459,6 +490,7 @@ class Prover {
   const RuleDomain& domain_;
   const kernel::DomainModule& module_;
   const ProofOptions options_;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   z3::context context_;
   Terms terms_;
   const z3::expr now_;
@@ -486,7 +518,7 @@ json::object claimJson(const Claim& claim) {
   if (!claim.first.empty()) out["first"] = claim.first;
   if (!claim.second.empty()) out["second"] = claim.second;
   if (claim.vacuous) out["vacuous"] = true;
-  if (claim.answer == Answer::unknown) out["why"] = claim.why;
+  if (!claim.why.empty()) out["why"] = claim.why;
   if (!claim.example.empty()) out["example"] = claim.example;
   if (claim.decided) out["decided"] = true;
   return out;
@@ -494,7 +526,7 @@ json::object claimJson(const Claim& claim) {
 
 std::string line(const std::string& what, const Claim& claim, const std::string& with) {
   std::string out = concat("  ", what, ": ", word(claim), with, "\n");
-  if (claim.answer == Answer::unknown) out += concat("      ", claim.why, "\n");
+  if (!claim.why.empty()) out += concat("      ", claim.why, "\n");
   if (claim.decided) out += "      it begins with what a person decided, so it is no scenario:\n";
   for (std::string_view rest = claim.example; !rest.empty();) {
     const std::size_t end = std::min(rest.find('\n'), rest.size() - 1);
@@ -512,7 +544,8 @@ ProofReport prove(const RuleDomain& domain, const kernel::DomainModule& module, 
 
 std::string proofText(const ProofReport& report) {
   std::string out = concat(report.domain, ": all lawful states of at most ", report.options.rows, " rows a table and ",
-                           kListElements, " elements a list\n");
+                           kListElements, " elements a list; within ", report.options.seconds, " s, ",
+                           report.options.milliseconds, " ms a question\n");
   for (const auto& [process, answer] : report.commits)
     if (answer == Answer::no) out += concat("  ", process, " can never be approved\n");
   out += "A process alone keeps a rule:\n";
@@ -537,6 +570,8 @@ json::object proofJson(const ProofReport& report) {
     if (answer == Answer::no) never.emplace_back(process);
   return {{"domain", report.domain},
           {"rows", report.options.rows},
+          {"seconds", report.options.seconds},
+          {"limitMs", report.options.milliseconds},
           {"neverApproved", std::move(never)},
           {"kept", all(report.kept)},
           {"uncoordinated", all(report.uncoordinated)},

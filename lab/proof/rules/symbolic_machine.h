@@ -87,6 +87,7 @@ class SymbolicMachine {
   std::vector<Item> elementsOf(const Sym& range, std::uint32_t node);
   z3::expr runSteps(const std::vector<Step>& steps, z3::expr path);
   z3::expr runStep(const Step& step, const z3::expr& path);
+  bool addsRows(const std::vector<Step>& steps, std::uint32_t table, std::uint16_t slot) const;
   z3::expr loop(const Step& step, z3::expr path);
   void write(const Step& step, const z3::expr& path);
   z3::expr unfit(const Sym& value, const Type& type) const;
