@@ -188,6 +188,7 @@ constexpr Hole kHoles[] = {
      "require a == 0 else reject 'x'", kTableOfX},
     {"aRowOfNullHasNothing", "", "k: string?", "if !has(t[k].x) && k == null { a = 1 }",
      "require a == 0 else reject 'x'", kTableOfX},
+    {"aFieldIsNoArgument", "\"P.n\" = \"int = 0\"\n", "n: int", "a = .P.n == n ? 0 : 1"},
     {"nullOfAnyType", "", "n: int?", "if dyn(n) == null { a = 1 }"},
     {"nullIsNotWaived", "", "n: string?", "require !waived('I', n) else 'w'; if n == null { a = 1 }"},
     {"nullIsNoEmptyOptional", "", "", "a = 1", "require a == 0 || dyn(optional.none()) == null else reject 'x'"},
@@ -231,6 +232,51 @@ check = '''require l.all(f, f > 0) else reject 'x' '''
   const ProofReport facts = proved(kFacts, {.rows = 3, .milliseconds = 20'000});
   EXPECT_EQ(claim(facts.orderless, "", "One", "Two").answer, Answer::no) << proofText(facts);
   EXPECT_EQ(claim(facts.orderless, "", "Two", "Two").answer, Answer::yes) << "their order does not count";
+}
+
+// At one moment the two would agree.
+TEST(RuleProof, RolesActAtMomentsOfTheirOwn) {
+  const ProofReport report = proved(R"toml(domain = "stamps"
+[fields]
+x = "timestamp = timestamp(0)"
+y = "timestamp = timestamp(0)"
+[processes.SetX]
+role = "A"
+do = "x = now"
+[processes.SetY]
+role = "B"
+do = "y = now"
+[invariants.EQUAL]
+rule = "both are of one moment"
+check = '''require x == timestamp(0) || y == timestamp(0) || x == y else reject 'x' '''
+)toml");
+  const Claim& equal = claim(report.uncoordinated, "EQUAL", {});
+  EXPECT_EQ(equal.answer, Answer::no) << equal.why;
+  EXPECT_THAT(equal.example, HasSubstr("rejected:EQUAL"));
+}
+
+// Which rows a process sees depends on all that it declares to read.
+TEST(RuleProof, RowsThatAProcessSeesAreRead) {
+  const ProofReport report = proved(R"toml(domain = "rows"
+[fields]
+c = "int = 0"
+[tables.t]
+x = "int"
+y = "int"
+[processes.Clear]
+role = "A"
+arguments = "k: string"
+do = '''t[k].y = null'''
+[processes.Count]
+role = "B"
+reads = ["y"]
+arguments = "k: string"
+do = '''require k in t else 'no'; c = t[k].?x.orValue(1)'''
+[invariants.SOME]
+rule = "what is counted is no debt"
+check = '''require c > -1000 else reject 'x' '''
+)toml");
+  EXPECT_EQ(claim(report.orderless, "", "Clear", "Count").answer, Answer::no) << proofText(report);
 }
 
 // Without time nothing is known but what needs no question.

@@ -43,8 +43,9 @@ struct ProofReport {
   ProofOptions options;
   std::vector<std::pair<std::string, Answer>> commits;  // processes: is there a lawful state in which one commits?
   std::vector<Claim> kept;                              // first keeps invariant
-  std::vector<Claim> uncoordinated;  // invariant needs no coordination of roles; no: of first and second
-  std::vector<Claim> orderless;      // first and second, in either order, are approved alike and give the same state
+  std::vector<Claim> uncoordinated;  // invariant needs no coordination of roles; no: of first and, later, second
+  // At one moment first and second, in either order, are approved alike and give the same state.
+  std::vector<Claim> orderless;
 };
 
 // `domain` and `module` are of the same file.

@@ -8,10 +8,11 @@ namespace witan::rules::proof {
 using kernel::FieldMask;
 using Kind = Sym::Kind;
 
-SymbolicState anyState(Terms& terms, const Layout& layout, unsigned rows, std::vector<z3::expr>& assumed) {
-  SymbolicState state;
+SymbolicState anyState(Terms& terms, const Layout& layout, unsigned rows, const z3::expr& clock,
+                       std::vector<z3::expr>& assumed) {
+  SymbolicState state{{}, {}, clock};
   for (const FieldDecl& field : layout.fields)
-    state.scalars.push_back(field.isColumn ? terms.nothing() : terms.any(*field.type, field.name, assumed));
+    state.scalars.push_back(field.isColumn ? terms.nothing() : terms.any(*field.type, "field " + field.name, assumed));
   for (const TableDecl& table : layout.tables) {
     Rows made;
     for (unsigned slot = 0; slot < rows; ++slot) {

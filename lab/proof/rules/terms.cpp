@@ -200,7 +200,7 @@ Sym Terms::any(const Type& type, const std::string& name, std::vector<z3::expr>&
     }
     case Type::Kind::record:
       for (std::size_t i = 0; i < type.params.size(); ++i)
-        made.items.push_back({yes, any(*type.params[i], concat(name, ".", type.words[i]), assumed), {}, 0});
+        made.items.push_back({yes, any(*type.params[i], concat(name, "/", type.words[i]), assumed), {}, 0});
       break;
     case Type::Kind::list:
     case Type::Kind::map: {
