@@ -52,13 +52,16 @@ void findProblems(const Signature& signature, std::vector<std::string>& problems
   const auto isSomebody = [](const std::string& name) { return name.find_first_not_of(" \t") != std::string::npos; };
   if (asks && std::ranges::none_of(signature.counselors, isSomebody))
     problems.push_back("an escalation would wait for ever: no counselor is named who could answer it");
+  const auto versionAt = std::ranges::find(signature.fields, kRulesVersionField, &FieldInfo::name);
+  const FieldMask version =
+      versionAt == signature.fields.end() ? ~FieldMask{0} : FieldMask{1} << (versionAt - signature.fields.begin());
   const InvariantInfo* escalating = nullptr;
   for (const InvariantInfo& invariant : signature.invariants) {
     if (invariant.id == kKernelIntegrity) problems.push_back("invariant " + invariant.id + " has the kernel's own id");
     if (invariant.footprint == 0) problems.push_back("invariant " + invariant.id + " has an empty footprint");
     if (invariant.onFailure == InvResult::escalate)
       escalating = &invariant;
-    else if (escalating != nullptr)
+    else if (escalating != nullptr && !within(version, invariant.footprint))
       problems.push_back("invariant " + invariant.id + " rejects but stands after " + escalating->id +
                          ", which escalates: a doomed proposal would be sent to a human");
   }

@@ -30,6 +30,9 @@ struct InvariantLint {
   std::string section23() const;  // "local", "cross-cutting", "local and cross-cutting" or "neither"
 };
 
+// The field of rules that have versions: which one an entity is of.
+inline constexpr const char* kRulesVersionField = "rulesVersion";
+
 struct ProcessLint {
   std::string name;
   std::string role;          // "": only a counselor performs it
@@ -46,7 +49,8 @@ struct SignatureLint {
   // Plain texts that a role writes and an invariant reads, with the invariants: does it compare words of a language, or
   // names, of which there is one form?
   std::vector<std::string> freeText;
-  // What is wrong or odd, as sentences: duplicate names, processes without a footprint, escalations before rejects.
+  // What is wrong or odd, as sentences: duplicate names, processes without a footprint, escalations before rejects. A
+  // rule that counts from a version on may stand behind escalations: verdicts keep their places in entries.
   std::vector<std::string> problems;
 };
 

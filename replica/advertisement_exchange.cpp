@@ -7,13 +7,15 @@
 #include "base/quote.h"
 #include "base/utf8.h"
 #include "replica/core/log_head.h"
+#include "replication/incidents.h"
 #include "replication/writer.h"
 
 namespace witan::node {
 
 namespace {
 
-constexpr std::size_t kClaimsOfOne = 256;  // of one partition, to one peer, at a time
+constexpr std::size_t kClaimsOfOne = 256;    // of one partition, to one peer, at a time
+constexpr std::int64_t kRolloutMs = 60'000;  // devices may have two versions of a rule file for so long
 
 std::string shortDigest(const kernel::DomainModule& module) { return toHex(std::span(module.digest()).first(8)); }
 
@@ -155,31 +157,48 @@ std::string AdvertisementExchange::engine() const {
   return words;
 }
 
-// Under other rules the same proposals are decided otherwise, and each device would say that the other one lies.
-void AdvertisementExchange::noteRules(const std::string& from, std::string_view theirs) {
-  std::set<std::string, std::less<>> differ;
+bool AdvertisementExchange::otherRules(const std::string& from, std::string_view domain) const {
+  const auto known = ruleFiles_.find(from);
+  if (known == ruleFiles_.end()) return false;
+  const auto file = known->second.find(domain);
+  return file != known->second.end() && file->second.differsSince;
+}
+
+// Under other rules the same proposals are decided otherwise, and each device would say that the other one lies. While
+// a version is rolled out they differ for moments, which is no incident.
+void AdvertisementExchange::noteRules(const std::string& from, std::string_view theirs, Now now) {
   for (const kernel::DomainModule* module : state_.config.domains) {
+    if (module->ruleText().empty()) continue;
     const std::string& domain = module->signature().domain;
     const std::string mark = concat(" ", domain, ":");
-    const std::size_t at = module->ruleText().empty() ? std::string_view::npos : theirs.find(mark);
-    if (at == std::string_view::npos) continue;
-    const std::string_view digest = theirs.substr(at + mark.size(), 2 * 8);
-    if (digest == shortDigest(*module)) continue;
-    differ.insert(domain);
-    if (const auto known = otherRules_.find(from); known != otherRules_.end() && known->second.contains(domain))
+    const std::size_t at = theirs.find(mark);
+    const std::string_view digest = at == theirs.npos ? std::string_view() : theirs.substr(at + mark.size(), 2 * 8);
+    const auto [known, first] = ruleFiles_[from].try_emplace(domain);
+    RuleFile& file = known->second;
+    if (digest.empty() || digest == shortDigest(*module)) {
+      // Also of before a restart.
+      if (first || file.differsSince)
+        replication::endIncidents(*state_.local, "otherRules", from, concat(domain, ": "));
+      file = {};
       continue;
-    const std::string what = concat(domain, ": ", from, " has another version of the rule file (digest ", clip(digest),
-                                    ") than this device (", shortDigest(*module),
-                                    "), so neither follows the other's ledgers of it: install the same file on both, ",
-                                    "or give one of them another name");
+    }
+    if (!file.differsSince) file.differsSince = now;
+    if (file.told || now.ms < file.differsSince->ms + kRolloutMs) continue;
+    file.told = true;
+    const std::string what =
+        concat(domain, ": ", from, " has another version of the rule file (digest ", clip(digest),
+               ") than this device (", shortDigest(*module), ") since ", formatTime(file.differsSince->wall),
+               ", so neither follows the other's ledgers of it: install the same file on both, ",
+               "or give one of them another name");
+    replication::endIncidents(*state_.local, "otherRules", from, concat(domain, ": "));
     state_.local->note({"otherRules", from, what});
     state_.notice("otherRules", "", what);
   }
-  otherRules_[from] = std::move(differ);
 }
 
 // Two engines, or two etcds, would name two owners, and each would be right.
-bool AdvertisementExchange::fitsEngine(const std::string& from, Peer& peer, const PeerAdvertisement& standing) {
+bool AdvertisementExchange::fitsEngine(const std::string& from, Peer& peer, const PeerAdvertisement& standing,
+                                       Now now) {
   const std::string mine(ownership_->name());
   const std::uint64_t etcdCluster = ownership_->clusterId();
   const std::string_view words = standing.engine, theirs = words.substr(0, words.find(' '));
@@ -190,7 +209,7 @@ bool AdvertisementExchange::fitsEngine(const std::string& from, Peer& peer, cons
   if (!engines && !etcds) {
     if (known) {
       otherEngines_.erase(from);
-      noteRules(from, words.substr(theirs.size()));
+      noteRules(from, words.substr(theirs.size()), now);
     }
     return true;
   }
@@ -215,7 +234,7 @@ void AdvertisementExchange::onAdvertisement(const std::string& from, Peer& peer,
     return state_.cutOff(from, peer, invalid("owner: " + standing.owner + " speaks through " + from));
   peer.owner = standing.owner;
   if (!peer.keeper) return;  // it has no logs to speak of
-  if (!fitsEngine(from, peer, standing)) return;
+  if (!fitsEngine(from, peer, standing, now)) return;
   for (const OwnershipRecord& claim : standing.claims) {
     const std::uint64_t known = state_.owners.latestEpoch(claim.partition);
     if (Status valid = checkOwnershipRecord(claim, known); !valid.ok()) return state_.cutOff(from, peer, valid.error());
@@ -237,9 +256,7 @@ void AdvertisementExchange::onPosition(const std::string& from, Peer& peer, cons
     return state_.cutOff(from, peer, invalid("more than " + std::to_string(kMaxLogProbes) + " probes of a log"));
   PartitionHost* mine = state_.partitions.find(position.partition);
   if (mine == nullptr || !state_.partitions.usable(mine->id())) return;
-  if (const auto other = otherRules_.find(from);
-      other != otherRules_.end() && other->second.contains(mine->module().signature().domain))
-    return;
+  if (otherRules(from, mine->module().signature().domain)) return;
   const EpochHistory ours = mine->lineage();
   PeerPartition& link = peer.partitions[position.partition];
   FollowerProgress& follower = link.follower;

@@ -70,8 +70,9 @@ class AdvertisementExchange final : public EpochListener {
   bool sealedHere(const PartitionHost& host, const LogPosition& position);
   void accuse(const std::string& from, PeerPartition& link, const PartitionHost& host);
   std::string engine() const;
-  void noteRules(const std::string& from, std::string_view theirs);
-  bool fitsEngine(const std::string& from, Peer& peer, const PeerAdvertisement& standing);
+  void noteRules(const std::string& from, std::string_view theirs, Now now);
+  bool otherRules(const std::string& from, std::string_view domain) const;
+  bool fitsEngine(const std::string& from, Peer& peer, const PeerAdvertisement& standing, Now now);
   void onPosition(const std::string& from, Peer& peer, const LogPosition& position, Now now);
   void onDiverged(const std::string& from, Peer& peer, PartitionHost& host, const LogPosition& position,
                   const Divergence& divergence);
@@ -83,8 +84,12 @@ class AdvertisementExchange final : public EpochListener {
   ReplicaState& state_;
   const std::unique_ptr<OwnershipEngine>& ownership_;
   std::map<std::string, std::string, std::less<>> otherEngines_;
-  // Domains of which a device has another rule file: nothing of their logs is followed, either way.
-  std::map<std::string, std::set<std::string, std::less<>>, std::less<>> otherRules_;
+  // By device and domain, whose rule file both have. Of one that differs nothing is followed, either way.
+  struct RuleFile {
+    std::optional<Now> differsSince;
+    bool told = false;
+  };
+  std::map<std::string, std::map<std::string, RuleFile, std::less<>>, std::less<>> ruleFiles_;
   std::map<std::pair<std::string, std::string>, OwnershipRecord> unproven_;  // by partition and owner
 };
 

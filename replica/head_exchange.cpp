@@ -365,24 +365,30 @@ Status HeadExchange::onEvidence(std::string_view text) {
   return okStatus();
 }
 
-// A head of the epoch, of any size, names the rules by which its owner decides.
+// A head of the epoch names the rules by which its owner decides: those of a file only if it covers the batch.
 void HeadExchange::completeEvidence() {
   for (auto at = state_.unlawful.begin(); at != state_.unlawful.end();) {
     const auto log = logs_.find(at->second.partition);
+    const PartitionHost* host = state_.partitions.find(at->second.partition);
+    const bool versions = host != nullptr && !host->module().ruleText().empty();
+    const auto mayCover = [&](const LogHead& head) {
+      return !versions ||
+             (head.checkpoint.size > host->partition().size() && (!at->second.head || *at->second.head != head.note));
+    };
     BatchSeal seal;
     const auto bytes = fromBase64(at->second.seal);
     const LogHead* named = nullptr;
     if (log != logs_.end() && bytes.ok() && readMessage(*bytes, seal, "seal").ok())
       for (const auto* head : {&log->second.latest, &log->second.ahead, &log->second.odd})
-        if (*head && (*head)->log.epoch == seal.epoch()) named = &**head;
+        if (*head && (*head)->log.epoch == seal.epoch() && mayCover(**head)) named = &**head;
     if (named == nullptr) {
       ++at;
       continue;
     }
     at->second.head = named->note;
-    if (const std::string file = state_.provenBy(replication::deviceOf(seal.owner), at->second); !file.empty())
-      state_.takeEvidence(*verifyEvidence(file, state_.rules()), file, at->first);
-    at = state_.unlawful.erase(at);
+    const std::string file = state_.provenBy(replication::deviceOf(seal.owner), at->second);
+    if (!file.empty()) state_.takeEvidence(*verifyEvidence(file, state_.rules()), file, at->first);
+    at = file.empty() && versions ? std::next(at) : state_.unlawful.erase(at);
   }
 }
 

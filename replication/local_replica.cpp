@@ -338,6 +338,21 @@ Result<std::vector<Incident>> LocalReplica::incidents() const {
   return out;
 }
 
+void endIncidents(LocalReplica& replica, std::string_view kind, std::string_view device, std::string_view text) {
+  Database& agents = replica.database(DatabaseName::agents);
+  std::vector<std::string> over;
+  const Status scanned = agents.scanMeta(kIncidentRow, [&](std::string_view row, std::string_view kept) {
+    Incident incident;
+    const auto parsed = parseJson(kept);
+    if (parsed.ok() && readJson(*parsed, incident, "incident").ok() && incident.kind == kind &&
+        incident.peer == device && incident.what.starts_with(text))
+      over.emplace_back(row);
+    return true;
+  });
+  (void)scanned;
+  for (const std::string& row : over) agents.eraseMeta(row);
+}
+
 void LocalReplica::quarantine(std::string_view device, std::string_view why) {
   agents_->putMeta(concat(kQuarantineRow, device), why);
   note({"quarantine", std::string(device), std::string(why)});

@@ -38,7 +38,7 @@ struct DomainArguments {
   std::string domain;  // of a file of scenarios, or of the one fingerprint that is asked for
   std::string policyFile;
   std::string ontologyFile, eventsFile, dir, scenariosFile;
-  std::uint64_t rows = 2, limitMs = 2'000;  // of a proof
+  std::uint64_t rows = 2, limitMs = 2'000, proofSeconds = 300;  // of a proof
   bool json = false;
   bool capnp = false;
   bool upgrade = false;
@@ -158,8 +158,10 @@ Result<int> upgrade(const DomainArguments& a) {
 
 // Decided with Z3, by witan-lab.
 Result<int> prove(const DomainArguments& a) {
-  std::vector<std::string> words{
-      "prove", a.name, "--rows", std::to_string(a.rows), "--limit-ms", std::to_string(a.limitMs)};
+  std::vector<std::string> words{"prove",      a.name,
+                                 "--rows",     std::to_string(a.rows),
+                                 "--limit-ms", std::to_string(a.limitMs),
+                                 "--seconds",  std::to_string(a.proofSeconds)};
   if (!a.policyFile.empty()) words.insert(words.end(), {"--policy", a.policyFile});
   if (!a.scenariosFile.empty()) words.insert(words.end(), {"--scenarios", a.scenariosFile});
   if (a.json) words.push_back("--json");
@@ -345,6 +347,9 @@ void addDomainCommand(Command& app) {
   p->findOption("name")->describe("Rule file NAME.domain.toml");
   p->option("--rows", a->rows, "Of each table, at most")->showDefault()->check(wholeNumber(1, 6));
   p->option("--limit-ms", a->limitMs, "Of each question to Z3")->showDefault()->check(wholeNumber(1, 600'000));
+  p->option("--seconds", a->proofSeconds, "In all; what was not answered by then is unknown")
+      ->showDefault()
+      ->check(wholeNumber(1, 86'400));
   p->option("--scenarios", a->scenariosFile, "Also write the examples there, for witan domain test")->typeName("FILE");
   Command* f = verb("fingerprint",
                     "Does a domain need adjudication, is it auditable, is it a pipeline: searched for, with the same "

@@ -49,6 +49,9 @@ void addProveCommand(Command& app) {
   command->option("--limit-ms", a->options.milliseconds, "Of each question to Z3")
       ->showDefault()
       ->check(wholeNumber(1, 600'000));
+  command->option("--seconds", a->options.seconds, "In all; what was not answered by then is unknown")
+      ->showDefault()
+      ->check(wholeNumber(1, 86'400));
   command->option("--scenarios", a->scenarios, "Also write the examples there, for witan domain test")
       ->typeName("FILE");
   command->flag("--json", a->json, "JSON output");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "domains/registry.h"
 #include "kernel/record/fork_proof.h"
 #include "kernel/record/log_batch.h"
 #include "kernel/record/merkle.h"
@@ -102,8 +103,10 @@ Result<ProvenOffence> verifyName(const EntryEvidence& e, SealedBatch& batch) {
   return batch.offence("it proves that nobody asked for it: it " + why);
 }
 
-// The head, by the same device and of the same epoch, names the rules of this module.
-Status checkRules(const EntryEvidence& e, const SealedBatch& batch, const kernel::LedgerFormat& rules) {
+// The head, by the same device and of the same epoch, names the rules of this module. The result: for how many entries.
+// The rules of a file may get a later version in the middle of an epoch, so it names them for those that it covers.
+Result<std::uint64_t> entriesUnder(const EntryEvidence& e, const SealedBatch& batch,
+                                   const kernel::LedgerFormat& rules) {
   if (!e.head) return bad("it holds no head, which names the owner's rules");
   WITAN_TRY(note, kernel::openNote(*e.head, {&batch.key, 1}));
   WITAN_TRY(checkpoint, kernel::parseCheckpointText(note.text));
@@ -112,10 +115,11 @@ Status checkRules(const EntryEvidence& e, const SealedBatch& batch, const kernel
   for (const std::string& line : rules.checkpointLines())
     if (std::ranges::find(checkpoint.extensions, line) == checkpoint.extensions.end())
       return notFound("evidence: its owner has other rules than are here", "give the rules that it names");
-  return okStatus();
+  return rules.rules.empty() ? UINT64_MAX : checkpoint.size;
 }
 
-// Every batch before is in order, and the last one is not.
+// Every batch before is in order, and the last one is not. A rule file stands in the format itself: it may be of
+// another version than the one that is here.
 Result<ProvenOffence> verifyUnlawful(const EntryEvidence& e, const SealedBatch& batch, const ModuleOf& moduleOf) {
   if (!e.format) return bad("it holds no format record");
   WITAN_TRY(record, fromBase64(*e.format));
@@ -126,8 +130,13 @@ Result<ProvenOffence> verifyUnlawful(const EntryEvidence& e, const SealedBatch& 
   WITAN_TRY(format, kernel::Ledger::readFormat(formats));
   const kernel::DomainModule* module = moduleOf && format->domain == batch.domain() ? moduleOf(*format) : nullptr;
   if (module == nullptr) return notFound("evidence: the rules of " + batch.domain() + " are not here");
+  std::unique_ptr<kernel::DomainModule> itsVersion;
+  if (!module->ruleText().empty() && format->moduleDigest != toHex(module->digest())) {
+    WITAN_SET(itsVersion, domains::domainOf(*format));
+    module = itsVersion.get();
+  }
   WITAN_TRY(host, PartitionHost::open(store, *module, {e.partition, batch.cluster + "/" + e.partition, 0, true}));
-  WITAN_DO(checkRules(e, batch, host->ledger().format()));
+  WITAN_TRY(under, entriesUnder(e, batch, host->ledger().format()));
   for (const FileBytes& text : e.before ? *e.before : std::vector<FileBytes>()) {
     WITAN_TRY(before, fromBase64(text));
     store::WriteBatch rows;
@@ -137,6 +146,12 @@ Result<ProvenOffence> verifyUnlawful(const EntryEvidence& e, const SealedBatch& 
   if (batch.seal.batches != host->ledger().batches() + 1 ||
       batch.seal.chain != chained(host->chain().last(), batch.value))
     return bad("the seal is of another log");
+  std::uint64_t size = host->partition().size();
+  WITAN_DO(batch.visit([&](const kernel::LogRecord& one) -> Status {
+    size += one.kind == kernel::RecordKind::entry ? 1 : 0;
+    return okStatus();
+  }));
+  if (size > under) return notFound("evidence: the head is of before the batch, whose rules may be later ones");
   store::WriteBatch rows;
   const Status taken = host->follow(batch.value, rows);
   if (taken.ok() || taken.error().code != ErrorCode::unauthorised) return bad("the rules give the batch");

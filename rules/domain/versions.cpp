@@ -4,14 +4,16 @@
 #include <charconv>
 
 #include "base/quote.h"
+#include "kernel/lint.h"
 #include "rules/domain/rule_reader.h"
 
 namespace witan::rules {
 
 namespace {
 
+using kernel::kRulesVersionField;
+
 constexpr std::int64_t kVersionsMost = 1000;
-constexpr const char* kVersionField = "rulesVersion";
 constexpr const char* kUpgradeProcess = "UpgradeRules";
 
 }  // namespace
@@ -41,14 +43,14 @@ void RuleReader::versionField() {
   if (domain_->version == 1) return;
   Layout& layout = domain_->layout;
   if (layout.fields.size() == 64 ||
-      std::ranges::find(layout.fields, kVersionField, &FieldDecl::name) != layout.fields.end())
-    stop(invalid(concat("a file with a version has a field ", kVersionField, " besides, and 63 others at most")));
-  layout.fields.push_back({.name = kVersionField, .type = typeOf(Type::Kind::integer)});
-  domain_->signature.fields.push_back({kVersionField, "int", false, false, 0});
+      std::ranges::find(layout.fields, kRulesVersionField, &FieldDecl::name) != layout.fields.end())
+    stop(invalid(concat("a file with a version has a field ", kRulesVersionField, " besides, and 63 others at most")));
+  layout.fields.push_back({.name = kRulesVersionField, .type = typeOf(Type::Kind::integer)});
+  domain_->signature.fields.push_back({kRulesVersionField, "int", false, false, 0});
   domain_->versionField = layout.fields.size() - 1;
   domain_->initial.emplace_back(Value::of(std::int64_t{1}));
   defaultTexts_.push_back(std::make_shared<const SourceText>(
-      SourceText{concat("field ", kVersionField), 1, 1, std::to_string(domain_->version)}));
+      SourceText{concat("field ", kRulesVersionField), 1, 1, std::to_string(domain_->version)}));
 }
 
 // The script of what came with a later version, for entities of it. Places in it stay right.
@@ -56,9 +58,9 @@ std::shared_ptr<const SourceText> RuleReader::guarded(std::shared_ptr<const Sour
                                                       bool process) const {
   const auto since = domain_->since.find(name);
   if (since == domain_->since.end()) return source;
-  const std::string reached = concat(".", kVersionField, " >= ", since->second);
+  const std::string reached = concat(".", kRulesVersionField, " >= ", since->second);
   const std::string before =
-      process ? concat("require ", reached, " else 'the entity is of version ' + string(.", kVersionField,
+      process ? concat("require ", reached, " else 'the entity is of version ' + string(.", kRulesVersionField,
                        ") + ' of the rules, and ", name, " came with ", since->second, "'; ")
               : concat("if ", reached, " { ");
   SourceText made = *source;
@@ -73,18 +75,18 @@ void RuleReader::upgradeProcess() {
   for (const auto& [info, process] : declared_)
     if (info.name == kUpgradeProcess || info.role == "Upgrade")
       stop(invalid(concat("a file with a version has the process ", kUpgradeProcess, " of the role Upgrade already")));
-  std::string script = concat("require .", kVersionField, " < ", domain_->version, " else 'the entity is of version ",
-                              domain_->version, " of the rules already';\n");
+  std::string script = concat("require .", kRulesVersionField, " < ", domain_->version,
+                              " else 'the entity is of version ", domain_->version, " of the rules already';\n");
   for (std::size_t i = 0; i < domain_->layout.fields.size(); ++i) {
     const FieldDecl& field = domain_->layout.fields[i];
     const auto since = domain_->since.find(field.name);
     if (since == domain_->since.end()) continue;
     if (field.isColumn || !defaultTexts_[i])
       stop(invalid(concat("[since]: ", field.name, " is no field of [fields] with a default")));
-    script +=
-        concat("if .", kVersionField, " < ", since->second, " { ", field.name, " = ", defaultTexts_[i]->text, "\n}\n");
+    script += concat("if .", kRulesVersionField, " < ", since->second, " { ", field.name, " = ", defaultTexts_[i]->text,
+                     "\n}\n");
   }
-  script += concat(kVersionField, " = ", domain_->version);
+  script += concat(kRulesVersionField, " = ", domain_->version);
   process(kUpgradeProcess, toml::table{{"role", "Upgrade"}, {"do", script}});
 }
 
@@ -175,7 +177,7 @@ class Comparison {
       // By it a copy finds out whether an entity began as its owner says.
       const auto &before = older_.defaults[i],
                  &now = newer_.defaults[static_cast<std::size_t>(at - newer_.layout.fields.begin())];
-      if (was.name != kVersionField && (before ? !now || !sameSources(*before, *now) : now.has_value()))
+      if (was.name != kRulesVersionField && (before ? !now || !sameSources(*before, *now) : now.has_value()))
         return otherwise(concat("the default of the field ", was.name, " is another"));
     }
     return okStatus();

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "program/durable_file.h"
 #include "rules/domain/rule_module.h"
 #include "tests/paths.h"
@@ -159,6 +161,132 @@ TEST(RuleProof, KnowsTablesTextsAndWhatItDoesNotKnow) {
   EXPECT_EQ(claim(report.orderless, "", "Put", "Put").answer, Answer::no);
   for (const auto& [process, answer] : report.commits)
     EXPECT_EQ(answer, process == "Never" ? Answer::no : Answer::yes) << process;
+}
+
+// What the machine decides otherwise than plain mathematics would: each was once said to hold.
+struct Hole {
+  const char* name;
+  const char* also;  // of [fields]
+  const char* arguments;
+  const char* process;
+  const char* check = "require a == 0 else reject 'x'";
+  const char* tables = "";
+};
+constexpr const char* kTableOfX = "[tables.t]\nx = \"int\"\n";
+constexpr const char* kDouble = "x = \"double = 0.0\"\n";
+constexpr Hole kHoles[] = {
+    {"aConstantSumOverflows", "", "", "a = 1",
+     "let most = 9223372036854775807; require a == 0 || most + 1 > most else reject 'x'"},
+    {"aRemainderOverflows", "", "", "a = 1",
+     "let l = -9223372036854775807 - 1; let m = -1; require a == 0 || l % m == 0 else reject 'x'"},
+    {"doublesAreComputed", kDouble, "", "x = x + 1.5; a = 1"},
+    {"aWholeNumberMeetsTheNearestDouble", kDouble, "n: int, y: double", "a = n; x = y",
+     "require !(a > 9007199254740992 && a <= x && x <= 9007199254740992.0) else reject 'x'"},
+    {"oneFunctionOfTwoTypes", "", "",
+     "let n = 1; let day = date('1970-01-02'); require string(n) != string(day) else 'no'; a = 1"},
+    {"nullIsTheKeyOfNoRow", "", "k: string?", "require !(k in t) else 'no'; if k == null { a = 1 }",
+     "require a == 0 else reject 'x'", kTableOfX},
+    {"aRowOfNullHasNothing", "", "k: string?", "if !has(t[k].x) && k == null { a = 1 }",
+     "require a == 0 else reject 'x'", kTableOfX},
+    {"aFieldIsNoArgument", "\"P.n\" = \"int = 0\"\n", "n: int", "a = .P.n == n ? 0 : 1"},
+    {"nullOfAnyType", "", "n: int?", "if dyn(n) == null { a = 1 }"},
+    {"nullIsNotWaived", "", "n: string?", "require !waived('I', n) else 'w'; if n == null { a = 1 }"},
+    {"nullIsNoEmptyOptional", "", "", "a = 1", "require a == 0 || dyn(optional.none()) == null else reject 'x'"},
+    {"listsAreNotDistinguished", "", "", "a = 1", "require a == 0 || size([[a], [a]].distinct()) == 1 else reject 'x'"},
+    {"aLoopVisitsTheRowsItAdds", "", "k: string",
+     "require !(k in t) else 'no'; for r in t { require r.x == 1 || r.key == k else 'no'; t[k].x = r.x + 1 }",
+     "require t.all(r, r.x <= 2) else reject 'x'", kTableOfX},
+};
+
+class Holes : public testing::TestWithParam<Hole> {};
+
+TEST_P(Holes, AreNotSaidToHold) {
+  const Hole& hole = GetParam();
+  const ProofReport report =
+      proved(concat("domain = \"hole\"\n[fields]\na = \"int = 0\"\n", hole.also, hole.tables,
+                    "[processes.P]\nrole = \"R\"\narguments = \"", hole.arguments, "\"\ndo = '''", hole.process,
+                    "'''\n[invariants.I]\nrule = \"r\"\ncheck = '''", hole.check, "'''\n"));
+  EXPECT_NE(claim(report.kept, "I", "P").answer, Answer::yes) << proofText(report);
+}
+
+INSTANTIATE_TEST_SUITE_P(RuleProof, Holes, testing::ValuesIn(kHoles),
+                         [](const auto& hole) { return std::string(hole.param.name); });
+
+// A value of another type is not stored, and two facts of one kind are not one of each.
+TEST(RuleProof, TypesOfValuesAndNumbersOfFactsCount) {
+  const ProofReport fit = proved(both("a = dyn(1u)", "require a <= policy.cap else reject 'x'"));
+  EXPECT_EQ(fit.commits.front(), std::pair(std::string("SpendA"), Answer::no));
+  constexpr const char* kFacts = R"toml(domain = "facts"
+[logs]
+l = "int"
+[processes.One]
+role = "A"
+do = '''require l.exists(f, f == 1) else 'no'; append l = l.exists(f, f == 2) ? 2 : 1'''
+[processes.Two]
+role = "B"
+do = '''require l.exists(f, f == 1) else 'no'; append l = 2'''
+[invariants.SOME]
+rule = "facts are positive"
+check = '''require l.all(f, f > 0) else reject 'x' '''
+)toml";
+  const ProofReport facts = proved(kFacts, {.rows = 3, .milliseconds = 20'000});
+  EXPECT_EQ(claim(facts.orderless, "", "One", "Two").answer, Answer::no) << proofText(facts);
+  EXPECT_EQ(claim(facts.orderless, "", "Two", "Two").answer, Answer::yes) << "their order does not count";
+}
+
+// At one moment the two would agree.
+TEST(RuleProof, RolesActAtMomentsOfTheirOwn) {
+  const ProofReport report = proved(R"toml(domain = "stamps"
+[fields]
+x = "timestamp = timestamp(0)"
+y = "timestamp = timestamp(0)"
+[processes.SetX]
+role = "A"
+do = "x = now"
+[processes.SetY]
+role = "B"
+do = "y = now"
+[invariants.EQUAL]
+rule = "both are of one moment"
+check = '''require x == timestamp(0) || y == timestamp(0) || x == y else reject 'x' '''
+)toml");
+  const Claim& equal = claim(report.uncoordinated, "EQUAL", {});
+  EXPECT_EQ(equal.answer, Answer::no) << equal.why;
+  EXPECT_THAT(equal.example, HasSubstr("rejected:EQUAL"));
+}
+
+// Which rows a process sees depends on all that it declares to read.
+TEST(RuleProof, RowsThatAProcessSeesAreRead) {
+  const ProofReport report = proved(R"toml(domain = "rows"
+[fields]
+c = "int = 0"
+[tables.t]
+x = "int"
+y = "int"
+[processes.Clear]
+role = "A"
+arguments = "k: string"
+do = '''t[k].y = null'''
+[processes.Count]
+role = "B"
+reads = ["y"]
+arguments = "k: string"
+do = '''require k in t else 'no'; c = t[k].?x.orValue(1)'''
+[invariants.SOME]
+rule = "what is counted is no debt"
+check = '''require c > -1000 else reject 'x' '''
+)toml");
+  EXPECT_EQ(claim(report.orderless, "", "Clear", "Count").answer, Answer::no) << proofText(report);
+}
+
+// Without time nothing is known but what needs no question.
+TEST(RuleProof, EndsWithinItsTime) {
+  const ProofReport report = proved(kTable, {.rows = 2, .milliseconds = 20'000, .seconds = 0});
+  const auto known = [](const Claim& one) { return one.answer != Answer::unknown; };
+  EXPECT_EQ(std::ranges::count_if(report.kept, known), 6) << "what writes nothing that the rule reads";
+  EXPECT_TRUE(std::ranges::none_of(report.orderless, known)) << proofText(report);
+  EXPECT_THAT(claim(report.kept, "KIND", "Put").why, HasSubstr("the time for questions of this kind was over"));
+  EXPECT_THAT(proofText(report), HasSubstr("within 0 s, 20000 ms a question"));
 }
 
 TEST(RuleProof, ReportsAsTextAndJson) {

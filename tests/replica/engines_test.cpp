@@ -110,6 +110,15 @@ TEST(RuleFiles, OfTwoVersionsNeitherDeviceFollowsTheOther) {
   cluster.a().submit(beginning());
   cluster.connect(cluster.a(), cluster.b());
   cluster.run();
+  const auto passMinutes = [&](int minutes) {
+    for (; minutes > 0; --minutes) {
+      for (Device* device : {&cluster.a(), &cluster.b()}) device->passTime(60'000);
+      cluster.run();
+    }
+  };
+  for (Device* device : {&cluster.a(), &cluster.b()})
+    EXPECT_FALSE(device->hasIncident("otherRules")) << "a version that is rolled out is no incident";
+  passMinutes(2);
   for (Device* device : {&cluster.a(), &cluster.b()}) {
     EXPECT_TRUE(device->hasIncident("otherRules")) << device->name();
     const auto notice = std::ranges::find(device->notices, "otherRules", &Notice::kind);
@@ -126,6 +135,15 @@ TEST(RuleFiles, OfTwoVersionsNeitherDeviceFollowsTheOther) {
   cluster.run();
   EXPECT_EQ(cluster.b().host().ledger().batches(), cluster.a().host().ledger().batches());
   EXPECT_GT(cluster.b().host().ledger().batches(), 0u);
+  // So it is over, for the device that began again and for the one that did not.
+  for (Device* device : {&cluster.a(), &cluster.b()}) EXPECT_FALSE(device->hasIncident("otherRules")) << device->name();
+  // It may begin again.
+  versions[1] = 2;
+  cluster.losePower(cluster.b());
+  cluster.connect(cluster.a(), cluster.b());
+  cluster.run();
+  passMinutes(2);
+  EXPECT_TRUE(cluster.a().hasIncident("otherRules"));
 }
 
 // What one round decides may be more than a frame holds.

@@ -11,6 +11,7 @@
 #include "replica/core/owner_proofs.h"
 #include "replica/core/request_proofs.h"
 #include "replication/writer.h"
+#include "rules/domain/rule_module.h"
 #include "tests/replica/test_cluster.h"
 
 namespace witan::node::test::names_test {
@@ -259,6 +260,81 @@ TEST_F(Names, AnUnlawfulEntryIsProvenOnceItsOwnerHasNamedItsRules) {
   EntryEvidence honest = evidence;
   honest.batch = toBase64(lawful), honest.seal = toBase64(words.message(itsSeal));
   EXPECT_THAT(verdict(honest).error().message, HasSubstr("the rules give the batch"));
+}
+
+// Rules of a file, in the version of this number.
+const kernel::DomainModule& noteRules(int version) {
+  static std::map<int, std::unique_ptr<kernel::DomainModule>> made;
+  const char* const later =
+      "[invariants.LONG]\nrule = \"a note says something\"\n"
+      "check = '''require size(s) > 0 else reject 'empty' '''\n[since]\n2 = [\"LONG\"]\n";
+  if (!made[version])
+    made[version] = *rules::makeRuleModule(concat("domain = \"budget\"\nversion = ", version, R"toml(
+[fields]
+s = "string = 'new'"
+[processes.Set]
+role = "A"
+arguments = "k: string"
+do = "s = k"
+[invariants.SHORT]
+rule = "a note is short"
+check = '''require size(s) < 10 else reject 'long' '''
+)toml",
+                                                  version > 1 ? later : ""),
+                                           "notes.domain.toml");
+  return *made[version];
+}
+
+void ask(TestCluster& cluster, int version, const std::string& id, const std::string& role, const json::object& what) {
+  const std::string bytes = noteRules(version).encodeAction(**noteRules(version).parseAction(what));
+  Request request = spend(id, 1);
+  request.role = role;
+  request.actionType = what.at("type").as_string();
+  request.action.assign(bytes.begin(), bytes.end());
+  cluster.a().submit(std::move(request));
+  cluster.run();
+}
+
+// Of a device that was upgraded since, too; and who decides by a later version than it signed before is no liar.
+TEST(RuleEvidence, IsCheckedUnderTheVersionThatItsOwnerSigned) {
+  int version = 1;
+  TestCluster cluster(2, [&](std::size_t, ReplicaConfig& config) { config.domains = {&noteRules(version)}; });
+  cluster.found();
+  ask(cluster, 1, "op-1", "A", {{"type", "Set"}, {"k", "a"}});
+  cluster.a().passTime(1'000);
+  cluster.run();
+  cluster.lose = isEntries;
+  ask(cluster, 1, "op-2", "A", {{"type", "Set"}, {"k", "b"}});
+  const auto [value, seal] = resealed(cluster.a(), [](kernel::Entry& entry) { entry.verdicts.at(1) = 2; });
+  std::string bytes;
+  WordWriter words;
+  appendFrame(bytes, words, entriesOf(value, seal));
+  cluster.hand({"a", "b", bytes});
+  cluster.run();
+  EXPECT_TRUE(cluster.b().replica().evidence().empty()) << "the head is of before the batch";
+  cluster.a().passTime(1'000);
+  cluster.run();
+  ASSERT_EQ(cluster.b().replica().evidence().size(), 1u);
+  const std::string file = cluster.b().replica().evidence().begin()->second;
+  const auto under = [](const std::string& text, int here) {
+    return verifyEvidence(text, [&](const kernel::LedgerFormat&) { return &noteRules(here); });
+  };
+  EXPECT_TRUE(under(file, 1).ok()) << under(file, 1).error().message;
+  EXPECT_TRUE(under(file, 2).ok()) << under(file, 2).error().message;
+
+  // The owner goes on to the second version in the same epoch, and moves the entity on.
+  EntryEvidence evidence;
+  ASSERT_TRUE(readJson(*parseJson(file, {.bytes = 1 << 20, .depth = 4}), evidence, "evidence").ok());
+  evidence.before->push_back(FileBytes(toBase64(*cluster.a().host().ledger().batch(evidence.before->size()))));
+  version = 2;
+  cluster.losePower(cluster.a());
+  ask(cluster, 2, "op-3", "Upgrade", {{"type", "UpgradeRules"}});
+  ASSERT_NE(cluster.a().answered("op-3"), nullptr);
+  const auto [later, itsSeal] = resealed(cluster.a(), [](kernel::Entry&) {});
+  WordWriter others;
+  evidence.batch = toBase64(later), evidence.seal = toBase64(others.message(itsSeal));
+  for (const int here : {1, 2})
+    EXPECT_THAT(under(toJson(evidence), here).error().message, HasSubstr("the head is of before the batch"));
 }
 
 // An owner tells b of one entry and seals another under its number. Who never asked learns it from b.

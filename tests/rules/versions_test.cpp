@@ -10,6 +10,7 @@
 #include "kernel/ledger/ledger_verify.h"
 #include "kernel/ledger/ledger_versions.h"
 #include "node/data_dir/store_dir.h"
+#include "node/events/rule_check.h"
 #include "rules/domain/rule_module.h"
 #include "tests/node/scratch.h"
 
@@ -155,6 +156,38 @@ TEST(RuleVersions, ABeginningOfAnEarlierVersionIsCheckedUnderThatVersion) {
   }
   EXPECT_FALSE(later->create(parseJson(R"({"rulesVersion":1})").value().get_object(), kSampleStart).ok());
   EXPECT_TRUE(later->create(parseJson(R"({"least":7})").value().get_object(), kSampleStart).ok());
+}
+
+// A rule that rejects comes last too: what breaks it and one that escalates is a person's to answer, who sees both.
+TEST(RuleVersions, ARuleThatRejectsMayComeBehindOneThatEscalates) {
+  const std::string first = std::string(kFirst) + R"([invariants.DEAR]
+rule = "a person answers for what is dear"
+each = "asks as a"
+check = '''require a.amount <= 5 || waived('DEAR', a.key) else escalate 'dear' '''
+)";
+  constexpr const char* kEven = R"([invariants.EVEN]
+rule = "an ask is even"
+each = "asks as a"
+check = '''require a.amount % 2 == 0 else reject 'odd' '''
+)";
+  const auto moduleOf = [](const std::string& text) { return *rules::makeRuleModule(text, "desk.domain.toml"); };
+  EXPECT_THAT(mayInstall(*moduleOf(first + kEven)).error().message,
+              HasSubstr("EVEN rejects but stands after DEAR, which escalates"));
+  const auto later = moduleOf(concat("version = 2\n", first, kEven, "[since]\n2 = [\"EVEN\"]\n"));
+  EXPECT_TRUE(mayInstall(*later).ok());
+  EXPECT_TRUE(rules::continuesRules(first, {}, *later).ok());
+  const auto results =
+      checkScenarios(*later, R"({"at":"2026-05-04T08:00:00Z","entity":"e","init":{},"expect":"initialised"}
+{"at":"2026-05-04T08:00:01Z","entity":"e","role":"Staff","action":{"type":"Ask","key":"a","amount":3},"expect":"rejected:EVEN"}
+{"at":"2026-05-04T08:00:02Z","entity":"e","role":"Staff","action":{"type":"Ask","key":"a","amount":7},"expect":"escalated:DEAR"}
+{"at":"2026-05-04T08:00:03Z","entity":"e","counselor":"head","decision":"commit","edit":{"waivers":{"add":[["DEAR","a"]]}},"expect":"cCommitted:UNSAFE[EVEN]"}
+{"at":"2026-05-04T08:00:04Z","entity":"f","init":{},"expect":"initialised"}
+{"at":"2026-05-04T08:00:04Z","entity":"f","role":"Staff","action":{"type":"Ask","key":"a","amount":8},"expect":"escalated:DEAR"}
+{"at":"2026-05-04T08:00:05Z","entity":"f","counselor":"head","decision":"commit","edit":{"waivers":{"add":[["DEAR","a"]]}},"expect":"cCommitted:safe"}
+)",
+                     "the test");
+  EXPECT_EQ(results.front().failure, "");
+  EXPECT_EQ(results.front().checked, 7u);
 }
 
 TEST(RuleVersions, WhatDecidesOtherwiseIsRefused) {

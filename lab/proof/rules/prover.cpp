@@ -1,6 +1,7 @@
 #include "lab/proof/rules/prover.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/string_util.h"
 #include "lab/proof/rules/symbolic_machine.h"
@@ -39,6 +40,13 @@ struct ProcessRun {
   std::optional<Verdicts> verdicts;
 };
 
+// One of an example: a process with a set of its arguments, at one of the two moments.
+struct Act {
+  std::size_t process = 0, set = 0;
+  bool later = false;
+  auto operator<=>(const Act&) const = default;
+};
+
 // What was played of an example.
 struct Played {
   Evaluation::Tag tag;
@@ -49,13 +57,15 @@ struct Played {
 class Prover {
  public:
   Prover(const RuleDomain& domain, const kernel::DomainModule& module, const ProofOptions& options)
-      : domain_(domain), module_(module), options_(options), terms_(context_), now_(context_.int_const("now")) {
+      : domain_(domain), module_(module), options_(options), terms_(context_) {
+    takeThirds(1);
     for (const std::string& literal : domain.literals) terms_.codeOf(literal);
     for (const std::string_view sample : kSamples) terms_.codeOf(sample);
     learn(domain.policy);
-    assumed_.push_back(now_ >= terms_.whole(0) && now_ <= terms_.whole(parseTime("2100-01-01T00:00:00Z")->micros));
+    const z3::expr &now = moments_[0], &later = moments_[1];
+    assumed_.push_back(now >= 0 && now <= later && later <= terms_.whole(parseTime("2100-01-01T00:00:00Z")->micros));
     try {
-      state_ = anyState(terms_, domain.layout, options.rows, assumed_);
+      state_ = anyState(terms_, domain.layout, options.rows, now, assumed_);
       for (const RuleProcess& process : domain.processes)
         for (auto& set : arguments_) {
           set.emplace_back();
@@ -67,6 +77,8 @@ class Prover {
       lawful_ = verdictsOf(*state_);
     } catch (const NoTerm& none) {
       noState_ = none.why;
+    } catch (const z3::exception& refused) {
+      noState_ = refusal(refused);
     }
   }
 
@@ -77,7 +89,9 @@ class Prover {
     for (const std::size_t p : asked_) report.commits.emplace_back(domain_.processes[p].name, commits(p));
     for (std::size_t i = 0; i < domain_.invariants.size(); ++i)
       for (const std::size_t p : asked_) report.kept.push_back(kept(i, p));
+    takeThirds(2);
     for (std::size_t i = 0; i < domain_.invariants.size(); ++i) report.uncoordinated.push_back(needs(i, report.kept));
+    takeThirds(3);
     for (std::size_t a = 0; a < asked_.size(); ++a)
       for (std::size_t b = a; b < asked_.size(); ++b) report.orderless.push_back(orderless(asked_[a], asked_[b]));
     return report;
@@ -100,7 +114,7 @@ class Prover {
 
   z3::expr passesOn(const RulePart& part, const SymbolicState& state) {
     const auto one = [&](auto prepare) {
-      SymbolicMachine machine(terms_, domain_.layout, part.check, state, now_, part.check.reads);
+      SymbolicMachine machine(terms_, domain_.layout, part.check, state, state.clock, part.check.reads);
       const z3::expr on = prepare(machine);
       machine.run();
       return terms_.either(terms_.negated(on), terms_.negated(terms_.either(machine.fault, machine.refused)));
@@ -145,36 +159,49 @@ class Prover {
     return *run.verdicts;
   }
 
-  ProcessRun runOn(const SymbolicState& state, std::size_t process, std::size_t set) {
-    const RuleProcess& of = domain_.processes[process];
+  ProcessRun runOn(const SymbolicState& state, const Act& act) {
+    const RuleProcess& of = domain_.processes[act.process];
+    const z3::expr& now = moments_[act.later ? 1 : 0];
     ProcessRun run{state, terms_.no, terms_.no, {}};
-    SymbolicMachine machine(terms_, domain_.layout, of.body, state, now_, of.footprint);
-    for (std::size_t i = 0; i < of.arguments.size(); ++i) machine.setLocal(i, arguments_[set][process][i]);
+    run.after.clock = now;
+    SymbolicMachine machine(terms_, domain_.layout, of.body, state, now, of.footprint);
+    for (std::size_t i = 0; i < of.arguments.size(); ++i) machine.setLocal(i, arguments_[act.set][act.process][i]);
     machine.run(&run.after);
     run.ok = terms_.negated(machine.fault);
     run.fits = machine.fits;
     return run;
   }
   // Throws NoTerm.
-  ProcessRun& first(std::size_t process, std::size_t set) {
+  ProcessRun& first(const Act& act) {
     if (noState_) throw NoTerm{*noState_};
-    const auto key = std::pair(process, set);
-    if (const auto none = noRun_.find(key); none != noRun_.end()) throw NoTerm{none->second};
-    const auto known = runs_.find(key);
+    if (const auto none = noRun_.find(act); none != noRun_.end()) throw NoTerm{none->second};
+    const auto known = runs_.find(act);
     if (known != runs_.end()) return known->second;
     try {
-      return runs_.emplace(key, runOn(*state_, process, set)).first->second;
+      return runs_.emplace(act, runOn(*state_, act)).first->second;
     } catch (const NoTerm& none) {
-      noRun_.emplace(key, none.why);
+      if (millisecondsLeft() > 0) noRun_.emplace(act, none.why);
       throw;
     }
   }
 
   // ---- questions
 
+  // Up to so many thirds of the time may be gone.
+  void takeThirds(unsigned thirds) {
+    terms_.until = began_ + std::chrono::milliseconds(std::uint64_t{options_.seconds} * 1000 / 3 * thirds);
+  }
+  std::int64_t millisecondsLeft() const {
+    const auto left = terms_.until - std::chrono::steady_clock::now();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(left).count();
+  }
+
+  // Unknown also if the time is over.
   z3::check_result check(const z3::expr& goal, std::optional<z3::model>& model) {
+    const std::int64_t left = millisecondsLeft();
+    if (left <= 0) return z3::unknown;
     z3::solver solver(context_);
-    solver.set("timeout", options_.milliseconds);
+    solver.set("timeout", static_cast<unsigned>(std::min<std::int64_t>(options_.milliseconds, left)));
     for (const z3::expr& fact : assumed_) solver.add(fact);
     for (const z3::expr& fact : terms_.facts()) solver.add(fact);
     solver.add(goal);
@@ -183,25 +210,50 @@ class Prover {
     return result;
   }
 
+  std::string noAnswer() const {
+    terms_.goOn();
+    return concat("Z3 gave no answer within ", options_.milliseconds, " ms");
+  }
+  static std::string refusal(const z3::exception& refused) {
+    return concat("Z3 refused the question (", refused.msg(), ")");
+  }
+
+  // What cannot be said to the end is unknown.
+  template <class Say>
+  static Claim said(Claim claim, Say say) {
+    std::string why;
+    try {
+      say(claim);
+      return claim;
+    } catch (const NoTerm& none) {
+      why = none.why;
+    } catch (const z3::exception& refused) {
+      why = refusal(refused);
+    }
+    if (claim.answer != Answer::no) claim.answer = Answer::unknown, claim.vacuous = false, claim.why = why;
+    return claim;
+  }
+
   // Is there no state in which `premise` and `broken` hold? `play`: plays an example, "": it is none.
   template <class Play>
   void ask(Claim& claim, const z3::expr& premise, const z3::expr& broken, Play play) {
     std::optional<z3::model> model;
     switch (check(premise && broken, model)) {
-      case z3::unsat:
+      case z3::unsat: {
         claim.answer = Answer::yes;
-        claim.vacuous = check(premise, model) == z3::unsat;
+        const z3::check_result met = check(premise, model);
+        claim.vacuous = met == z3::unsat;
+        if (met == z3::unknown) claim.why = "no state in which it counts was found in time";
         return;
-      case z3::unknown: claim.why = concat("Z3 gave no answer within ", options_.milliseconds, " ms"); return;
+      }
+      case z3::unknown: claim.why = noAnswer(); return;
       default: break;
     }
     claim.why = "each example needs a waiver, or a text of which nothing is known";
     for (const bool withHuman : {false, true}) {
       const z3::expr played = withHuman ? terms_.playable() : terms_.both(terms_.playable(), nothingHuman());
       const z3::check_result found = check(premise && broken && played, model);
-      if (found == z3::unknown)
-        claim.why =
-            concat("there are examples, but Z3 found none that can be played within ", options_.milliseconds, " ms");
+      if (found == z3::unknown) claim.why = concat("there are examples, but of one to play ", noAnswer());
       if (found != z3::sat) continue;
       const std::optional<std::string> lines = play(*model);
       claim.why = lines ? "" : "an example was found, but the domain itself does not bear it out";
@@ -223,44 +275,42 @@ class Prover {
   }
 
   FieldMask writesOf(std::size_t process) const { return domain_.processes[process].body.writes; }
-  FieldMask readsOf(std::size_t process) const { return domain_.processes[process].body.reads; }
+  // Also what decides which rows it sees.
+  FieldMask readsOf(std::size_t process) const { return domain_.processes[process].footprint; }
   const std::string& nameOf(std::size_t process) const { return domain_.processes[process].name; }
   const std::string& roleOf(std::size_t process) const { return domain_.signature.processes[process].role; }
 
   Answer commits(std::size_t process) {
     try {
-      ProcessRun& run = first(process, 0);
+      ProcessRun& run = first({process});
       std::optional<z3::model> model;
       const z3::check_result found = check(terms_.both(allPass(*lawful_), commitsIn(run)), model);
       return found == z3::sat ? Answer::yes : found == z3::unsat ? Answer::no : Answer::unknown;
     } catch (const NoTerm&) {
+      return Answer::unknown;
+    } catch (const z3::exception&) {
       return Answer::unknown;
     }
   }
 
   // No lawful state in which the process would make this rule the first that does not pass.
   Claim kept(std::size_t invariant, std::size_t process) {
-    Claim claim{domain_.invariants[invariant].id, nameOf(process), {}, Answer::unknown, false, false, {}, {}};
+    Claim unsaid{domain_.invariants[invariant].id, nameOf(process), {}, Answer::unknown, false, false, {}, {}};
     if ((writesOf(process) & domain_.invariants[invariant].footprint) == 0) {
-      claim.answer = Answer::yes;
-      return claim;
+      unsaid.answer = Answer::yes;
+      return unsaid;
     }
-    try {
-      ProcessRun& run = first(process, 0);
+    return said(std::move(unsaid), [&](Claim& claim) {
+      ProcessRun& run = first({process});
       const Verdicts& after = verdicts(run);
       if (!after.passes[invariant]) throw NoTerm{after.why[invariant]};
       ask(claim, terms_.both(allPass(*lawful_), terms_.both(terms_.both(run.ok, run.fits), allPass(after, invariant))),
           terms_.negated(*after.passes[invariant]), [&](const z3::model& model) -> std::optional<std::string> {
-            const std::vector<Played> played = play(model, {{process, 0}});
+            const std::vector<Played> played = play(model, {{process}});
             if (played.size() != 1 || !decides(played[0], invariant)) return std::nullopt;
-            return lines(model, concat(nameOf(process), " against ", claim.invariant), {{process, 0}}, played);
+            return lines(model, concat(nameOf(process), " against ", claim.invariant), {{process}}, played);
           });
-    } catch (const NoTerm& none) {
-      claim.why = none.why;
-    } catch (const z3::exception& refused) {
-      claim.why = concat("Z3 refused the question (", refused.msg(), ")");
-    }
-    return claim;
+    });
   }
 
   // A rule needs no coordination if no two roles, each of which may act in a lawful state, together break it.
@@ -280,10 +330,11 @@ class Prover {
   }
 
   Claim together(std::size_t invariant, std::size_t a, std::size_t b) {
-    Claim claim{domain_.invariants[invariant].id, nameOf(a), nameOf(b), Answer::unknown, false, false, {}, {}};
-    try {
-      ProcessRun &one = first(a, 0), &other = first(b, 1);
-      ProcessRun then = runOn(one.after, b, 1);
+    Claim unsaid{domain_.invariants[invariant].id, nameOf(a), nameOf(b), Answer::unknown, false, false, {}, {}};
+    return said(std::move(unsaid), [&](Claim& claim) {
+      const Act acts[] = {{a}, {b, 1, true}};
+      ProcessRun &one = first(acts[0]), &other = first(acts[1]);
+      ProcessRun then = runOn(one.after, acts[1]);
       const Verdicts& after = verdicts(then);
       if (!after.passes[invariant]) throw NoTerm{after.why[invariant]};
       const z3::expr premise = terms_.both(
@@ -291,67 +342,59 @@ class Prover {
           terms_.both(terms_.both(commitsIn(other), terms_.both(then.ok, then.fits)), allPass(after, invariant)));
       ask(claim, premise, terms_.negated(*after.passes[invariant]),
           [&](const z3::model& model) -> std::optional<std::string> {
-            const std::vector<Played> both = play(model, {{a, 0}, {b, 1}}), alone = play(model, {{b, 1}});
+            const std::vector<Played> both = play(model, {acts[0], acts[1]}), alone = play(model, {acts[1]});
             const bool shows = both.size() == 2 && alone.size() == 1 && both[0].tag == Evaluation::Tag::approved &&
                                alone[0].tag == Evaluation::Tag::approved && decides(both[1], invariant);
             if (!shows) return std::nullopt;
-            return lines(model, concat(nameOf(a), " and ", nameOf(b), " against ", claim.invariant), {{a, 0}, {b, 1}},
+            return lines(model, concat(nameOf(a), " and ", nameOf(b), " against ", claim.invariant), {acts[0], acts[1]},
                          both) +
-                   lines(model, concat(nameOf(b), " alone"), {{b, 1}}, alone);
+                   lines(model, concat(nameOf(b), " alone"), {acts[1]}, alone);
           });
-    } catch (const NoTerm& none) {
-      claim.why = none.why;
-    } catch (const z3::exception& refused) {
-      claim.why = concat("Z3 refused the question (", refused.msg(), ")");
-    }
-    return claim;
+    });
   }
 
   // Where each may act alone, both orders are approved and give the same state.
   Claim orderless(std::size_t a, std::size_t b) {
-    Claim claim{{}, nameOf(a), nameOf(b), Answer::unknown, false, false, {}, {}};
+    Claim unsaid{{}, nameOf(a), nameOf(b), Answer::unknown, false, false, {}, {}};
     const FieldMask first2 = writesOf(a), second2 = writesOf(b);
     bool apart = (first2 & (readsOf(b) | second2)) == 0 && (second2 & (readsOf(a) | first2)) == 0;
     for (const RuleInvariant& invariant : domain_.invariants)
       apart = apart && ((invariant.footprint & first2) == 0 || (invariant.footprint & second2) == 0);
     if (apart) {
-      claim.answer = Answer::yes;
-      return claim;
+      unsaid.answer = Answer::yes;
+      return unsaid;
     }
-    try {
-      ProcessRun &one = first(a, 0), &other = first(b, 1);
-      ProcessRun forth = runOn(one.after, b, 1), back = runOn(other.after, a, 0);
+    return said(std::move(unsaid), [&](Claim& claim) {
+      const Act with{a}, then{b, 1};
+      ProcessRun &one = first(with), &other = first(then);
+      ProcessRun forth = runOn(one.after, then), back = runOn(other.after, with);
       const z3::expr premise = terms_.both(allPass(*lawful_), terms_.both(terms_.both(commitsIn(one), commitsIn(other)),
                                                                           terms_.both(forth.fits, back.fits)));
       const z3::expr alike = terms_.both(terms_.both(lawful(forth), lawful(back)),
                                          sameStates(terms_, domain_.layout, forth.after, back.after));
       ask(claim, premise, terms_.negated(alike), [&](const z3::model& model) -> std::optional<std::string> {
-        const std::vector<Played> ab = play(model, {{a, 0}, {b, 1}}), ba = play(model, {{b, 1}, {a, 0}});
+        const std::vector<Played> ab = play(model, {with, then}), ba = play(model, {then, with});
         const auto good = [](const std::vector<Played>& played) { return played[1].tag == Evaluation::Tag::approved; };
         const bool begun = ab.size() == 2 && ba.size() == 2 && ab[0].tag == Evaluation::Tag::approved &&
                            ba[0].tag == Evaluation::Tag::approved;
         if (!begun || (good(ab) && good(ba) && ab[1].state == ba[1].state)) return std::nullopt;
-        return lines(model, concat(nameOf(a), ", then ", nameOf(b)), {{a, 0}, {b, 1}}, ab) +
-               lines(model, concat(nameOf(b), ", then ", nameOf(a)), {{b, 1}, {a, 0}}, ba);
+        return lines(model, concat(nameOf(a), ", then ", nameOf(b)), {with, then}, ab) +
+               lines(model, concat(nameOf(b), ", then ", nameOf(a)), {then, with}, ba);
       });
-      for (std::size_t i = 0; claim.answer == Answer::yes && i < domain_.invariants.size(); ++i)
-        if (!lawful_->passes[i] && (domain_.invariants[i].footprint & (first2 | second2)) != 0)
-          throw NoTerm{lawful_->why[i]};
-    } catch (const NoTerm& none) {
-      if (claim.answer != Answer::no) claim.answer = Answer::unknown, claim.why = none.why;
-    } catch (const z3::exception& refused) {
-      claim.why = concat("Z3 refused the question (", refused.msg(), ")");
-    }
-    return claim;
+      for (const Verdicts* after : {&verdicts(forth), &verdicts(back)})
+        for (std::size_t i = 0; i < domain_.invariants.size(); ++i)
+          if (!after->passes[i] && (domain_.invariants[i].footprint & (first2 | second2)) != 0)
+            throw NoTerm{after->why[i]};
+    });
   }
 
   // ---- examples
 
-  using Acts = std::vector<std::pair<std::size_t, std::size_t>>;  // process, set of arguments
+  using Acts = std::vector<Act>;
 
-  Time timeIn(const z3::model& model) const {
+  Time timeIn(const z3::model& model, bool later = false) const {
     std::int64_t micros = 0;
-    model.eval(now_, true).is_numeral_i64(micros);
+    model.eval(moments_[later ? 1 : 0], true).is_numeral_i64(micros);
     return Time{micros};
   }
 
@@ -393,12 +436,12 @@ class Prover {
     return canonicalJson(fields);
   }
 
-  std::string actionIn(const z3::model& model, std::size_t process, std::size_t set) const {
-    json::object action{{"type", nameOf(process)}};
-    const auto& arguments = domain_.processes[process].arguments;
+  std::string actionIn(const z3::model& model, const Act& act) const {
+    json::object action{{"type", nameOf(act.process)}};
+    const auto& arguments = domain_.processes[act.process].arguments;
     for (std::size_t i = 0; i < arguments.size(); ++i)
       action[arguments[i].name] =
-          parseJson(valueText(model, arguments_[set][process][i], *arguments[i].type), kOwnJson).value();
+          parseJson(valueText(model, arguments_[act.set][act.process][i], *arguments[i].type), kOwnJson).value();
     return canonicalJson(action);
   }
 
@@ -414,11 +457,11 @@ class Prover {
     }
     if (!state.ok() || (*state)->notPassing != 0) return {};
     std::vector<Played> out;
-    for (const auto& [process, set] : acts) {
-      const auto action = module_.parseAction(parseJson(actionIn(model, process, set), kOwnJson).value());
+    for (const Act& act : acts) {
+      const auto action = module_.parseAction(parseJson(actionIn(model, act), kOwnJson).value());
       if (!action.ok()) return {};
       Evaluation evaluation;
-      module_.evaluateFully(**state, roleOf(process), **action, at, evaluation);
+      module_.evaluateFully(**state, roleOf(act.process), **action, timeIn(model, act.later), evaluation);
       std::string text;
       module_.writeState(text, **state);
       out.push_back({evaluation.tag, evaluation.witness, std::move(text)});
@@ -445,12 +488,11 @@ class Prover {
       const std::string expect = tag == Evaluation::Tag::approved   ? "approved"
                                  : tag == Evaluation::Tag::rejected ? "rejected:" + witness
                                                                     : "escalated:" + witness;
-      out += canonicalJson(
-                 json::object{{"at", at},
-                              {"entity", entity},
-                              {"role", roleOf(acts[i].first)},
-                              {"action", parseJson(actionIn(model, acts[i].first, acts[i].second), kOwnJson).value()},
-                              {"expect", expect}}) +
+      out += canonicalJson(json::object{{"at", formatTime(timeIn(model, acts[i].later))},
+                                        {"entity", entity},
+                                        {"role", roleOf(acts[i].process)},
+                                        {"action", parseJson(actionIn(model, acts[i]), kOwnJson).value()},
+                                        {"expect", expect}}) +
              "\n";
     }
     return out;
@@ -459,16 +501,17 @@ class Prover {
   const RuleDomain& domain_;
   const kernel::DomainModule& module_;
   const ProofOptions options_;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   z3::context context_;
   Terms terms_;
-  const z3::expr now_;
+  const z3::expr moments_[2] = {context_.int_const("now"), context_.int_const("later")};
   std::vector<z3::expr> assumed_;
   std::optional<SymbolicState> state_;
   std::optional<Verdicts> lawful_;
   std::vector<std::vector<Sym>> arguments_[2];  // by set, by process
   std::optional<std::string> noState_;
-  std::map<std::pair<std::size_t, std::size_t>, ProcessRun> runs_;
-  std::map<std::pair<std::size_t, std::size_t>, std::string> noRun_;
+  std::map<Act, ProcessRun> runs_;
+  std::map<Act, std::string> noRun_;
   std::vector<std::size_t> asked_;
   std::size_t examples_ = 0;
 };
@@ -486,7 +529,7 @@ json::object claimJson(const Claim& claim) {
   if (!claim.first.empty()) out["first"] = claim.first;
   if (!claim.second.empty()) out["second"] = claim.second;
   if (claim.vacuous) out["vacuous"] = true;
-  if (claim.answer == Answer::unknown) out["why"] = claim.why;
+  if (!claim.why.empty()) out["why"] = claim.why;
   if (!claim.example.empty()) out["example"] = claim.example;
   if (claim.decided) out["decided"] = true;
   return out;
@@ -494,7 +537,7 @@ json::object claimJson(const Claim& claim) {
 
 std::string line(const std::string& what, const Claim& claim, const std::string& with) {
   std::string out = concat("  ", what, ": ", word(claim), with, "\n");
-  if (claim.answer == Answer::unknown) out += concat("      ", claim.why, "\n");
+  if (!claim.why.empty()) out += concat("      ", claim.why, "\n");
   if (claim.decided) out += "      it begins with what a person decided, so it is no scenario:\n";
   for (std::string_view rest = claim.example; !rest.empty();) {
     const std::size_t end = std::min(rest.find('\n'), rest.size() - 1);
@@ -512,7 +555,8 @@ ProofReport prove(const RuleDomain& domain, const kernel::DomainModule& module, 
 
 std::string proofText(const ProofReport& report) {
   std::string out = concat(report.domain, ": all lawful states of at most ", report.options.rows, " rows a table and ",
-                           kListElements, " elements a list\n");
+                           kListElements, " elements a list; within ", report.options.seconds, " s, ",
+                           report.options.milliseconds, " ms a question\n");
   for (const auto& [process, answer] : report.commits)
     if (answer == Answer::no) out += concat("  ", process, " can never be approved\n");
   out += "A process alone keeps a rule:\n";
@@ -537,6 +581,8 @@ json::object proofJson(const ProofReport& report) {
     if (answer == Answer::no) never.emplace_back(process);
   return {{"domain", report.domain},
           {"rows", report.options.rows},
+          {"seconds", report.options.seconds},
+          {"limitMs", report.options.milliseconds},
           {"neverApproved", std::move(never)},
           {"kept", all(report.kept)},
           {"uncoordinated", all(report.uncoordinated)},

@@ -6,7 +6,8 @@
 // domain test` tries that). Whatever has no term, or is not answered in time, is unknown. A "no" is an example that the
 // module itself has played. Each "yes" was asked with its twin: the premise alone, which some state must fulfil.
 //
-// Deterministic for one version of Z3, but for answers that come near the limit of time. One thread.
+// Deterministic for one version of Z3, but for answers that come near a limit of time. Each of the three sorts of
+// claims may take a third of the time, and what those before it left. One thread.
 #pragma once
 
 #include <memory>
@@ -22,6 +23,7 @@ namespace witan::rules::proof {
 struct ProofOptions {
   unsigned rows = 2;
   unsigned milliseconds = 2'000;  // a question
+  unsigned seconds = 300;         // in all
 };
 
 enum class Answer : std::uint8_t { yes, no, unknown };
@@ -32,7 +34,7 @@ struct Claim {
   Answer answer = Answer::unknown;
   bool vacuous = false;  // yes, because no state fulfils the premise
   bool decided = false;  // no, in a state with what a person decided: no scenario begins so
-  std::string why;       // of unknown
+  std::string why;       // of unknown; of yes: that its twin is
   std::string example;   // of no: event lines with expectations
 };
 
@@ -41,8 +43,9 @@ struct ProofReport {
   ProofOptions options;
   std::vector<std::pair<std::string, Answer>> commits;  // processes: is there a lawful state in which one commits?
   std::vector<Claim> kept;                              // first keeps invariant
-  std::vector<Claim> uncoordinated;  // invariant needs no coordination of roles; no: of first and second
-  std::vector<Claim> orderless;      // first and second, in either order, are approved alike and give the same state
+  std::vector<Claim> uncoordinated;  // invariant needs no coordination of roles; no: of first and, later, second
+  // At one moment first and second, in either order, are approved alike and give the same state.
+  std::vector<Claim> orderless;
 };
 
 // `domain` and `module` are of the same file.

@@ -8,10 +8,11 @@ namespace witan::rules::proof {
 using kernel::FieldMask;
 using Kind = Sym::Kind;
 
-SymbolicState anyState(Terms& terms, const Layout& layout, unsigned rows, std::vector<z3::expr>& assumed) {
-  SymbolicState state;
+SymbolicState anyState(Terms& terms, const Layout& layout, unsigned rows, const z3::expr& clock,
+                       std::vector<z3::expr>& assumed) {
+  SymbolicState state{{}, {}, clock};
   for (const FieldDecl& field : layout.fields)
-    state.scalars.push_back(field.isColumn ? terms.nothing() : terms.any(*field.type, field.name, assumed));
+    state.scalars.push_back(field.isColumn ? terms.nothing() : terms.any(*field.type, "field " + field.name, assumed));
   for (const TableDecl& table : layout.tables) {
     Rows made;
     for (unsigned slot = 0; slot < rows; ++slot) {
@@ -41,21 +42,24 @@ z3::expr sameCells(const Terms& t, const Cell& a, const Cell& b) {
   return t.both(a.there == b.there, t.either(t.negated(a.there), t.same(a.value, b.value)));
 }
 
-// The facts of both, in any order: each of one stands in the other, and they are as many.
-z3::expr sameLogs(const Terms& t, const Rows& a, const Rows& b) {
-  z3::expr all = t.yes;
-  z3::expr countA = t.whole(0), countB = t.whole(0);
-  for (std::size_t i = 0; i < a.cells.size(); ++i) {
-    countA = countA + t.pick(a.cells[i][0].there, t.whole(1), t.whole(0));
-    countB = countB + t.pick(b.cells[i][0].there, t.whole(1), t.whole(0));
-    z3::expr inB = t.negated(a.cells[i][0].there), inA = t.negated(b.cells[i][0].there);
-    for (std::size_t j = 0; j < a.cells.size(); ++j) {
-      inB = t.either(inB, t.both(b.cells[j][0].there, t.same(a.cells[i][0].value, b.cells[j][0].value)));
-      inA = t.either(inA, t.both(a.cells[j][0].there, t.same(b.cells[i][0].value, a.cells[j][0].value)));
-    }
-    all = t.both(all, t.both(inA, inB));
+// How often the fact stands in a log; none: how many stand in it.
+z3::expr countIn(const Terms& t, const Sym* fact, const Rows& log) {
+  z3::expr count = t.whole(0);
+  for (const auto& cells : log.cells) {
+    const z3::expr one = t.both(cells[0].there, fact == nullptr ? t.yes : t.same(*fact, cells[0].value));
+    count = count + t.pick(one, t.whole(1), t.whole(0));
   }
-  return t.both(all, countA == countB);
+  return count;
+}
+
+// The facts of both, in any order.
+z3::expr sameLogs(const Terms& t, const Rows& a, const Rows& b) {
+  z3::expr all = countIn(t, nullptr, a) == countIn(t, nullptr, b);
+  for (const auto& cells : a.cells) {
+    const z3::expr often = countIn(t, &cells[0].value, a) == countIn(t, &cells[0].value, b);
+    all = t.both(all, t.either(t.negated(cells[0].there), often));
+  }
+  return all;
 }
 
 }  // namespace
@@ -79,6 +83,7 @@ z3::expr sameStates(const Terms& t, const Layout& layout, const SymbolicState& a
 // ---- expressions
 
 Sym SymbolicMachine::evaluate(std::uint32_t node) {
+  terms_.goOn();
   const Node& n = program_.nodes[node];
   try {
     return evaluateOne(n);
@@ -129,8 +134,10 @@ Sym SymbolicMachine::evaluateOne(const Node& n) {
     case Op::map: return aggregate(n);
     case Op::call: return call(n);
     case Op::waived: {
-      const Sym id = strict(n.a), subject = strict(n.b);
-      Sym made = terms_.boolean(terms_.waived(id.e, subject.e));
+      const Sym id = evaluate(n.a), subject = evaluate(n.b);
+      const bool texts = id.kind == Kind::text && subject.kind == Kind::text;
+      const z3::expr named = terms_.both(terms_.negated(id.none), terms_.negated(subject.none));
+      Sym made = terms_.boolean(texts ? terms_.both(named, terms_.waived(id.e, subject.e)) : terms_.no);
       made.err = terms_.either(id.err, subject.err);
       return made;
     }
@@ -230,7 +237,7 @@ Sym SymbolicMachine::access(const Node& n) {
     made.err = row.err;
     return made;
   }
-  const Sym key = strict(n.op == Op::rowOf ? n.b : n.a);
+  const Sym key = evaluate(n.op == Op::rowOf ? n.b : n.a);  // null is the key of no row
   const std::uint32_t table = n.op == Op::rowOf ? n.a : n.b;
   Sym row = terms_.make(Kind::row, Tag::row, terms_.no);
   row.table = table;
@@ -308,10 +315,15 @@ Sym SymbolicMachine::element(const Node& n) {
 }
 
 Sym SymbolicMachine::indexed(const Node& n) {
-  const Sym in = evaluate(n.a), key = strict(n.b);
+  Sym in = evaluate(n.a);
+  const Sym key = strict(n.b);
   const bool optional = in.kind == Kind::optional;
-  if (optional && in.items.empty()) return in;
+  if (optional && in.items.empty()) {
+    in.err = terms_.either(in.err, key.err);
+    return in;
+  }
   const Sym& from = optional ? in.items[0].value : in;
+  if (optional && !from.none.is_false()) throw NoTerm{"an index into what may be null"};
   if (from.kind != Kind::map && (from.kind != Kind::list || key.kind != Kind::number || key.tag == Tag::real))
     throw NoTerm{"an index"};
   Sym made = from.kind == Kind::map ? terms_.entry(from, key) : terms_.at(from, key.e);
@@ -332,6 +344,9 @@ Sym SymbolicMachine::aggregate(const Node& n) {
     Item item{terms_.yes, evaluate(program_.args[n.a + i + (map ? 1 : 0)]), {}, 0};
     if (map) {
       item.key.push_back(strict(program_.args[n.a + i]));
+      const Tag tag = item.key[0].tag;
+      if (tag != Tag::text && tag != Tag::integer && tag != Tag::uinteger && tag != Tag::boolean)
+        throw NoTerm{"this key of a map"};
       made.err = terms_.either(made.err, item.key[0].err);
       for (const Item& before : made.items)
         made.err = terms_.either(made.err, terms_.both(before.on, terms_.same(before.key[0], item.key[0])));
@@ -373,6 +388,7 @@ Sym SymbolicMachine::call(const Node& n) {
 }
 
 std::optional<Sym> SymbolicMachine::optionalFunction(std::string_view name, const std::vector<Sym>& args) {
+  if (name == "dyn") return args[0];
   if (name == "optional.none") return terms_.constant(Value::none());
   if (name == "optional.of") return terms_.optionalOf(args[0], terms_.no);
   if (args.empty() || args[0].kind != Kind::optional) return std::nullopt;
@@ -389,6 +405,9 @@ std::optional<Sym> SymbolicMachine::optionalFunction(std::string_view name, cons
 std::optional<Sym> SymbolicMachine::listFunction(std::string_view name, const std::vector<Sym>& args) {
   const bool list = !args.empty() && args[0].kind == Kind::list;
   if (name == "size" && (list || args[0].kind == Kind::map)) return terms_.number(Tag::integer, terms_.sizeOf(args[0]));
+  for (const Sym& arg : args)
+    for (const Item& item : arg.items)
+      if (list && !item.value.none.is_false()) throw NoTerm{concat("the function ", name, " of what may be null")};
   if (name == "math.greatest" || name == "math.least") {
     std::vector<Item> items;
     if (list && args.size() == 1)
@@ -398,7 +417,8 @@ std::optional<Sym> SymbolicMachine::listFunction(std::string_view name, const st
     std::optional<Sym> best;
     z3::expr any = terms_.no;
     for (const Item& item : items) {
-      if (item.value.kind != Kind::number) throw NoTerm{concat("the function ", name)};
+      if (item.value.kind != Kind::number || item.value.tag != items[0].value.tag || !item.value.none.is_false())
+        throw NoTerm{concat("the function ", name)};
       const bool first = !best;
       if (first) best = item.value;
       const z3::expr better = name == "math.least" ? item.value.e < best->e : item.value.e > best->e;
@@ -423,6 +443,8 @@ std::optional<Sym> SymbolicMachine::listFunction(std::string_view name, const st
   Sym made = terms_.make(Kind::list, Tag::list, terms_.no);
   if (name == "distinct") {
     for (const Item& item : args[0].items) {
+      if (item.value.kind == Kind::list || item.value.kind == Kind::map)
+        made.err = terms_.either(made.err, item.on);  // to compare those has no bound
       z3::expr twice = terms_.no;
       for (const Item& before : made.items)
         twice = terms_.either(twice, terms_.both(before.on, terms_.same(before.value, item.value)));
@@ -443,7 +465,7 @@ std::optional<Sym> SymbolicMachine::conversion(std::string_view name, const std:
   if (args.size() != 1) return std::nullopt;
   const Sym& a = args[0];
   const z3::expr day = terms_.whole(kMicrosPerDay), second = terms_.whole(kMicrosPerSecond);
-  if (name == "dyn" || (name == "string" && a.tag == Tag::text)) return a;
+  if (name == "string" && a.tag == Tag::text) return a;
   if (a.kind != Kind::number || a.tag == Tag::real) return std::nullopt;
   if (name == "int" && a.tag == Tag::timestamp) return terms_.number(Tag::integer, a.e / second);
   if (name == "int" || name == "uint") return bounded(name == "int" ? Tag::integer : Tag::uinteger, a.e);
@@ -462,18 +484,8 @@ std::optional<Sym> SymbolicMachine::conversion(std::string_view name, const std:
 // A number that fails outside of its type's range.
 Sym SymbolicMachine::bounded(Tag tag, const z3::expr& e) const {
   Sym made = terms_.number(tag, e.simplify());
-  if (made.e.is_numeral() && tag == Tag::integer) return made;
-  z3::context& c = terms_.context;
-  switch (tag) {
-    case Tag::integer: made.err = made.e < c.int_val(INT64_MIN) || made.e > c.int_val(INT64_MAX); break;
-    case Tag::uinteger: made.err = made.e < 0 || made.e > c.int_val(UINT64_MAX); break;
-    case Tag::timestamp:
-      made.err = made.e < terms_.whole(kFirstTime.micros) || made.e > terms_.whole(kLastTime.micros);
-      break;
-    case Tag::duration: made.err = made.e < c.int_val(INT64_MIN / 1000) || made.e > c.int_val(INT64_MAX / 1000); break;
-    case Tag::date: made.err = made.e < terms_.whole(-719'162) || made.e > terms_.whole(2'932'896); break;
-    default: throw NoTerm{"computing with doubles"};
-  }
+  const z3::expr within = terms_.inRange(tag, made.e);
+  made.err = terms_.negated(made.e.is_numeral() ? within.simplify() : within);
   return made;
 }
 
@@ -483,13 +495,14 @@ Sym SymbolicMachine::whole(Op op, const Sym& a, const Sym& b) {
   if (op == Op::multiply) return bounded(a.tag, a.e * b.e);
   // Towards zero, where Z3 rounds down for a divisor above it.
   const z3::expr size = terms_.pick(b.e < 0, -b.e, b.e), of = terms_.pick(a.e < 0, -a.e, a.e);
-  const z3::expr quotient = terms_.pick((a.e < 0) == (b.e < 0), of / size, -(of / size));
-  Sym made = bounded(a.tag, op == Op::divide ? quotient : a.e - quotient * b.e);
-  made.err = terms_.either(made.err, b.e == 0);
+  const Sym quotient = bounded(a.tag, terms_.pick((a.e < 0) == (b.e < 0), of / size, -(of / size)));
+  Sym made = op == Op::divide ? quotient : terms_.number(a.tag, a.e - quotient.e * b.e);
+  made.err = terms_.either(quotient.err, (b.e == 0).simplify());
   return made;
 }
 
 Sym SymbolicMachine::sumOf(Op op, const Sym& a, const Sym& b) {
+  if (a.tag == Tag::real || b.tag == Tag::real) throw NoTerm{"computing with doubles"};
   const bool adds = op == Op::add;
   const z3::expr e = adds ? a.e + b.e : a.e - b.e;
   if (a.tag == Tag::timestamp && b.tag == Tag::timestamp && !adds) return bounded(Tag::duration, e);
@@ -507,6 +520,7 @@ Sym SymbolicMachine::relation(Op op, const Sym& a, const Sym& b) {
     return terms_.boolean(op == Op::equal ? same : terms_.negated(same));
   }
   if (a.kind != Kind::number || b.kind != Kind::number) throw NoTerm{"an order of texts"};
+  terms_.mayCompare(a, b);
   return terms_.boolean(op == Op::less        ? a.e < b.e
                         : op == Op::lessEqual ? a.e <= b.e
                         : op == Op::greater   ? a.e > b.e
@@ -524,6 +538,7 @@ Sym SymbolicMachine::arithmetic(const Node& n) {
   }
   const Sym b = equality && n.op != Op::in ? evaluate(n.b) : strict(n.b);
   if (n.op == Op::in) {
+    if (b.kind != Kind::list && b.kind != Kind::map) throw NoTerm{"what \"in\" asks"};
     z3::expr found = terms_.no;
     for (const Item& item : b.items)
       found = terms_.either(found, terms_.both(item.on, terms_.same(item.key.empty() ? item.value : item.key[0], a)));
@@ -567,6 +582,7 @@ std::vector<Item> SymbolicMachine::elementsOf(const Sym& range, std::uint32_t no
 Sym SymbolicMachine::comprehension(const Node& n) {
   const bool table = program_.nodes[n.a].op == Op::wholeTable;
   const Sym range = table ? terms_.nothing() : strict(n.a);
+  if (table && n.flag && layout_.tables[program_.nodes[n.a].a].log) throw NoTerm{"the keys of a log"};
   const bool map = n.op == Op::transformMap, keys = range.kind == Kind::map;
   Sym made = terms_.make(map ? Kind::map : Kind::list, map ? Tag::map : Tag::list, terms_.no);
   z3::expr decided = terms_.no, failed = terms_.no, count = terms_.whole(0);

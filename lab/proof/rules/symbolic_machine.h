@@ -23,10 +23,12 @@ struct Rows {
 struct SymbolicState {
   std::vector<Sym> scalars;  // by field; of columns nothing
   std::vector<Rows> tables;
+  z3::expr clock;
 };
 
 // Any state with at most `rows` rows a table; what is so of it goes to `assumed`.
-SymbolicState anyState(Terms& terms, const Layout& layout, unsigned rows, std::vector<z3::expr>& assumed);
+SymbolicState anyState(Terms& terms, const Layout& layout, unsigned rows, const z3::expr& clock,
+                       std::vector<z3::expr>& assumed);
 // Whether two states hold the same; the facts of logs may stand in another order.
 z3::expr sameStates(const Terms& terms, const Layout& layout, const SymbolicState& a, const SymbolicState& b);
 
@@ -87,6 +89,7 @@ class SymbolicMachine {
   std::vector<Item> elementsOf(const Sym& range, std::uint32_t node);
   z3::expr runSteps(const std::vector<Step>& steps, z3::expr path);
   z3::expr runStep(const Step& step, const z3::expr& path);
+  bool addsRows(const std::vector<Step>& steps, std::uint32_t table, std::uint16_t slot) const;
   z3::expr loop(const Step& step, z3::expr path);
   void write(const Step& step, const z3::expr& path);
   z3::expr unfit(const Sym& value, const Type& type) const;

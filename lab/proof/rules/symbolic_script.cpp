@@ -1,4 +1,6 @@
 // SymbolicMachine: scripts, which write states.
+#include <algorithm>
+
 #include "lab/proof/rules/symbolic_machine.h"
 
 namespace witan::rules::proof {
@@ -51,15 +53,23 @@ z3::expr SymbolicMachine::runStep(const Step& step, const z3::expr& path) {
   return terms_.both(on, value.e);
 }
 
+// Whether steps write rows of the table but for the one that a loop is at. The loop would visit what they add.
+bool SymbolicMachine::addsRows(const std::vector<Step>& steps, std::uint32_t table, std::uint16_t slot) const {
+  return std::ranges::any_of(steps, [&](const Step& step) {
+    const bool writes = step.kind == Step::Kind::setCell || step.kind == Step::Kind::append;
+    if (!writes) return addsRows(step.body, table, slot) || addsRows(step.other, table, slot);
+    const Node* key = step.kind == Step::Kind::setCell ? &program_.nodes[step.key] : nullptr;
+    if (key != nullptr && key->op == Op::rowKey) key = &program_.nodes[key->a];
+    const bool here = key != nullptr && key->op == Op::local && key->slot == slot;
+    return layout_.fields[step.field].table == table && !here;
+  });
+}
+
 z3::expr SymbolicMachine::loop(const Step& step, z3::expr path) {
   const Node& of = program_.nodes[step.expr];
   const bool table = of.op == Op::wholeTable;
   const Sym range = table ? terms_.nothing() : strict(step.expr);
-  if (table && writable_ != nullptr)
-    for (const Step& inner : step.body)
-      if (inner.kind != Step::Kind::require && inner.kind != Step::Kind::let &&
-          (inner.kind != Step::Kind::setCell || program_.nodes[inner.key].op != Op::local))
-        throw NoTerm{"a loop over a table that it may change"};
+  if (table && addsRows(step.body, of.a, step.slot)) throw NoTerm{"a loop over a table that it may change"};
   fault = terms_.either(fault, terms_.both(path, range.err));
   path = terms_.both(path, terms_.negated(range.err));
   for (const Item& item : elementsOf(range, step.expr)) {
@@ -72,6 +82,8 @@ z3::expr SymbolicMachine::loop(const Step& step, z3::expr path) {
 // What rules/cel/type.h's unfit() says.
 z3::expr SymbolicMachine::unfit(const Sym& value, const Type& type) const {
   if (value.kind == Kind::nothing) return type.nullable ? terms_.no : terms_.yes;
+  if (value.tag != tagOf(type))
+    return terms_.either(terms_.negated(value.none), type.nullable ? terms_.no : terms_.yes);
   z3::expr bad = terms_.no;
   if (!type.words.empty() && type.kind == Type::Kind::text) {
     z3::expr word = terms_.no;
@@ -84,6 +96,8 @@ z3::expr SymbolicMachine::unfit(const Sym& value, const Type& type) const {
     for (std::size_t i = 0; i < value.items.size(); ++i) {
       const Type& of = *type.params[type.kind == Type::Kind::record ? i : type.kind == Type::Kind::map ? 1 : 0];
       bad = terms_.either(bad, terms_.both(value.items[i].on, unfit(value.items[i].value, of)));
+      if (type.kind == Type::Kind::map)
+        bad = terms_.either(bad, terms_.both(value.items[i].on, unfit(value.items[i].key[0], *type.params[0])));
     }
   return type.nullable ? terms_.both(terms_.negated(value.none), bad) : terms_.either(value.none, bad);
 }

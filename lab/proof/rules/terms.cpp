@@ -1,5 +1,6 @@
 #include "lab/proof/rules/terms.h"
 
+#include <cmath>
 #include <cstdlib>
 
 #include "base/string_util.h"
@@ -30,6 +31,26 @@ Kind kindOf(Tag tag) {
   }
 }
 
+bool comparable(Tag a, Tag b) {
+  const auto plain = [](Tag tag) { return tag == Tag::integer || tag == Tag::uinteger || tag == Tag::real; };
+  return a == b || (plain(a) && plain(b));
+}
+
+constexpr std::int64_t kExact = std::int64_t{1} << 53;  // whole numbers up to here are doubles
+
+bool isExact(const z3::expr& e) {
+  std::int64_t n = 0;
+  return e.is_numeral() && e.is_numeral_i64(n) && -kExact <= n && n <= kExact;
+}
+
+std::int64_t wholeIn(const z3::model& model, const z3::expr& e) {
+  std::int64_t n = 0;
+  model.eval(e, true).is_numeral_i64(n);
+  return n;
+}
+
+}  // namespace
+
 Tag tagOf(const Type& type) {
   switch (type.kind) {
     case Type::Kind::boolean: return Tag::boolean;
@@ -41,23 +62,13 @@ Tag tagOf(const Type& type) {
     case Type::Kind::timestamp: return Tag::timestamp;
     case Type::Kind::duration: return Tag::duration;
     case Type::Kind::date: return Tag::date;
+    case Type::Kind::list:
+    case Type::Kind::record: return Tag::list;
+    case Type::Kind::map: return Tag::map;
     case Type::Kind::optional: return Tag::optional;
     default: return Tag::null;
   }
 }
-
-bool comparable(Tag a, Tag b) {
-  const auto plain = [](Tag tag) { return tag == Tag::integer || tag == Tag::uinteger || tag == Tag::real; };
-  return a == b || (plain(a) && plain(b));
-}
-
-std::int64_t wholeIn(const z3::model& model, const z3::expr& e) {
-  std::int64_t n = 0;
-  model.eval(e, true).is_numeral_i64(n);
-  return n;
-}
-
-}  // namespace
 
 Terms::Terms(z3::context& made) : context(made), yes(made.bool_val(true)), no(made.bool_val(false)) {}
 
@@ -74,6 +85,10 @@ z3::expr Terms::pick(const z3::expr& condition, const z3::expr& a, const z3::exp
   return condition.is_true() || z3::eq(a, b) ? a : condition.is_false() ? b : z3::ite(condition, a, b);
 }
 z3::expr Terms::whole(std::int64_t n) const { return context.int_val(n); }
+
+void Terms::goOn() const {
+  if (std::chrono::steady_clock::now() >= until) throw NoTerm{"the time for questions of this kind was over"};
+}
 
 Sym Terms::make(Kind kind, Tag tag, const z3::expr& e) const { return {kind, tag, e, no, no, {}, 0}; }
 Sym Terms::nothing() const { return {Kind::nothing, Tag::null, no, no, yes, {}, 0}; }
@@ -111,9 +126,9 @@ Sym Terms::constant(const Value& value) {
       made.e = whole(value.i / 1000);
       break;
     case Tag::real: {
-      std::string digits;
-      appendJsonNumber(digits, value.d);
-      if (digits.find('e') != std::string::npos) throw NoTerm{"the number " + digits};
+      std::string digits = display(value);
+      if (!(std::fabs(value.d) <= static_cast<double>(kExact)) || digits.find('e') != std::string::npos)
+        throw NoTerm{"the number " + digits};
       made.e = context.real_val(digits.c_str());
       break;
     }
@@ -140,6 +155,23 @@ z3::expr Terms::range(const z3::expr& e, std::int64_t least, std::int64_t most) 
   return whole(least) <= e && e <= whole(most);
 }
 
+z3::expr Terms::inRange(Tag tag, const z3::expr& e) const {
+  switch (tag) {
+    case Tag::integer: return range(e, INT64_MIN, INT64_MAX);
+    case Tag::uinteger: return e >= 0 && e <= context.int_val(UINT64_MAX);
+    case Tag::timestamp: return range(e, kFirstTime.micros, kLastTime.micros);
+    case Tag::duration: return range(e, INT64_MIN / 1000, INT64_MAX / 1000);
+    case Tag::date: return range(e, -719'162, 2'932'896);
+    default: throw NoTerm{"computing with doubles"};
+  }
+}
+
+// A whole number is compared with a double by the nearest double.
+void Terms::mayCompare(const Sym& a, const Sym& b) const {
+  if ((a.tag == Tag::real) != (b.tag == Tag::real) && !isExact(a.tag == Tag::real ? b.e : a.e))
+    throw NoTerm{"a comparison of a whole number with a double"};
+}
+
 Sym Terms::any(const Type& type, const std::string& name, std::vector<z3::expr>& assumed) {
   const Tag tag = tagOf(type);
   Sym made{kindOf(tag), tag, no, no, no, {}, 0};
@@ -152,11 +184,7 @@ Sym Terms::any(const Type& type, const std::string& name, std::vector<z3::expr>&
     case Type::Kind::duration:
     case Type::Kind::date:
       made.e = context.int_const(name.c_str());
-      assumed.push_back(type.kind == Type::Kind::uinteger    ? made.e >= 0 && made.e <= context.int_val(UINT64_MAX)
-                        : type.kind == Type::Kind::timestamp ? range(made.e, kFirstTime.micros, kLastTime.micros)
-                        : type.kind == Type::Kind::duration  ? range(made.e, INT64_MIN / 1000, INT64_MAX / 1000)
-                        : type.kind == Type::Kind::date      ? range(made.e, -719'162, 2'932'896)
-                                                             : range(made.e, INT64_MIN, INT64_MAX));
+      assumed.push_back(inRange(tag, made.e));
       break;
     case Type::Kind::text:
     case Type::Kind::bytes: {
@@ -171,14 +199,12 @@ Sym Terms::any(const Type& type, const std::string& name, std::vector<z3::expr>&
       break;
     }
     case Type::Kind::record:
-      made.kind = Kind::list, made.tag = Tag::list;
       for (std::size_t i = 0; i < type.params.size(); ++i)
-        made.items.push_back({yes, any(*type.params[i], concat(name, ".", type.words[i]), assumed), {}, 0});
+        made.items.push_back({yes, any(*type.params[i], concat(name, "/", type.words[i]), assumed), {}, 0});
       break;
     case Type::Kind::list:
     case Type::Kind::map: {
       const bool map = type.kind == Type::Kind::map;
-      made.kind = map ? Kind::map : Kind::list, made.tag = map ? Tag::map : Tag::list;
       for (unsigned i = 0; i < kListElements; ++i) {
         const std::string one = concat(name, "[", i, "]");
         Item item{context.bool_const((one + "?").c_str()), any(*type.params[map ? 1 : 0], one, assumed), {}, 0};
@@ -200,18 +226,16 @@ Sym Terms::any(const Type& type, const std::string& name, std::vector<z3::expr>&
 Sym Terms::choose(const z3::expr& condition, const Sym& a, const Sym& b) const {
   if (condition.is_true()) return a;
   if (condition.is_false()) return b;
-  const bool ofA = a.kind != Kind::nothing;
-  if (ofA && b.kind != Kind::nothing && (a.kind != b.kind || (a.tag != b.tag && !comparable(a.tag, b.tag))))
-    throw NoTerm{"a value that has two types"};
+  const bool ofA = a.kind != Kind::nothing, optional = a.kind == Kind::optional || b.kind == Kind::optional;
+  const bool twoTypes =
+      ofA && b.kind != Kind::nothing ? a.kind != b.kind || a.tag != b.tag : optional && !(ofA ? b : a).none.is_false();
+  if (twoTypes) throw NoTerm{"a value that has two types"};
   Sym made = ofA ? a : b;
   made.err = pick(condition, a.err, b.err);
   made.none = pick(condition, a.none, b.none);
   if (!ofA || b.kind == Kind::nothing) return made;
   if (a.kind == Kind::boolean || a.kind == Kind::number || a.kind == Kind::text) {
-    const bool real = a.tag == Tag::real || b.tag == Tag::real;
-    const auto as = [&](const Sym& one) { return real && one.tag != Tag::real ? z3::to_real(one.e) : one.e; };
-    made.e = pick(condition, as(a), as(b));
-    if (real) made.tag = Tag::real;
+    made.e = pick(condition, a.e, b.e);
     return made;
   }
   if (a.kind == Kind::row && a.table != b.table) throw NoTerm{"rows of two tables"};
@@ -274,8 +298,9 @@ Sym Terms::entry(const Sym& map, const Sym& key) const {
 }
 
 z3::expr Terms::same(const Sym& a, const Sym& b) const {
-  if (a.kind == Kind::nothing || b.kind == Kind::nothing) return both(a.none, b.none);
-  if (a.kind != b.kind) return no;
+  const bool nothing = a.kind == Kind::nothing || b.kind == Kind::nothing;
+  if (nothing && a.kind != Kind::optional && b.kind != Kind::optional) return both(a.none, b.none);
+  if (a.kind != b.kind) return no;  // null is no empty optional
   z3::expr equal = yes;
   switch (a.kind) {
     case Kind::boolean:
@@ -285,6 +310,7 @@ z3::expr Terms::same(const Sym& a, const Sym& b) const {
       break;
     case Kind::number:
       if (!comparable(a.tag, b.tag)) return no;
+      mayCompare(a, b);
       equal = (a.e == b.e).simplify();
       break;
     case Kind::optional:
@@ -307,14 +333,11 @@ z3::expr Terms::same(const Sym& a, const Sym& b) const {
 
 // ---- functions of which nothing is known
 
-Value Terms::concrete(const Sym& sym) const {
+// Nothing: the machine's value is not told here.
+std::optional<Value> Terms::concrete(const Sym& sym) const {
   std::int64_t n = 0;
   if (sym.kind == Kind::boolean) return Value::of(sym.e.is_true());
-  if (sym.kind == Kind::number && sym.tag == Tag::real) {
-    Value value = Value::of(std::strtod(sym.e.get_decimal_string(17).c_str(), nullptr));
-    return value;
-  }
-  sym.e.is_numeral_i64(n);
+  if (sym.tag == Tag::real || !sym.e.is_numeral_i64(n)) return std::nullopt;
   if (sym.kind == Kind::text) return Value::text(known_[static_cast<std::size_t>(n)], sym.tag);
   Value value = Value::of(sym.tag == Tag::duration ? n * 1000 : n);
   value.tag = sym.tag;
@@ -341,7 +364,11 @@ Sym Terms::uninterpreted(const std::string& name, const z3::expr_vector& args, c
 void Terms::tellPool(const Function& function, const std::vector<Sym>& args, std::size_t free, const Sym& result) {
   const Program none;
   std::vector<Value> values;
-  for (const Sym& arg : args) values.push_back(&arg == &args[free] ? Value() : concrete(arg));
+  for (const Sym& arg : args) {
+    const auto value = &arg == &args[free] ? std::optional(Value()) : concrete(arg);
+    if (!value) return;
+    values.push_back(*value);
+  }
   z3::expr_vector from(context), to(context);
   from.push_back(args[free].e);
   const std::vector<std::string> known = known_;
@@ -376,10 +403,10 @@ Sym Terms::apply(const Function& function, const std::vector<Sym>& args) {
     if (arg.kind != Kind::boolean && arg.kind != Kind::number && arg.kind != Kind::text)
       throw NoTerm{concat("the function ", function.name, " of a list or row")};
     err = either(err, either(arg.err, arg.none));
+    name += concat("/", i, tagName(arg.tag));
     if (arg.e.is_numeral() || arg.e.is_true() || arg.e.is_false()) {
-      name += concat("/", i, ":", arg.e.to_string());
+      name += concat(":", arg.e.to_string());
     } else {
-      name += concat("/", i, tagName(arg.tag));
       free.push_back(arg.e);
       at = i;
     }
@@ -388,7 +415,7 @@ Sym Terms::apply(const Function& function, const std::vector<Sym>& args) {
   for (const Overload& overload : function.overloads)
     if (overload.params.size() == args.size() &&
         std::ranges::equal(overload.params, args, [](const TypePtr& type, const Sym& arg) {
-          return type->kind == Type::Kind::variable || tagOf(*type) == arg.tag;
+          return type->kind == Type::Kind::variable ? arg.none.is_false() : tagOf(*type) == arg.tag;
         }))
       result = overload.result.get();
   if (result == nullptr) throw NoTerm{concat("the function ", function.name)};

@@ -4,13 +4,14 @@
 // durations; a double is a real number that is compared, not computed. A text is a number: that of a text of the rule
 // file or of some samples ("the pool"), or any other for a text of which nothing is known but that it differs from
 // those. Functions of texts are functions of which Z3 knows the results for the pool. So what holds for all terms holds
-// for all values; an example may be none, and whoever finds one plays it. What has no term throws NoTerm.
+// for all values; an example may be none, and is played before it counts. What has no term throws NoTerm.
 //
 // For lab/proof/rules/ and its tests. Nothing may outlive the context. One thread.
 #pragma once
 
 #include <z3++.h>
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <set>
@@ -25,6 +26,9 @@ namespace witan::rules::proof {
 struct NoTerm {
   std::string why;
 };
+
+// Of the values of a type.
+Tag tagOf(const Type& type);
 
 inline constexpr unsigned kListElements = 2;  // of a list or map in a state or an argument, at most
 
@@ -57,6 +61,9 @@ class Terms {
 
   z3::context& context;
   const z3::expr yes, no;
+  std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
+  // Throws NoTerm once that is over.
+  void goOn() const;
 
   // ---- formulas that stay small where a part is known
   z3::expr both(const z3::expr& a, const z3::expr& b) const;
@@ -76,6 +83,10 @@ class Terms {
   // Any value of the type; what is so of it goes to `assumed`.
   Sym any(const Type& type, const std::string& name, std::vector<z3::expr>& assumed);
   Sym choose(const z3::expr& condition, const Sym& a, const Sym& b) const;
+  // Whether a number is one of its type.
+  z3::expr inRange(Tag tag, const z3::expr& e) const;
+  // Throws NoTerm if the machine compares the two otherwise than by their values.
+  void mayCompare(const Sym& a, const Sym& b) const;
   // Requires: neither failed.
   z3::expr same(const Sym& a, const Sym& b) const;
   z3::expr sizeOf(const Sym& list) const;
@@ -99,7 +110,7 @@ class Terms {
 
  private:
   z3::expr range(const z3::expr& e, std::int64_t least, std::int64_t most) const;
-  Value concrete(const Sym& sym) const;
+  std::optional<Value> concrete(const Sym& sym) const;
   Sym uninterpreted(const std::string& name, const z3::expr_vector& args, const Type& result);
   void tellPool(const Function& function, const std::vector<Sym>& args, std::size_t free, const Sym& result);
 
