@@ -48,7 +48,7 @@ Result<market::Roots> rootsOf(const std::vector<std::string>& words) {
 Result<int> trust(const MarketArguments& a) {
   WITAN_TRY(dir, replicaDirPath(a.dir));
   WITAN_TRY(roots, readMarketRoots(dir));
-  if (!a.file.empty()) {
+  if (!a.file.empty() || !a.other.empty()) {
     if (const std::string flaw = market::nameFlaw("an organisation's name", a.file); !flaw.empty())
       return reportUsage(invalid(flaw), a.json);
     const auto key = hashFromHex(a.other);
@@ -157,7 +157,9 @@ Result<int> equivocation(const MarketArguments& a) {
   WITAN_TRY(one, readInput(a.file, market::kBundleLimits.bytes));
   WITAN_TRY(other, readInput(a.other, market::kBundleLimits.bytes));
   const auto both = market::findEquivocation(one, other, a.keys);
-  if (!both.ok()) return named(concat(a.file, " and ", a.other), both.error());
+  if (!both.ok())
+    return both.error().code == ErrorCode::notFound ? both.error()  // nothing is proven
+                                                    : named(concat(a.file, " and ", a.other), both.error());
   const market::Equivocation& found = *both;
   if (a.json) {
     putOut(
