@@ -14,7 +14,7 @@ constexpr std::int64_t kMostWatchSeconds = 600;  // between two looks at the hol
 // What the desk says of its own accord; else a person has said it, or a check.
 constexpr const char* kNoEvidence = "no evidence came";
 constexpr const char* kLate = "deliverBy has passed";
-constexpr std::string_view kDeclined = "declined";
+constexpr std::string_view kReleased = "; the money was released all the same";
 
 constexpr std::size_t kMostOwnReason = 4'096;
 constexpr std::int64_t kDisputesPerSecond = kRequestsPerSecond / 2;  // that are surely heard beside other acts
@@ -40,6 +40,10 @@ bool waits(BuyerStep step) { return step == BuyerStep::await || step == BuyerSte
 // Steps at which a person may say that something is wrong.
 bool isOpen(BuyerStep step) { return waits(step) || step == BuyerStep::compare || step == BuyerStep::review; }
 
+// Steps at which the buyer wants its money back.
+bool wantsBack(BuyerStep step) { return step == BuyerStep::dispute || step == BuyerStep::reclaim; }
+bool isDeclined(const BuyerCall& call) { return call.declined.value_or(false); }
+
 Row rowOf(const BuyerCall& call) { return {"call/" + externalId(call.contract, call.call), toJson(call)}; }
 
 }  // namespace
@@ -56,7 +60,9 @@ Status BuyerDesk::restore(const Row& row) {
   WITAN_TRY(order, openEnvelope<Order>(valueOf(kept.order)));
   if (!contracts_.contains(kept.contract)) return notFound(concat(row.key, " is of no contract"));
   const std::string id = externalId(kept.contract, kept.call);
-  calls_[id] = {std::move(kept), std::move(order.document), {}, {}, false, false};
+  // Its dispute waits for the look that shows what proves the seller's lie.
+  const bool waits = kept.step == BuyerStep::dispute && isDeclined(kept);
+  calls_[id] = {std::move(kept), std::move(order.document), {}, {}, false, false, false, waits};
   return okStatus();
 }
 
@@ -104,7 +110,7 @@ Result<Out> BuyerDesk::order(const OrderWish& wish, Moment now) {
   BuyerCall call{wish.contract, wish.call, sealedDocument(order, {&key_, 1}), wish.disclosures};
   call.review = wish.review;
   WITAN_DO(mayKeep(call));
-  Live& live = calls_[id] = {std::move(call), std::move(order), {}, {}, false, false};
+  Live& live = calls_[id] = {std::move(call), std::move(order), {}, {}, false, false, false, false};
   Out out;
   out.firm = true;
   enter(live, BuyerStep::reserve, now, out);
@@ -317,9 +323,10 @@ void BuyerDesk::onViews(const Letter& letter, Moment now, Out& out) {
 
 void BuyerDesk::watched(Live& live, const json::object& body, Moment now, Out& out) {
   const BuyerStep step = live.call.step;
+  const std::string state = textOf(body, "state");
+  if (live.over && state == "REFUNDED") return end(live, "refunded", now, out);
   if (textOf(body, "evidence").empty()) {
-    if (waits(step) && textOf(body, "state") == "DECLINED")
-      return fail(live, concat(kDeclined, " by the seller"), BuyerStep::reclaim, now, out);
+    if (waits(step) && state == "DECLINED") return decline(live, "declined by the seller", now, out);
     if (!live.waits || now <= live.order.deliverBy) return;
     live.waits = false;
     live.call.step = BuyerStep::reclaim;
@@ -327,20 +334,30 @@ void BuyerDesk::watched(Live& live, const json::object& body, Moment now, Out& o
     return send(live, now, out);
   }
   if (step == BuyerStep::compare) return compared(live, body, now, out);
+  // Of what is over the holder need not have the statement at hand, which alone proves who lies.
+  const bool shown = state != "RELEASED" || !textOf(body, "statement").empty();
+  if (wantsBack(step) && isDeclined(live.call) && shown && !std::exchange(live.accused, true))
+    accuse(live, "evidence", concat("call ", live.call.call, " was declined, and delivered all the same"), body, out);
+  if (live.over && state == "RELEASED") {
+    live.call.reason += kReleased;
+    return end(live, "settled", now, out);
+  }
   if (step == BuyerStep::dispute) {
     if (std::exchange(live.waits, false)) live.retry.hurry(), send(live, now, out);
     return;
   }
-  if (step == BuyerStep::reclaim) {
-    const std::string declined = concat("call ", live.call.call, " was declined, and delivered all the same");
-    if (live.call.reason.starts_with(kDeclined)) accuse(live, "evidence", declined, body, out);
+  if (step == BuyerStep::reclaim)
     return enter(live, live.call.bundle.empty() ? BuyerStep::dispute : BuyerStep::compare, now, out);
-  }
   const auto window = std::int64_t(contractOf(live).disputeWindowSeconds);
   if (numberOf(body, "left").value_or(window) > window / 2) return;
   accuse(live, "silent", concat("call ", live.call.call, " was delivered to the holder, and no evidence came"), body,
          out);
   fail(live, kNoEvidence, BuyerStep::dispute, now, out);
+}
+
+void BuyerDesk::decline(Live& live, const std::string& reason, Moment now, Out& out) {
+  live.call.declined = true;
+  fail(live, reason, BuyerStep::reclaim, now, out);
 }
 
 // What the seller has signed proves what it has delivered; the word of the holder alone proves nothing against it.
@@ -392,7 +409,7 @@ void BuyerDesk::answered(Live& live, const json::object& body, Moment now, Out& 
   if (live.call.step != BuyerStep::order)
     return actAnswered(live, textOf(body, "outcome"), textOf(body, "invariant"), now, out);
   if (body.contains("accepted")) return enter(live, BuyerStep::await, now, out);
-  fail(live, concat(kDeclined, ": ", textOf(body, "declined")), BuyerStep::reclaim, now, out);
+  decline(live, concat("declined: ", textOf(body, "declined")), now, out);
 }
 
 // One statement is delivered once, so what the holder says of it stays true.
@@ -418,7 +435,12 @@ void BuyerDesk::compared(Live& live, const json::object& body, Moment now, Out& 
 void BuyerDesk::actAnswered(Live& live, const std::string& outcome, const std::string& rule, Moment now, Out& out) {
   const bool approved = outcome == "approved";
   if (outcome == "frozen") return again(live, now, out);
-  if (rule == "ESCROW_SETTLED_ONCE") return end(live, "settled", now, out);
+  if (rule == "ESCROW_SETTLED_ONCE") {
+    if (!wantsBack(live.call.step)) return end(live, "settled", now, out);
+    live.over = true;
+    live.watching.reset();
+    return again(live, now, out);
+  }
   switch (live.call.step) {
     case BuyerStep::reserve:
       if (approved) return enter(live, BuyerStep::order, now, out);
@@ -474,7 +496,7 @@ void BuyerDesk::onEvidence(const Letter& letter, Moment now, Out& out) {
     out.firm = true;  // "received": it is not shown again
     const bool disputes = live.call.step == BuyerStep::dispute || live.call.end == "disputed";
     const std::string& reason = live.call.reason;
-    if (disputes && reason != kNoEvidence && reason != kLate && !reason.starts_with(kDeclined)) {
+    if (disputes && reason != kNoEvidence && reason != kLate && !isDeclined(live.call)) {
       // a person's word stands
       out.rows.push_back(rowOf(live.call));
       return;

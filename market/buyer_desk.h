@@ -33,8 +33,9 @@ struct BuyerCall {
   std::optional<Moment> failedAt, endedAt;
   bool review = false;                // a person accepts or disputes what has come
   std::optional<Moment> reviewUntil;  // without a word it is accepted then
+  Omittable<bool> declined;           // by the seller, to the buyer or on record
   WITAN_MEMBERS(BuyerCall, contract, call, order, disclosures, step, attempt, end, reason, bundle, failedAt, endedAt,
-                review, reviewUntil)
+                review, reviewUntil, declined)
 };
 
 struct BuyerContract {
@@ -87,7 +88,8 @@ class BuyerDesk {
     BuyerCall call;
     Order order;
     Retry retry, watching;
-    bool alarmed = false;
+    bool alarmed = false, accused = false;
+    bool over = false;   // the holder says that it is settled: the next look at it says for whom
     bool waits = false;  // what it would dispute is not delivered yet: the next look at the holder says when
   };
   const Contract& contractOf(const Live& live) const { return contracts_.at(live.call.contract).document; }
@@ -108,6 +110,7 @@ class BuyerDesk {
   void watch(Moment now, Out& out);
   void onViews(const Letter& letter, Moment now, Out& out);
   void watched(Live& live, const json::object& body, Moment now, Out& out);
+  void decline(Live& live, const std::string& reason, Moment now, Out& out);
   void accuse(const Live& live, const char* kind, std::string what, const json::object& body, Out& out) const;
   void move(Live& live, Moment now, Out& out);
   void alarm(Live& live, Moment now, Out& out);

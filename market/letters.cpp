@@ -1,6 +1,7 @@
 #include "market/letters.h"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "base/base64url.h"
@@ -53,14 +54,6 @@ void cutTexts(json::object& body) {
   }
 }
 
-// Names stand in ids and on command lines.
-std::string nameFlaw(const char* what, std::string_view name) {
-  if (name.size() > kMostCallBytes) return concat(what, " has 1 to ", kMostCallBytes, " bytes");
-  if (name.find('/') != name.npos) return concat(what, " has no /");
-  const Status valid = validateId(what, name);
-  return valid.ok() ? "" : valid.error().message;
-}
-
 // [salt, name, value]; null: it is none.
 json::value disclosed(const std::string& disclosure) {
   const auto bytes = fromBase64Url(disclosure);
@@ -107,7 +100,13 @@ Letter refusalOf(const Letter& letter, const std::string& why) {
   return answerTo(letter, {{"outcome", "refused"}, {"message", why}, {"declined", why}});
 }
 
-std::string callNameFlaw(std::string_view call) { return nameFlaw("a call's name", call); }
+std::string nameFlaw(std::string_view what, std::string_view name) {
+  if (name.size() > kMostCallBytes) return concat(what, " has 1 to ", kMostCallBytes, " bytes");
+  if (name.find('/') != name.npos) return concat(what, " has no /");
+  if (const Status valid = validateId(what, name); !valid.ok()) return valid.error().message;
+  const bool begins = std::isalnum(static_cast<unsigned char>(name.front())) != 0;  // an id is ASCII
+  return begins ? "" : concat(what, " begins with a letter or a digit");
+}
 
 std::string timesFlaw(Natural deliverWithinSeconds, Natural disputeWindowSeconds) {
   if (deliverWithinSeconds > Natural(kMostSeconds) || disputeWindowSeconds > Natural(kMostSeconds))

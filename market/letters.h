@@ -129,8 +129,10 @@ inline constexpr std::size_t kMostInputBytes = 256 << 10;  // of the disclosures
 inline constexpr std::int64_t kMostSeconds = 315'360'000;  // ten years: for deliveries and disputes
 inline constexpr std::int64_t kLeastWindowSeconds = 10;    // in which a buyer can find out what was delivered
 
-// Why no call can be named so; empty: it can.
-std::string callNameFlaw(std::string_view call);
+// Why no organisation, contract or call (`what`) can be named so; empty: it can. Names stand in ids, as names of files
+// and on command lines.
+std::string nameFlaw(std::string_view what, std::string_view name);
+inline std::string callNameFlaw(std::string_view call) { return nameFlaw("a call's name", call); }
 // Why nobody should sign or hold money for such times; empty: they will do.
 std::string timesFlaw(Natural deliverWithinSeconds, Natural disputeWindowSeconds);
 // Why nobody should sign such a contract or hold money for it at `now`; empty: it will do.

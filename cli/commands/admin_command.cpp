@@ -11,6 +11,7 @@
 #include "node/cluster/device_key.h"
 #include "node/enrolment/enrolment_service.h"
 #include "program/durable_file.h"
+#include "program/json_file.h"
 #include "program/option_checks.h"
 
 namespace witan::node {
@@ -42,11 +43,9 @@ Result<RosterStore> rostersOf(const fs::path& dir) {
 }
 
 Result<ProposedAct> readAct(const std::string& file) {
-  WITAN_TRY(text, readSmallFile(file, kActFileMax));
-  if (!text) return Error{ErrorCode::notFound, "no file " + file, "witan admin propose writes such files"};
-  WITAN_TRY(parsed, parseJson(*text, {.bytes = kActFileMax, .depth = 8}));
+  WITAN_TRY(parsed, readJsonFile(file, {.bytes = kActFileMax, .depth = 8}));
   ProposedAct proposed;
-  WITAN_DO(readJson(parsed, proposed, "act"));
+  WITAN_DO(readJson(parsed, proposed, file));
   return proposed;
 }
 

@@ -13,7 +13,7 @@
 #include "cli/commands/commands.h"
 #include "node/daemon/agents_policy_file.h"
 #include "node/operations/policy_simulate.h"
-#include "program/line_reader.h"
+#include "program/json_file.h"
 #include "program/option_checks.h"
 #include "program/output.h"
 
@@ -59,10 +59,8 @@ Result<int> projected(const Monitor& monitor, const PolicyArguments& a) {
         ErrorCode::notFound,
         "out_of_scope: the policy has no operation " + inQuotes(a.operation) + " at boundary " + inQuotes(a.boundary),
         ""};
-  WITAN_TRY(text, readInput(a.payload, 1 << 20));
-  auto payload = parseJson(text);
-  if (!payload.ok()) return invalid(inputName(a.payload) + ": " + payload.error().message);
-  const agents::Projection projection = agents::project(*monitor.allowlist(a.boundary, a.operation), *payload);
+  WITAN_TRY(payload, readJsonFile(a.payload, {.bytes = 1 << 20}));
+  const agents::Projection projection = agents::project(*monitor.allowlist(a.boundary, a.operation), payload);
   const bool blocked = projection.leftOut.count > 0 && rule->excess == agents::Excess::block;
   const bool changed = projection.leftOut.count + projection.masked.count > 0;
   const char* verdict = blocked ? "deny" : rule->requireHuman ? "requireHuman" : changed ? "redact" : "allow";

@@ -14,6 +14,7 @@
 #include "cli/coordinate/growth.h"
 #include "coordination/coordinate.h"
 #include "coordination/log_audit.h"
+#include "program/json_file.h"
 #include "program/line_reader.h"
 #include "program/option_checks.h"
 #include "program/output.h"
@@ -34,11 +35,6 @@ struct CoordinateArguments {
   std::uint64_t epochs = 40;
   bool json = false;
 };
-
-Error named(const std::string& file, Error error) {
-  error.message = inputName(file) + ": " + error.message;
-  return error;
-}
 
 std::string orNone(const std::optional<std::string>& word) { return word.value_or("none"); }
 

@@ -16,6 +16,7 @@
 #include "domains/registry.h"
 #include "kernel/graph/checks.h"
 #include "kernel/graph/script.h"
+#include "program/json_file.h"
 #include "program/line_reader.h"
 #include "program/output.h"
 #include "program/policy_file.h"
@@ -56,8 +57,7 @@ Result<graph::Environment> environmentOf(const std::string& file) {
   if (!file.empty()) {
     WITAN_TRY(text, readInput(file, kMostEnvironmentBytes));
     auto environment = parseEnvironment(text);
-    if (!environment.ok())
-      return invalid(inputName(file) + ": " + environment.error().message, environment.error().hint);
+    if (!environment.ok()) return named(file, environment.error());
     return environment;
   }
   graph::Environment environment;
@@ -116,17 +116,12 @@ std::string endWords(const json::object& result) {
 }
 
 Result<int> run(const GraphArguments& a) {
-  WITAN_TRY(text, readInput(a.script, kScriptLimits.bytes));
-  const auto named = [&](const Error& error) {
-    return Error{error.code, inputName(a.script) + ": " + error.message, error.hint};
-  };
-  const auto from = parseJson(text, kScriptLimits);
-  if (!from.ok()) return named(from.error());
-  const auto scripted = readCase(*from);
-  if (!scripted.ok()) return named(scripted.error());
+  WITAN_TRY(from, readJsonFile(a.script, kScriptLimits));
+  const auto scripted = readCase(from);
+  if (!scripted.ok()) return named(a.script, scripted.error());
   const auto print = [&](const json::object& line) { putWords(a.json ? canonicalJson(line) + "\n" : lineWords(line)); };
   const auto result = runScript(*scripted, {.line = print});
-  if (!result.ok()) return named(result.error());
+  if (!result.ok()) return named(a.script, result.error());
   putWords(a.json ? canonicalJson(*result) + "\n" : endWords(*result));
   return kExitOk;
 }

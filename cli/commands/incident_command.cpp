@@ -11,6 +11,7 @@
 #include "kernel/record/statement.h"
 #include "node/data_dir/store_dir.h"
 #include "program/durable_file.h"
+#include "program/json_file.h"
 #include "program/option_checks.h"
 #include "replica/core/entry_evidence.h"
 
@@ -98,7 +99,7 @@ Result<int> verify(const ProofArguments& a) {
                      (keys.empty() ? ", which the id in its name is not of; give --vkey FILE with the device's keys"
                                    : ", which is none of the given keys"));
   json::object answer{{"proven", proven.ok()}};
-  answer["what"] = proven.ok() ? proven->what : proven.error().message;
+  answer["what"] = proven.ok() ? proven->what : named(a.file, proven.error()).message;
   if (proven.ok()) answer["key"] = kernel::verifierKeyText(proven->signer);
   (void)print(answer, a.json, [&](const json::value& shownAnswer) {
     return concat(proven.ok() ? "proven " : "bad ", shown(shownAnswer, "what"), "\n");

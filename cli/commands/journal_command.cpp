@@ -13,6 +13,7 @@
 #include "node/operations/journal.h"
 #include "node/operations/versions.h"
 #include "program/error_report.h"
+#include "program/json_file.h"
 #include "program/line_reader.h"
 #include "program/option_checks.h"
 #include "program/progress.h"
@@ -52,8 +53,8 @@ Result<Omittable<json::value>> payloadOf(const JournalArguments& a) {
   if (a.jsonFile.empty()) return Omittable<json::value>();
   WITAN_TRY(text, readInput(a.jsonFile, kMaxRecordBytes));
   auto payload = parseJson(text, {.bytes = kMaxRecordBytes});
-  if (!payload.ok()) return invalid("the payload is no JSON (" + payload.error().message + ")");
-  WITAN_DO(checkIntegersKept(text));
+  if (!payload.ok()) return named(a.jsonFile, payload.error());
+  if (const Status kept = checkIntegersKept(text); !kept.ok()) return named(a.jsonFile, kept.error());
   makeIntegersExact(*payload);
   return Omittable<json::value>(std::move(*payload));
 }

@@ -11,12 +11,14 @@
 #include "domains/escrow/escrow.h"
 #include "kernel/market/equivocation.h"
 #include "kernel/market/evidence.h"
+#include "market/letters.h"
 #include "node/cluster/device_key.h"
 #include "node/cluster/roster_store.h"
 #include "node/data_dir/replica_dir.h"
 #include "node/data_dir/store_dir.h"
 #include "node/market/market_identity.h"
 #include "program/error_report.h"
+#include "program/json_file.h"
 #include "program/line_reader.h"
 #include "program/output.h"
 
@@ -46,7 +48,9 @@ Result<market::Roots> rootsOf(const std::vector<std::string>& words) {
 Result<int> trust(const MarketArguments& a) {
   WITAN_TRY(dir, replicaDirPath(a.dir));
   WITAN_TRY(roots, readMarketRoots(dir));
-  if (!a.file.empty()) {
+  if (!a.file.empty() || !a.other.empty()) {
+    if (const std::string flaw = market::nameFlaw("an organisation's name", a.file); !flaw.empty())
+      return reportUsage(invalid(flaw), a.json);
     const auto key = hashFromHex(a.other);
     if (!key.ok())
       return reportUsage(invalid("ROOT " + inQuotes(a.other) + ": a root has 64 hex digits in lower case"), a.json);
@@ -90,8 +94,7 @@ Result<MarketOrigin> originOf(const std::filesystem::path& dir, const std::strin
 
 template <class Document>
 Result<Document> documentIn(const std::string& file) {
-  WITAN_TRY(text, readInput(file, market::kMostEnvelopeBytes));
-  WITAN_TRY(parsed, parseJson(text, {.bytes = market::kMostEnvelopeBytes}));
+  WITAN_TRY(parsed, readJsonFile(file, {.bytes = market::kMostEnvelopeBytes}));
   Document document;
   WITAN_DO(readJson(parsed, document, file));
   return document;
@@ -153,7 +156,11 @@ Result<int> verify(const MarketArguments& a) {
 Result<int> equivocation(const MarketArguments& a) {
   WITAN_TRY(one, readInput(a.file, market::kBundleLimits.bytes));
   WITAN_TRY(other, readInput(a.other, market::kBundleLimits.bytes));
-  WITAN_TRY(found, market::findEquivocation(one, other, a.keys));
+  const auto both = market::findEquivocation(one, other, a.keys);
+  if (!both.ok())
+    return both.error().code == ErrorCode::notFound ? both.error()  // nothing is proven
+                                                    : named(concat(a.file, " and ", a.other), both.error());
+  const market::Equivocation& found = *both;
   if (a.json) {
     putOut(
         canonicalJson(json::object{

@@ -1,14 +1,17 @@
 // `witan market`: verbs of a running node that takes part in the market (docs/market.md).
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <map>
 #include <set>
 #include <thread>
 
+#include "base/quote.h"
 #include "cli/client/verb.h"
 #include "cli/commands/market_verbs.h"
 #include "program/durable_file.h"
-#include "program/line_reader.h"
+#include "program/json_file.h"
+#include "program/option_checks.h"
 #include "program/output.h"
 
 namespace witan::node {
@@ -20,11 +23,9 @@ struct OfferArguments : LiveArguments {
   std::int64_t price = 0, calls = 0, deliver = 0, window = 0, days = 0;
 };
 
-constexpr std::int64_t kAsOffered = INT64_MIN;  // 0 is refused
-
 struct QuoteArguments : OfferArguments {
   std::vector<std::string> locales;
-  std::int64_t steps = kAsOffered, tokens = kAsOffered, seconds = kAsOffered;
+  std::int64_t steps = 0, tokens = 0, seconds = 0;
 };
 
 struct ContractArguments : LiveArguments {
@@ -56,7 +57,7 @@ Result<json::value> marketOf(const ControlClient& node) {
   WITAN_TRY(all, node.get("/v1/market"));
   if (!said(all, "org").empty()) return all;
   return Error{ErrorCode::unavailable, "this node takes no part in the market",
-               "[market] org = \"NAME\" in witan.toml"};
+               "ask the device that does, or set [market] org in witan.toml"};
 }
 
 // ---- the organisation and its partners
@@ -111,8 +112,9 @@ Result<int> find(const ControlClient& node, const OfferArguments& a) {
 Result<int> quote(const ControlClient& node, const QuoteArguments& a) {
   json::object request{{"at", a.at}, {"skill", a.graph}};
   if (!a.locales.empty()) request["locales"] = json::array(a.locales.begin(), a.locales.end());
-  for (const auto& [name, most] : {std::pair{"steps", a.steps}, {"tokens", a.tokens}, {"seconds", a.seconds}})
-    if (most != kAsOffered) request[name] = most;
+  setIf(request, "steps", a.steps);
+  setIf(request, "tokens", a.tokens);
+  setIf(request, "seconds", a.seconds);
   WITAN_TRY(quoted, node.post("/v1/market/quote", request));
   return print(quoted, a.json, offerWords);
 }
@@ -213,11 +215,9 @@ Result<json::value> callNamed(const ControlClient& node, const std::string& cont
 }
 
 Result<int> order(const ControlClient& node, const CallArguments& a) {
-  WITAN_TRY(text, readInput(a.input, 1 << 20));
-  const auto input = parseJson(text);
-  if (!input.ok() || !input->is_object())
-    return invalid(inputName(a.input) + ": " + (input.ok() ? "no object" : input.error().message));
-  json::object request{{"contract", a.contract}, {"input", *input}};
+  WITAN_TRY(input, readJsonFile(a.input, {.bytes = 1 << 20}));
+  if (!input.is_object()) return named(a.input, invalid("no object"));
+  json::object request{{"contract", a.contract}, {"input", std::move(input)}};
   setIf(request, "call", a.call);
   setIf(request, "amount", a.amount);
   if (a.review) request["review"] = true;
@@ -262,9 +262,13 @@ Result<int> evidence(const ControlClient& node, const CallArguments& a) {
 Result<int> repute(const ControlClient& node, const OfferArguments& a) {
   WITAN_TRY(all, marketOf(node));
   WITAN_TRY(incidents, node.get("/v1/incidents"));
+  bool known =
+      std::ranges::any_of(rowsOf(all, "partners"), [&](const json::value& one) { return shown(one, "org") == a.at; });
   std::set<std::string> contracts;
-  for (const json::value& one : rowsOf(all, "contracts"))
+  for (const json::value& one : rowsOf(all, "contracts")) {
+    known = known || shown(one, "escrow") == a.at;
     if (shown(one, "seller") == a.at || shown(one, "buyer") == a.at) contracts.insert(shown(one, "contract"));
+  }
   std::map<std::string, json::array> ends;
   for (const json::value& one : rowsOf(all, "calls"))
     if (contracts.contains(shown(one, "contract")))
@@ -273,6 +277,8 @@ Result<int> repute(const ControlClient& node, const OfferArguments& a) {
   json::array told;
   for (const json::value& one : rowsOf(incidents, "incidents"))
     if (shown(one, "kind").starts_with("market-") && shown(one, "what").starts_with(a.at + ": ")) told.push_back(one);
+  if (!known && contracts.empty() && told.empty())
+    return notFound("no organisation " + inQuotes(a.at) + " is known here", "see: witan market partners");
   json::object calls;
   for (const auto& [end, names] : ends) calls[end] = names;
   return print(json::object{{"org", a.at}, {"calls", calls}, {"incidents", told}}, a.json, [](const json::value& row) {
@@ -288,6 +294,11 @@ constexpr const char* kDispute = "dispute";
 constexpr const char* kReclaim = "reclaim";
 constexpr const char* kClaim = "claim";
 
+// Without it the request has none, and the default counts.
+void number(Command* command, const char* name, std::int64_t& value, const char* about) {
+  command->option(name, value, about)->check(wholeNumber(1, INT64_MAX));
+}
+
 void addOffers(Command& noun) {
   using A = OfferArguments;
   {
@@ -296,10 +307,10 @@ void addOffers(Command& noun) {
     command->option("GRAPH", a->graph, "Id of the graph")->required();
     command->option("--price", a->price, "Of a call, in the unit of the currency")->required();
     command->option("--currency", a->currency, "Unit of the money")->showDefault();
-    command->option("--calls", a->calls, "Calls of a contract, at most; default 1000");
-    command->option("--deliver", a->deliver, "Seconds from the order to the delivery, at most; default 3600");
-    command->option("--window", a->window, "Seconds for a dispute after the delivery; default 3600");
-    command->option("--days", a->days, "Days for which the offer is valid; default 30");
+    number(command, "--calls", a->calls, "Calls of a contract, at most; default 1000");
+    number(command, "--deliver", a->deliver, "Seconds from the order to the delivery, at most; default 3600");
+    number(command, "--window", a->window, "Seconds for a dispute after the delivery; default 3600");
+    number(command, "--days", a->days, "Days for which the offer is valid; default 30");
   }
   {
     const auto [command, a] =
@@ -314,9 +325,9 @@ void addOffers(Command& noun) {
     command->option("SKILL", a->graph, "Id of the graph")->required();
     command->option("--at", a->at, "The organisation")->required();
     command->option("--locale", a->locales, "Where data may get to; more than once; default: as offered");
-    command->option("--steps", a->steps, "Of a call, at most; default: as offered");
-    command->option("--tokens", a->tokens, "Of a call, at most; default: as offered");
-    command->option("--seconds", a->seconds, "Of a call, at most; default: as offered");
+    number(command, "--steps", a->steps, "Of a call, at most; default: as offered");
+    number(command, "--tokens", a->tokens, "Of a call, at most; default: as offered");
+    number(command, "--seconds", a->seconds, "Of a call, at most; default: as offered");
   }
   {
     const auto [command, a] =
@@ -345,9 +356,9 @@ void addContracts(Command& market) {
     command->option("--at", a->at, "The seller")->required();
     command->option("--escrow", a->escrow, "The organisation that holds the money")->required();
     command->option("--id", a->id, "Id of the contract; the same again goes on; default: a new one");
-    command->option("--total", a->total, "Money, at most");
-    command->option("--calls", a->calls, "Calls, at most");
-    command->option("--days", a->days, "Days for which it is valid; default 30");
+    number(command, "--total", a->total, "Money, at most");
+    number(command, "--calls", a->calls, "Calls, at most");
+    number(command, "--days", a->days, "Days for which it is valid; default 30");
     command->option("--wait", a->waitSeconds, "Seconds to wait for seller and holder")->showDefault();
   }
   addLiveVerb<A>(*noun, "list", "List the contracts that are bought and sold here", "witan market contract list",
@@ -370,7 +381,7 @@ void addCalls(Command& noun) {
         ->required()
         ->typeName("FILE");
     command->option("--call", a->call, "Name of the call; the same again changes nothing; default: the next one");
-    command->option("--amount", a->amount, "Money that is held; default: the price");
+    number(command, "--amount", a->amount, "Money that is held; default: the price");
     command->flag("--review", a->review, "A person accepts or disputes what comes, within the window");
     command->option("--wait", a->waitSeconds, "Seconds to wait for the end, or the review")->showDefault();
   }

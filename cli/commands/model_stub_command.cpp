@@ -6,6 +6,7 @@
 #include "cli/commands/commands.h"
 #include "net/http_server.h"
 #include "node/tools/model_stub.h"
+#include "program/json_file.h"
 #include "program/line_reader.h"
 
 namespace witan::node {
@@ -21,10 +22,11 @@ struct StubArguments {
 Result<int> serve(const StubArguments& a) {
   std::string script = "{\"obey\":true}\n";
   if (!a.script.empty()) WITAN_SET(script, readInput(a.script, kMostScriptBytes));
-  WITAN_TRY(stub, ModelStub::make(script));
+  auto stub = ModelStub::make(script);
+  if (!stub.ok()) return named(a.script, stub.error());
   net::Loop loop;
   net::HttpServer server(loop, {}, [&](const net::HttpRequest& request, const std::shared_ptr<net::HttpReply>& reply) {
-    reply->answer(stub.answer(request));
+    reply->answer(stub->answer(request));
   });
   WITAN_TRY(address, server.listen(a.listen));
   putOut("http://" + address + "\n");

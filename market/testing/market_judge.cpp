@@ -94,6 +94,12 @@ bool signedByBuyer(const std::string& order) {
   return opened.ok() && isSignedBy(opened->text, MarketToy().clinic.publicKey());
 }
 
+// Else it is an order that was declined and delivered all the same.
+bool isBundle(const std::string& proof) {
+  const json::value parsed = valueOf(proof);
+  return parsed.is_object() && parsed.get_object().contains("output");
+}
+
 bool leftProof(MarketLie lie, const WorldResult& r) {
   switch (lie) {
     case MarketLie::widerOrder:
@@ -108,11 +114,13 @@ bool leftProof(MarketLie lie, const WorldResult& r) {
         return told.proof.size() == 2 && findEquivocation(told.proof[0], told.proof[1], {}).ok();
       });
     case MarketLie::alteredBundle:
-      return isTold(r, kBuyer, "evidence",
-                    [&](const ToldIncident& told) { return !verifyBundleText(told.proof.at(0), r.roots).ok(); });
+      return isTold(r, kBuyer, "evidence", [&](const ToldIncident& told) {
+        return isBundle(told.proof.at(0)) && !verifyBundleText(told.proof.at(0), r.roots).ok();
+      });
     case MarketLie::withheldOutput:
-      return isTold(r, kBuyer, "evidence",
-                    [&](const ToldIncident& told) { return valueOf(told.proof.at(0)).at("output").is_null(); });
+      return isTold(r, kBuyer, "evidence", [&](const ToldIncident& told) {
+        return isBundle(told.proof.at(0)) && valueOf(told.proof.at(0)).at("output").is_null();
+      });
     default: return true;
   }
 }

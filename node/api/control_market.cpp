@@ -1,5 +1,8 @@
 // The market: what this organisation sells, buys and holds (docs/market.md).
+#include <algorithm>
+
 #include "base/quote.h"
+#include "domains/escrow/escrow.h"
 #include "node/api/control_routes.h"
 #include "node/api/stream_places.h"
 #include "node/market/market_host.h"
@@ -95,8 +98,16 @@ Result<MarketHost*> marketOf(const ApiContext& context) {
   MarketHost* market = context.daemon.market();
   if (market == nullptr)
     return Error{ErrorCode::unavailable, "this node takes no part in the market",
-                 "[market] org = \"NAME\" in witan.toml"};
+                 "ask the device that does, or set [market] org in witan.toml"};
   return market;
+}
+
+using GivenNumber = Omittable<std::int64_t>;
+
+// 0 would be taken for a number that was left out.
+Status oneAtLeast(std::initializer_list<GivenNumber> numbers) {
+  if (std::ranges::all_of(numbers, [](const GivenNumber& each) { return each.value_or(1) >= 1; })) return okStatus();
+  return invalid("a number is below 1", "leave out what is as by default");
 }
 
 std::string timeText(market::Moment moment) { return formatTime(market::timeOf(moment)); }
@@ -221,6 +232,7 @@ void stream(const ApiContext& context, const Nothing&) {
 
 Result<OfferPublished> publish(const ApiContext& context, const PublishRequest& asked) {
   WITAN_TRY(market, marketOf(context));
+  WITAN_DO(oneAtLeast({asked.calls, asked.deliverSeconds, asked.windowSeconds, asked.days}));
   WITAN_TRY(offer, market->publish({asked.graph, asked.currency, asked.price, asked.calls.value_or(0),
                                     asked.deliverSeconds.value_or(0), asked.windowSeconds.value_or(0),
                                     asked.days.value_or(0)}));
@@ -243,8 +255,8 @@ void find(const ApiContext& context, const FindRequest& asked, Later<OffersFound
 void quote(const ApiContext& context, const QuoteRequest& asked, Later<OffersQuoted> later) {
   const auto market = marketOf(context);
   if (!market.ok()) return later.refuse(market.error());
-  if (std::min({asked.steps.value_or(1), asked.tokens.value_or(1), asked.seconds.value_or(1)}) < 1)
-    return later.refuse(invalid("a run takes 1 step, token and second at least", "leave out what is as it is offered"));
+  if (const Status good = oneAtLeast({asked.steps, asked.tokens, asked.seconds}); !good.ok())
+    return later.refuse(good.error());
   (*market)->quote({asked.at, asked.skill, asked.locales.value_or(std::vector<std::string>{}), asked.steps.value_or(0),
                     asked.tokens.value_or(0), asked.seconds.value_or(0)},
                    [later](const Result<json::object>& answer) {
@@ -260,6 +272,8 @@ void quote(const ApiContext& context, const QuoteRequest& asked, Later<OffersQuo
 void propose(const ApiContext& context, const ContractRequest& asked, Later<ContractProposed> later) {
   const auto market = marketOf(context);
   if (!market.ok()) return later.refuse(market.error());
+  if (const Status good = oneAtLeast({asked.total, asked.calls, asked.days}); !good.ok())
+    return later.refuse(good.error());
   (*market)->propose({asked.seller, asked.escrow, asked.offer, asked.id.value_or(""), asked.total.value_or(0),
                       asked.calls.value_or(0), asked.days.value_or(0)},
                      [later](const Result<std::string>& id) {
@@ -278,6 +292,10 @@ void stop(const ApiContext& context, const ContractNamed& asked, Later<EscrowAns
 }
 
 void escrow(const ApiContext& context, const ContractNamed& asked, Later<EscrowAnswer> later) {
+  // Another device of the holder has its ledgers too.
+  const auto* held =
+      context.daemon.market() == nullptr ? MarketHost::escrowIn(context.daemon.replica(), asked.contract) : nullptr;
+  if (held != nullptr) return later.answer(EscrowAnswer{json::value(domains::escrow::viewOf(*held))});
   const auto market = marketOf(context);
   if (!market.ok()) return later.refuse(market.error());
   (*market)->view(asked.contract, [later](const Result<json::object>& answer) { answerEscrow(later, answer); });
@@ -285,6 +303,7 @@ void escrow(const ApiContext& context, const ContractNamed& asked, Later<EscrowA
 
 Result<CallRow> order(const ApiContext& context, const OrderRequest& asked) {
   WITAN_TRY(market, marketOf(context));
+  WITAN_DO(oneAtLeast({asked.amount}));
   WITAN_TRY(call, market->order({asked.contract, asked.call.value_or(""), asked.amount.value_or(0),
                                  asked.review.value_or(false), asked.input}));
   return rowOf(*call, MarketSide::bought, call->reason);

@@ -13,6 +13,7 @@
 #include "base/string_util.h"
 #include "base/toml_text.h"
 #include "base/utf8.h"
+#include "market/letters.h"
 #include "node/cluster/roster.h"
 #include "node/config/config_slots.h"
 #include "program/durable_file.h"
@@ -215,6 +216,8 @@ Status checkMarket(const DaemonConfig& config) {
       return config.located(key, invalid(concat(key, " is set, and [market] org is not"), "org = \"NAME\""));
     return okStatus();
   }
+  if (const std::string flaw = market::nameFlaw("an organisation's name", config.marketOrg); !flaw.empty())
+    return config.located("[market] org", invalid("[market] org: " + flaw));
   if (!config.marketListen.empty()) WITAN_DO(checkAddresses(config, "[market] listen", {config.marketListen}));
   for (std::size_t i = 0; i < config.marketPartners.size(); ++i) {
     const std::string& partner = config.marketPartners[i];

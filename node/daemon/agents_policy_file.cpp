@@ -3,6 +3,7 @@
 #include "agents/policy/policy.h"
 #include "domains/agents.h"
 #include "node/cluster/scope_keys.h"
+#include "program/json_file.h"
 #include "program/line_reader.h"
 
 namespace witan::node {
@@ -10,13 +11,13 @@ namespace witan::node {
 namespace fs = std::filesystem;
 
 Result<agents::Policy> readAgentsPolicy(const std::string& path) {
-  WITAN_TRY(text, readInput(path, agents::kMaxPolicyBytes));
-  if (!path.ends_with(".json")) return agents::parsePolicyToml(text, inputName(path));
-  auto value = parseJson(text);
-  if (!value.ok()) return invalid(path + ": " + value.error().message);
-  auto policy = agents::policyFromJson(*value);
-  if (!policy.ok()) return invalid(path + ": " + policy.error().message, policy.error().hint);
-  return policy;
+  if (!path.ends_with(".json")) {
+    WITAN_TRY(text, readInput(path, agents::kMaxPolicyBytes));
+    return agents::parsePolicyToml(text, inputName(path));
+  }
+  WITAN_TRY(value, readJsonFile(path, {.bytes = agents::kMaxPolicyBytes}));
+  auto policy = agents::policyFromJson(value);
+  return policy.ok() ? std::move(policy) : named(path, policy.error());
 }
 
 Result<std::optional<agents::Monitor>> policyOfDevice(const fs::path& dir) {

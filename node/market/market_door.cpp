@@ -14,7 +14,8 @@ using market::Letter;
 constexpr std::uint8_t kPassFrame = 80, kLetterFrame = 81, kFrameVersion = 1;
 constexpr std::int64_t kPassWithinMs = 10'000;
 constexpr std::int64_t kAccuseAgainMs = 3'600'000;        // of one organisation
-constexpr std::size_t kLinksOfAnOrg = 2;                  // both ends may dial
+constexpr std::size_t kLinksOfADevice = 2;                // both ends may dial
+constexpr std::size_t kWaitingLinks = 4;                  // of an organisation
 constexpr std::size_t kMostLinks = 256, kStrangers = 32;  // of them without a pass
 // A bundle, and what a letter adds to it.
 constexpr JsonLimits kLetterLimits{.bytes = market::kBundleLimits.bytes + 4096,
@@ -24,7 +25,10 @@ constexpr std::size_t kLargeBytes = market::kMostLetterBytes + kFrameHeaderBytes
 constexpr std::size_t kUnreadBytes = std::size_t{32} << 20;  // of a second, until the link ends
 constexpr std::size_t kMostPass = std::size_t{64} << 10;
 
-constexpr const char* kEnded = "the pass has ended";  // or one of the clocks is wrong: nobody's lie
+// No lies of the organisation: one of the clocks is wrong, or it is the one that has said so.
+constexpr const char* kEnded = "the pass has ended";
+constexpr const char* kRevoked = "the device is revoked";
+constexpr const char* kWaits = ": another device of this organisation speaks with it";
 
 std::string frameOf(std::uint8_t type, std::string text) {
   text.resize((text.size() + 7) / 8 * 8, ' ');
@@ -52,11 +56,7 @@ MarketDoor::MarketDoor(net::Loop& loop, Log& log, const net::TlsIdentity& identi
   network.up = [this](const net::LinkInfo& info) { onUp(info); };
   network.frame = [this](net::LinkId id, std::string_view frame) { onFrame(id, frame); };
   network.knowsFrame = [](std::string_view, std::uint8_t type) { return type == kPassFrame || type == kLetterFrame; };
-  network.down = [this](net::LinkId id, std::string_view reason) {
-    if (const auto at = links_.find(id); at != links_.end() && !at->second.org.empty())
-      log_.info("market", "a link has ended", {{"org", at->second.org}, {"why", std::string(reason)}});
-    links_.erase(id);
-  };
+  network.down = [this](net::LinkId id, std::string_view reason) { onDown(id, reason); };
   network.log = [this](std::string_view level, std::string_view what) {
     log_.line(level == "warning" ? LogLevel::warn : LogLevel::debug, "market", what, {});
   };
@@ -70,7 +70,7 @@ void MarketDoor::dial(const std::string& org, const std::string& address) {
 }
 
 bool MarketDoor::isConnected(const std::string& org) const {
-  return std::ranges::any_of(links_, [&](const auto& each) { return each.second.org == org; });
+  return std::ranges::any_of(links_, [&](const auto& each) { return each.second.org == org && !each.second.waits; });
 }
 
 bool MarketDoor::send(const Letter& letter) {
@@ -78,7 +78,8 @@ bool MarketDoor::send(const Letter& letter) {
   if (text.size() > kLetterLimits.bytes) return false;
   // The newest link: an older one may be dead without this end knowing it.
   for (auto at = links_.rbegin(); at != links_.rend(); ++at)
-    if (at->second.org == letter.to && network_->send(at->first, frameOf(kLetterFrame, text))) return true;
+    if (at->second.org == letter.to && !at->second.waits && network_->send(at->first, frameOf(kLetterFrame, text)))
+      return true;
   return false;
 }
 
@@ -97,13 +98,16 @@ void MarketDoor::keepTo(const market::Roots& roots) {
       over.emplace_back(id, "its root is trusted no more");
     else if (link.until <= events_.now())
       over.emplace_back(id, "its pass has ended");
+    else if (events_.isRevoked(link.root, link.key))
+      over.emplace_back(id, kRevoked);
   }
   for (const auto& [id, why] : over) network_->close(id, why);
 }
 
 void MarketDoor::onUp(const net::LinkInfo& info) {
   const net::LinkId id = info.id;
-  links_[id] = {info.name, "", info.key, {}, {}};
+  Link& link = links_[id];
+  link.expected = info.name, link.key = info.key;
   // Strangers do not take the places of partners: the oldest one that this end has not dialled gives way.
   std::vector<net::LinkId> strangers;
   for (const auto& [other, known] : links_)
@@ -118,6 +122,23 @@ void MarketDoor::onUp(const net::LinkInfo& info) {
   });
 }
 
+// The device that has waited longest speaks from now on.
+void MarketDoor::onDown(net::LinkId id, std::string_view reason) {
+  const auto at = links_.find(id);
+  if (at == links_.end()) return;
+  const Link ended = std::move(at->second);
+  links_.erase(at);
+  if (ended.org.empty()) return;
+  log_.info("market", "a link has ended", {{"org", ended.org}, {"why", std::string(reason)}});
+  if (ended.waits || isConnected(ended.org)) return;
+  const auto next = std::ranges::find_if(links_, [&](const auto& each) { return each.second.org == ended.org; });
+  if (next == links_.end()) return;
+  for (auto& [other, link] : links_)
+    if (link.org == ended.org && link.key == next->second.key) link.waits = false, network_->trust(other);
+  log_.info("market", "another device of an organisation is connected", {{"org", ended.org}});
+  events_.connected(ended.org);
+}
+
 void MarketDoor::onFrame(net::LinkId id, std::string_view frame) {
   const auto at = links_.find(id);
   if (at == links_.end()) return;
@@ -125,18 +146,17 @@ void MarketDoor::onFrame(net::LinkId id, std::string_view frame) {
   const bool pass = static_cast<std::uint8_t>(frame[4]) == kPassFrame;
   if (!pass && link.org.empty()) return network_->close(id, "a letter before the pass");
   if (pass && frame.size() > kMostPass) return network_->close(id, "a pass is too large");
-  if (!link.org.empty()) {  // before it is parsed
-    if (!mayRead(id, link, frame.size())) return;
-  }
+  if (!link.org.empty() && !mayRead(id, link, frame.size())) return;  // before it is parsed
   const auto text = parseJson(frame.substr(kFrameHeaderBytes), kLetterLimits);
   if (!text.ok()) return network_->close(id, "a frame is no JSON");
-  pass ? onPass(id, link, *text) : onLetter(link, *text);
+  pass ? onPass(id, link, *text) : onLetter(id, link, *text);
 }
 
 // Reading costs more than sending: an organisation has so many letters and bytes a second, and a large letter only
 // where evidence is awaited of it.
-bool MarketDoor::mayRead(net::LinkId id, const Link& link, std::size_t bytes) {
-  Pace& pace = paces_[link.org];
+bool MarketDoor::mayRead(net::LinkId id, Link& link, std::size_t bytes) {
+  Pace& pace = link.waits ? link.pace : paces_[link.org];
+  const int most = link.waits ? kLettersOfAWaiting : kLettersPerSecond;
   const std::int64_t now = net::Loop::nowMs() / 1'000;
   if (const std::int64_t since = std::clamp<std::int64_t>(now - pace.second, 0, 60); since > 0)
     pace = {now, 0, std::min(pace.left + std::size_t(since) * kBytesPerSecond, kBytesAtOnce), 0, pace.largeAt};
@@ -145,11 +165,11 @@ bool MarketDoor::mayRead(net::LinkId id, const Link& link, std::size_t bytes) {
     network_->close(id, "a letter is too large");
     return false;
   }
-  if (++pace.letters <= kLettersPerSecond && large && now >= pace.largeAt) {
+  if (++pace.letters <= most && large && now >= pace.largeAt) {
     pace.largeAt = now + 1 + std::int64_t(bytes / kBytesPerSecond);
     return true;
   }
-  if (pace.letters <= kLettersPerSecond && !large && bytes <= pace.left) {
+  if (pace.letters <= most && !large && bytes <= pace.left) {
     pace.left -= bytes;
     return true;
   }
@@ -169,6 +189,7 @@ std::string MarketDoor::passFlaw(Link& link, const json::value& frame, std::stri
   if (!market::isSignedBy(pass->text, root->second)) return "the pass is of another root than the trusted one";
   if (market::keyOf(pass->document.key) != link.key) return "the pass is of another key than the link's";
   if (pass->document.until <= events_.now()) return kEnded;
+  if (events_.isRevoked(root->second, link.key)) return kRevoked;
   if (!link.expected.empty() && link.expected != org) return concat("here is ", org, ", not ", link.expected);
   if (!link.org.empty() && link.org != org) return concat("the link is of ", link.org);
   link.root = root->second;
@@ -184,30 +205,43 @@ void MarketDoor::onPass(net::LinkId id, Link& link, const json::value& frame) {
     // What a stranger says fills no records, nor does one who uses a partner's name again and again.
     const std::int64_t now = net::Loop::nowMs();
     const auto last = accusedMs_.find(org);
-    if (!org.empty() && flaw != kEnded && (last == accusedMs_.end() || now - last->second >= kAccuseAgainMs)) {
+    const bool lie = !org.empty() && flaw != kEnded && flaw != kRevoked;
+    if (lie && (last == accusedMs_.end() || now - last->second >= kAccuseAgainMs)) {
       accusedMs_[org] = now;
       events_.incident({"pass", org, flaw, {canonicalJson(frame)}});
     }
     return network_->close(id, flaw);
   }
-  if (!link.org.empty()) return;  // the next pass of the same
-  network_->trust(id);
+  if (link.org.empty()) join(id, link, org);  // else it is the next pass of the same
+}
+
+void MarketDoor::join(net::LinkId id, Link& link, const std::string& org) {
+  link.waits = std::ranges::any_of(links_, [&](const auto& each) {
+    return each.second.org == org && !each.second.waits && each.second.key != link.key;
+  });
   std::vector<net::LinkId> older;
   for (const auto& [other, known] : links_)
-    if (known.org == org) older.push_back(other);
-  for (std::size_t i = 0; i + kLinksOfAnOrg <= older.size(); ++i) network_->close(older[i], "a newer link");
+    if (known.org == org && known.waits == link.waits) older.push_back(other);
+  const std::size_t most = link.waits ? kWaitingLinks : kLinksOfADevice;
+  for (std::size_t i = 0; i + most <= older.size(); ++i) network_->close(older[i], "a newer link");
   link.org = org;
+  if (link.waits) return log_.info("market", "another device of an organisation waits", {{"org", org}});
+  network_->trust(id);
   log_.info("market", "an organisation is connected", {{"org", org}});
   events_.connected(org);
 }
 
-void MarketDoor::onLetter(const Link& link, const json::value& frame) {
+void MarketDoor::onLetter(net::LinkId id, const Link& link, const json::value& frame) {
   const json::object* members = frame.if_object();
   const json::value* body = members == nullptr ? nullptr : members->if_contains("body");
   if (body == nullptr || !body->is_object()) return;
   Letter letter{link.org, org_, market::textOf(*members, "id"), market::textOf(*members, "kind"), body->get_object()};
   if (letter.id.empty() || letter.id.size() > kMostId || letter.kind.empty() || letter.kind.size() > kMostKind) return;
-  events_.letter(letter);
+  if (!link.waits || letter.kind == kRevokedLetter) return events_.letter(letter);
+  if (letter.kind == "answer") return;
+  const json::object busy{{"busy", true}, {"because", kWaits}};
+  network_->send(
+      id, frameOf(kLetterFrame, canonicalJson(json::object{{"id", letter.id}, {"kind", "answer"}, {"body", busy}})));
 }
 
 }  // namespace witan::node

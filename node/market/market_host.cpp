@@ -5,7 +5,6 @@
 #include "base/quote.h"
 #include "base/seams.h"
 #include "domains/escrow/escrow.h"
-#include "node/market/market_passes.h"
 #include "replica/core/partition_host.h"
 #include "replica/graph_runtime.h"
 #include "replication/local_replica.h"
@@ -23,7 +22,6 @@ constexpr std::string_view kEscrowDomain = "escrow", kProofRows = "m/i/", kUntol
 constexpr std::string_view kDeskRows[] = {"m/c/", "m/b/", "m/s/"};  // as Desk; the holder's memory is its ledger
 constexpr std::int64_t kTickMs = 1'000, kAnswerMs = 10'000;
 constexpr std::size_t kMostQuestions = 1'000;
-constexpr std::int64_t kRenewSeconds = 2;            // between two looks at the pass
 constexpr std::size_t kMostIncidentBytes = 1 << 10;  // of its text; proofs are apart
 
 }  // namespace
@@ -46,6 +44,7 @@ MarketHost::MarketHost(MarketNode node, MarketSetup setup, MarketIdentity identi
   MarketDoor::Events events;
   events.now = [this] { return now(); };
   events.roots = [this] { return roots(); };
+  events.isRevoked = [this](const PublicKey& root, const PublicKey& device) { return revoked_.has(root, device); };
   events.letter = [this](const Letter& letter) { onLetter(letter); };
   events.awaitsEvidence = [this](const std::string& org) { return buyer_->awaits(org); };
   events.incident = [this](const market::MarketIncident& incident) {
@@ -55,6 +54,7 @@ MarketHost::MarketHost(MarketNode node, MarketSetup setup, MarketIdentity identi
   };
   events.connected = [this](const std::string& org) {
     contracts_->hurry(), buyer_->hurry(org), seller_->hurry(org);
+    tellRevokedTo(org);
     tick();
   };
   door_ = std::make_unique<MarketDoor>(node_.loop, node_.log, tls, identity_.org, identity_.pass, std::move(events));
@@ -139,7 +139,7 @@ Status MarketHost::restore() {
   for (const Desk desk : {Desk::contracts, Desk::buyer, Desk::seller}) WITAN_DO(restore(desk));
   for (const std::string& digest : buyer_->contracts()) agreed_.insert(digest);
   for (const auto& [key, value] : untold) note(key, value);
-  return okStatus();
+  return restoreRevoked();
 }
 
 Status MarketHost::start() {
@@ -151,34 +151,8 @@ Status MarketHost::start() {
     if (host->module().signature().domain == kEscrowDomain)
       for (const std::string& entity : host->partition().entities()) holder_->watch(entity, now());
   for (const MarketPartner& partner : setup_.partners) door_->dial(partner.org, partner.address);
-  renewAt_ = {now().seconds + kRenewSeconds};
   tick();
   return okStatus();
-}
-
-// What gave this device and its partners their say may end at any time: its place in the roster, their roots and
-// passes. Its own pass is short, and made anew.
-void MarketHost::keepStanding() {
-  if (!node_.isMember()) {
-    broken_ = true;
-    node_.log.error("market", "nothing more is done: this device is not in the roster, or has another key there");
-    return node_.loop.post([self = self_] {  // not inside of a link's own event
-      if (*self != nullptr) (*self)->door_->close();
-    });
-  }
-  if (market::Roots now = roots(); now != roots_) {
-    roots_ = std::move(now);
-    buyer_->trust(roots_), seller_->trust(roots_), holder_->trust(roots_);
-  }
-  if (now() >= renewAt_) {
-    renewAt_ = {now().seconds + kRenewSeconds};
-    if (const Status taken = takeRenewedPass(node_.replica.data(), node_.dir, setup_.origin, now()); !taken.ok())
-      node_.log.warn("market", taken.error().message);
-    const auto pass = renewedPass(node_.dir, setup_.origin, identity_.pass, now());
-    if (!pass.ok()) node_.log.warn("market", pass.error().message);
-    if (pass.ok() && *pass != identity_.pass) door_->show(identity_.pass = *pass);
-  }
-  door_->keepTo(roots_);
 }
 
 void MarketHost::close() {
@@ -188,18 +162,6 @@ void MarketHost::close() {
     node_.loop.cancel(question.timer);
     question.done(Error{ErrorCode::unavailable, "the node is stopping", "try again when it is back"});
   }
-}
-
-// As the file says now: trust and its end count at once.
-market::Roots MarketHost::roots() {
-  const auto texts = readMarketRoots(node_.dir);
-  if (!texts.ok()) {
-    node_.log.error("market", texts.error().message);
-    return roots_;
-  }
-  RootTexts all = *texts;
-  all[identity_.org] = toHex(identity_.root);  // its own bundles are verified before they leave
-  return marketRootsOf(all);
 }
 
 void MarketHost::tick() {
@@ -402,9 +364,13 @@ void MarketHost::takeAgreed() {
   }
 }
 
-const kernel::EntityState* MarketHost::escrowOf(const std::string& entity) const {
-  const PartitionHost* host = node_.replica.host(node_.replica.partitionFor(kEscrowDomain, entity));
+const kernel::EntityState* MarketHost::escrowIn(Replica& replica, const std::string& entity) {
+  const PartitionHost* host = replica.host(replica.partitionFor(kEscrowDomain, entity));
   return host == nullptr ? nullptr : host->partition().state(entity);
+}
+
+const kernel::EntityState* MarketHost::escrowOf(const std::string& entity) const {
+  return escrowIn(node_.replica, entity);
 }
 
 // The newest delivery of the call that was approved. O(entries since).
@@ -439,6 +405,10 @@ void MarketHost::onLetter(const Letter& letter) {
   if (!node_.isMember()) return keepStanding();  // at each letter, since a revoked device is nobody's voice
   if (letter.kind == "answer") return onAnswer(letter);
   if (letter.kind == "find" || letter.kind == "card") return answerFind(letter);
+  if (letter.kind == kRevokedLetter) {
+    const json::value* list = letter.body.if_contains("list");
+    return list == nullptr ? void() : takeRevoked(*list);
+  }
   if (letter.kind == "evidence") return carryOut(Desk::buyer, buyer_->onLetter(letter, now()));
   if (letter.kind != "view" && letter.kind != "act" && letter.kind != "open")
     return carryOut(Desk::seller, seller_->onLetter(letter, now()));
@@ -456,7 +426,8 @@ void MarketHost::onAnswer(const Letter& letter) {
     Letter answer = letter;
     market::trim(answer);
     if (answer.body.contains("busy"))
-      return asked.done(Error{ErrorCode::unavailable, letter.from + " is busy", "try again in a second"});
+      return asked.done(Error{ErrorCode::unavailable, letter.from + " is busy" + market::textOf(answer.body, "because"),
+                              "try again in a second"});
     return asked.done(std::move(answer.body));
   }
   carryOut(Desk::contracts, contracts_->onLetter(letter, now()));

@@ -6,6 +6,7 @@
 //   m/i/{digest}       what proves an incident
 //   m/n/{digest}       an incident that is not on the node's record yet
 //   m/x/{row}          a row of a desk that could not be read at a start; it is tried again at each
+//   m/r/{root}         the newest list of devices that this root has revoked
 //
 // On the node's loop. All of MarketNode outlives it.
 #pragma once
@@ -25,6 +26,7 @@
 #include "node/market/market_card.h"
 #include "node/market/market_door.h"
 #include "node/market/market_nodes.h"
+#include "node/market/market_revoked.h"
 #include "node/market/market_runs.h"
 
 namespace witan::node {
@@ -111,6 +113,8 @@ class MarketHost {
   // An act of this organisation that is of no call: BuyerStop or SellerStop. The holder's answer.
   using Answered = std::function<void(Result<json::object>)>;
   void stopContract(const std::string& contract, Answered done);
+  // An escrow in the ledgers that this device has; null: there is none.
+  static const kernel::EntityState* escrowIn(Replica& replica, const std::string& entity);
   // The money and the calls, as the holder says it, or the ledger if it is this node.
   void view(const std::string& contract, Answered done);
   // The evidence of a call that was bought or sold, with these members of its input disclosed.
@@ -148,6 +152,13 @@ class MarketHost {
   Status restore(Desk desk);
   Status restoreRow(Desk desk, const market::Row& row);
   void keepStanding();
+  void renewPass();
+  Status restoreRevoked();
+  void takeRevoked(const json::value& list);
+  void postRevoked(const std::string& to, const RevokedBook::Known& list);
+  void tellRevoked(const RevokedBook::Known& list);
+  void tellRevokedTo(const std::string& org);
+  std::set<std::string> tiedTo(const std::string& org) const;
   void openDesks();
   void openRuns();
   void tick();
@@ -194,12 +205,14 @@ class MarketHost {
   std::set<std::string> agreed_;                                 // contracts that the buyer's desk has
   std::map<std::string, market::Opened<market::Offer>> quotes_;  // by digest
   market::Roots roots_;
+  RevokedBook revoked_;
+  std::string listed_;  // the cluster's own list, as it was read last
   std::map<std::uint64_t, Watcher> watchers_;
   MarketChanges changes_;  // that watchers are still to be told
   std::uint64_t nextWatch_ = 0;
   bool telling_ = false;
-  market::Moment renewAt_;          // when the pass is looked at again
-  std::vector<std::string> noted_;  // keys of incidents that a round puts on record
+  market::Moment renewAt_, tellAt_;  // when the pass is looked at again, and lists are told again
+  std::vector<std::string> noted_;   // keys of incidents that a round puts on record
   bool broken_ = false, closed_ = false, ticking_ = false, looking_ = false;
   std::shared_ptr<MarketHost*> self_ = std::make_shared<MarketHost*>(this);
   std::unique_ptr<MarketDoor> door_;  // ends first

@@ -261,9 +261,9 @@ Result<MarketLicence> grantInMarket(const fs::path& dir, const json::value& aske
                     concat("there: witan market enrol ", org));
   WITAN_DO(keepOrg(dir, keys.org));
   WITAN_TRY(known, grantedIn(dir));
-  std::erase_if(known, [&](const MarketEnrolment& each) { return each.device == keys.device; });
-  known.push_back(keys);
-  WITAN_DO(replaceFile(dir / "market.granted", toJson(known) + "\n", 0600));
+  std::erase_if(known, [&](const MarketEnrolment& each) { return each.key == keys.key; });
+  known.push_back(keys);  // one of another key of this device stays until it is told to be revoked
+  WITAN_DO(keepGranted(dir, known));
   json::array grants;
   renew(grants, keys, root, now);
   return MarketLicence{{}, parseJson(licensedPass(keys, root, now)).value(), {grants.begin(), grants.end()}};
@@ -271,6 +271,10 @@ Result<MarketLicence> grantInMarket(const fs::path& dir, const json::value& aske
 
 Result<std::vector<MarketEnrolment>> grantedIn(const fs::path& dir) {
   return readMarketFile<std::vector<MarketEnrolment>>(dir / "market.granted", "remove it, and grant again");
+}
+
+Status keepGranted(const fs::path& dir, const std::vector<MarketEnrolment>& granted) {
+  return replaceFile(dir / "market.granted", toJson(granted) + "\n", 0600);
 }
 
 std::string licensedPass(const MarketEnrolment& device, const SigningKey& root, Moment now) {

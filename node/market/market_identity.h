@@ -6,7 +6,8 @@
 //   DIR/market.pass    of a device that does not hold the root: the root's word that it speaks for the organisation
 //
 //   DIR/market.org     where the root is: the organisation that it has granted for; it grants for no other
-//   DIR/market.granted where the root is: devices that it has granted for, whose passes it makes anew
+//   DIR/market.granted where the root is: devices that it has granted for, whose passes it makes anew until it revokes
+//                      them
 //
 // The root is the admin key of the cluster. The device that holds it makes the keys and the grants, at its first start
 // in the market, and renews a grant that ends within a month. Another device makes keys of its own and asks for the
@@ -99,8 +100,9 @@ Result<MarketLicence> grantInMarket(const std::filesystem::path& dir, const json
 std::string licensedPass(const MarketEnrolment& device, const SigningKey& root, market::Moment now);
 // When that is due again: a third of its life has passed. Also for what is no pass.
 bool isDue(const json::value& pass, market::Moment now);
-// Devices that this root has granted for.
+// Devices that this root has granted for, and whose end it has not told yet (market_passes.h).
 Result<std::vector<MarketEnrolment>> grantedIn(const std::filesystem::path& dir);
+Status keepGranted(const std::filesystem::path& dir, const std::vector<MarketEnrolment>& granted);
 // Takes a pass that came by itself, if it is for this device, of the root, and later than the one that is here.
 Status takePass(const std::filesystem::path& dir, const MarketOrigin& origin, const json::value& pass,
                 market::Moment now);

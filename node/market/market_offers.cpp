@@ -129,8 +129,6 @@ Result<json::object> MarketHost::takeQuote(const std::string& seller, const json
 Result<std::string> MarketHost::publish(const PublishWish& wish) {
   if (wish.price < 1 || wish.price > market::kMostMoney)
     return invalid(concat("a call costs 1 at least, and ", market::kMostMoney, " at most"));
-  if (std::min({wish.calls, wish.deliverSeconds, wish.windowSeconds, wish.days}) < 0)
-    return invalid("calls, seconds and days are none below 0");
   if (wish.days > market::kMostSeconds / kDaySeconds) return invalid("an offer is valid for ten years at most");
   const auto found = runs_->deployed(wish.graph);
   if (!found) return notFound("no graph " + inQuotes(wish.graph) + " is deployed here", "witan graph deploy FILE");
@@ -172,8 +170,7 @@ Result<std::string> MarketHost::publish(const PublishWish& wish) {
 
 // What the seller offers for a contract that is narrowed to what is wished.
 Result<Contract> MarketHost::contractFor(const ProposeWish& wish, const json::object& found) {
-  if (wish.days < 0 || wish.days > market::kMostSeconds / kDaySeconds)
-    return invalid("a contract is valid for ten years at most");
+  if (wish.days > market::kMostSeconds / kDaySeconds) return invalid("a contract is valid for ten years at most");
   const json::array& keys = found.at("keys").as_array();
   const market::Hex sellerKey(std::string(keys.at(0).as_string()));
   const auto best = bestOffer(wish.seller, wish.offer, found, quotes_);

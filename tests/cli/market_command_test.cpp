@@ -69,6 +69,33 @@ TEST_F(MarketCommand, TrustedRootsServeAndAnotherRootIsRefused) {
   const Finished run = runWitan({"market", "verify", bundle, "--dir", dir(), "--json"});
   EXPECT_EQ(parseJson(run.out)->at("result"), "EB02");
   EXPECT_EQ(runWitan({"market", "trust", "lab", "12", "--dir", dir()}).exitCode, 2);
+  for (const char* name : {"''", "new/org", "..", ""})
+    EXPECT_EQ(runWitan({"market", "trust", name, kLab, "--dir", dir()}).exitCode, 2) << name;
+}
+
+// 0 is none of the defaults.
+TEST_F(MarketCommand, NumbersOfOffersAndContractsAreOneAtLeast) {
+  for (const char* option : {"--deliver", "--window", "--days", "--calls"}) {
+    const Finished run = runWitan({"market", "publish", "reading", "--price", "100", option, "0", "--dir", dir()});
+    EXPECT_EQ(run.exitCode, 2) << option;
+    EXPECT_THAT(run.err, HasSubstr("no whole number")) << option;
+  }
+}
+
+TEST_F(MarketCommand, AFileThatIsNoJsonIsNamed) {
+  const std::string file = (folder_ / "bad.json").string();
+  std::ofstream(file) << "nonsense";
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"market", "equivocation", file, file},
+                                                {"market", "grant", file, "--dir", dir()},
+                                                {"admin", "apply", file, "--dir", dir()},
+                                                {"admin", "sign", file, "--dir", dir()},
+                                                {"incident", "verify", file},
+                                                {"model-stub", "--script", file}}) {
+    const Finished run = runWitan(words);
+    EXPECT_EQ(run.exitCode, 1) << words[1];
+    EXPECT_THAT(run.out + run.err, HasSubstr("bad.json")) << words[1];
+    EXPECT_THAT(run.out + run.err, HasSubstr("JSON at byte 0")) << words[1];
+  }
 }
 
 TEST_F(MarketCommand, AnEscrowIsShown) {

@@ -23,8 +23,8 @@ TEST_F(Attacks, AnOrderWithoutTimeIsDeclinedAtTheHolder) {
 
 TEST_F(Attacks, WhatIsNamedOddlyOrTooLargeIsDeclined) {
   propose(toy_.contract);
-  for (const std::string& name :
-       {std::string(101, 'C'), std::string("C1/x"), std::string("C9\n FORGED"), std::string("\u00fc")})
+  for (const std::string& name : {std::string(101, 'C'), std::string("C1/x"), std::string("C9\n FORGED"),
+                                  std::string("\u00fc"), std::string("--at"), std::string("..")})
     EXPECT_NE(declined(order(toy_.order(name))), "") << name;
   const auto ask = [&](const std::vector<std::string>& given) {
     Order order = toy_.order("C1");

@@ -284,6 +284,10 @@ TEST_F(Limits, ADisputeThatCameTooEarlyComesAgainWithTheDelivery) {
     EXPECT_LE(acts, 8) << call << ": what is not delivered is not disputed again and again";
     const Moment late{at.seconds + 91};
     Out out = views({{"state", "DELIVERED"}, {"evidence", toyDigest("x")}, {"left", 19}}, late);
+    std::vector<std::string> told;
+    for (const MarketIncident& each : out.incidents) told.push_back(each.what);
+    const std::vector<std::string> lie{"call declined was declined, and delivered all the same"};
+    EXPECT_EQ(told, call == "declined" ? lie : std::vector<std::string>{});
     const Out next = buyer_.tick({late.seconds + 1});
     out.letters.insert(out.letters.end(), next.letters.begin(), next.letters.end());
     EXPECT_TRUE(std::ranges::any_of(out.letters, [&](const Letter& letter) {
@@ -291,6 +295,34 @@ TEST_F(Limits, ADisputeThatCameTooEarlyComesAgainWithTheDelivery) {
              textOf(letter.body.at("action").as_object(), "type") == "Dispute";
     })) << call;
     say(id + "/dispute/9", "notary", {{"outcome", "approved"}}, late);
+  }
+}
+
+// It wanted its money back, and the holder has settled meanwhile.
+TEST_F(Limits, WhoHasTheMoneyOfACallThatIsOverIsSaid) {
+  const Moment at = toy_.order("C1").issuedAt;
+  buyer_.addContract(toy_.contractEnvelope()).value();
+  const auto say = [&](const std::string& id, const char* from, json::object body) {
+    return buyer_.onLetter({from, "clinic", id, "answer", std::move(body)}, at);
+  };
+  for (const auto& [state, end, reason] :
+       {std::tuple{"RELEASED", "settled", "declined: no; the money was released all the same"},
+        {"REFUNDED", "refunded", "declined: no"}}) {
+    const std::string id = externalId(toy_.contractDigest(), state);
+    ASSERT_TRUE(
+        buyer_.order({toy_.contractDigest(), state, 300, toy_.disclosures(), {"eu"}, {50'000, 1'500, 300}}, at).ok());
+    say(id + "/reserve", "notary", {{"outcome", "approved"}});
+    say(id + "/order", "lab", {{"declined", "no"}});
+    say(id + "/reclaim", "notary", {{"outcome", "rejected"}, {"invariant", "ESCROW_SETTLED_ONCE"}});
+    EXPECT_TRUE(std::ranges::any_of(buyer_.tick({at.seconds + 1}).letters, [](const Letter& letter) {
+      return letter.kind == "view";
+    })) << "the look is due at once";
+    const Out out = say("watch/1/0", "notary",
+                        {{"calls", json::object{{id, json::object{{"state", state}, {"evidence", toyDigest("x")}}}}}});
+    EXPECT_TRUE(out.incidents.empty()) << "without the statement nobody is proven to lie";
+    const BuyerCall* call = buyer_.find(toy_.contractDigest(), state);
+    EXPECT_EQ(call->end, end);
+    EXPECT_EQ(call->reason, reason);
   }
 }
 
@@ -436,8 +468,8 @@ TEST_F(Limits, TermsThatNobodyShouldHoldMoneyForAreRefused) {
   odd = toy_.contract;
   odd.seller.org = "clinic";
   EXPECT_EQ(opens(odd, odd.signedAt), "buyer and seller are one organisation");
-  for (const char* id :
-       {"K/1", "..\n", "K\u202e", "c46d9c5e3ff79574e80838852a1ddf20b1c7c94ebc63b72c5393642ebc1874a4"}) {
+  for (const char* id : {"K/1", "..\n", "K\u202e", "..", ".", "-h", "--at",
+                         "c46d9c5e3ff79574e80838852a1ddf20b1c7c94ebc63b72c5393642ebc1874a4"}) {
     odd = toy_.contract;
     odd.id = id;
     EXPECT_TRUE(declined(propose(odd)).starts_with("a contract's id")) << id << declined(propose(odd));

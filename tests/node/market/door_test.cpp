@@ -7,6 +7,7 @@
 #include "node/cluster/device_key.h"
 #include "node/data_dir/replica_dir.h"
 #include "node/market/market_door.h"
+#include "node/market/market_revoked.h"
 #include "tests/node/scratch.h"
 
 namespace witan::node {
@@ -34,13 +35,15 @@ std::string passOf(const std::string& org, const SigningKey& device, const Signi
 
 // One organisation: its door, what it trusts, what came.
 struct House {
-  House(net::Loop& loop, const std::string& name, const SigningKey& root, Moment until = {4'000})
+  House(net::Loop& loop, const std::string& name, const SigningKey& root, Moment until = {4'000},
+        const std::string& deviceName = "device of ")
       : log(
             LogLevel::error, false, [] { return Time{}; }, [](std::string_view) {}) {
-    const SigningKey device = keyOf("device of " + name);
+    const SigningKey device = keyOf(deviceName + name);
     MarketDoor::Events events;
     events.now = [this] { return now; };
     events.roots = [this] { return roots; };
+    events.isRevoked = [this](const PublicKey&, const PublicKey& key) { return revoked.contains(key); };
     events.awaitsEvidence = [this](const std::string&) { return awaits; };
     events.connected = [this](const std::string& org) { connected.push_back(org); };
     events.letter = [this](const Letter& letter) { letters.push_back(letter); };
@@ -49,6 +52,7 @@ struct House {
                                         passOf(name, device, root, until), std::move(events));
   }
   market::Roots roots;
+  std::set<PublicKey> revoked;
   Moment now{1'000};
   bool awaits = false;
   std::vector<std::string> connected;
@@ -64,8 +68,9 @@ class Doors : public ::testing::Test {
     lab_.roots["clinic"] = keyOf("root of clinic").publicKey();
     address_ = lab_.door->listen("127.0.0.1:0").value();
   }
-  std::unique_ptr<House> dialling(const std::string& name, const SigningKey& root, Moment until = {4'000}) {
-    auto house = std::make_unique<House>(loop_, name, root, until);
+  std::unique_ptr<House> dialling(const std::string& name, const SigningKey& root, Moment until = {4'000},
+                                  const std::string& deviceName = "device of ") {
+    auto house = std::make_unique<House>(loop_, name, root, until, deviceName);
     house->roots["lab"] = keyOf("root of lab").publicKey();
     house->door->dial("lab", address_);
     return house;
@@ -177,6 +182,50 @@ TEST_F(Doors, ANewerPassKeepsALinkUp) {
   ASSERT_TRUE(until([&] { return !lab_.door->isConnected("clinic"); })) << "of another organisation";
 }
 
+// A device that lost its say may have a pass for days: it comes again and again.
+TEST_F(Doors, LinksOfAnotherDeviceDisplaceNobodyAndTellOfRevocationsAlone) {
+  const auto clinic = dialling("clinic", keyOf("root of clinic"));
+  ASSERT_TRUE(until([&] { return lab_.door->isConnected("clinic") && clinic->door->isConnected("lab"); }));
+  std::vector<std::unique_ptr<House>> others;
+  for (int n = 0; n < 6; ++n) {
+    others.push_back(dialling("clinic", keyOf("root of clinic"), {4'000}, "another device of "));
+    ASSERT_TRUE(until([&] { return !others.back()->connected.empty(); }));
+  }
+  House& other = *others.back();
+  ASSERT_TRUE(other.door->send({"clinic", "lab", "1", "view", {}}));
+  ASSERT_TRUE(other.door->send({"clinic", "lab", "2", std::string(kRevokedLetter), {}}));
+  ASSERT_TRUE(until([&] { return !lab_.letters.empty() && !other.letters.empty(); }));
+  EXPECT_EQ(lab_.letters.size(), 1u) << "of one that waits nothing else is heard";
+  EXPECT_EQ(lab_.letters[0].id, "2");
+  EXPECT_TRUE(other.letters[0].body.contains("busy"));
+  ASSERT_TRUE(lab_.door->send({"lab", "clinic", "3", "answer", {}}));
+  ASSERT_TRUE(until([&] { return !clinic->letters.empty(); })) << "letters go to the one that speaks";
+  EXPECT_THAT(lab_.connected, ElementsAre("clinic"));
+  // Its turn comes when the first one is gone.
+  clinic->door->close();
+  ASSERT_TRUE(until([&] { return lab_.connected.size() == 2; }));
+  ASSERT_TRUE(until([&] { return other.door->isConnected("lab"); }));
+  ASSERT_TRUE(other.door->send({"clinic", "lab", "4", "order", {{"text", std::string(1'000'000, 'x')}}}));
+  ASSERT_TRUE(until([&] { return lab_.letters.size() == 2; }));
+  EXPECT_EQ(lab_.letters[1].id, "4");
+}
+
+TEST_F(Doors, ARevokedDeviceIsCutOffAndItsOrganisationIsNotAccused) {
+  const auto clinic = dialling("clinic", keyOf("root of clinic"));
+  const auto honest = dialling("clinic", keyOf("root of clinic"), {4'000}, "another device of ");
+  ASSERT_TRUE(until([&] { return lab_.door->isConnected("clinic") && !honest->connected.empty(); }));
+  lab_.revoked = {keyOf("device of clinic").publicKey()};
+  lab_.door->keepTo(lab_.roots);
+  ASSERT_TRUE(until([&] { return !clinic->door->isConnected("lab"); }));
+  const std::size_t dialled = clinic->connected.size();
+  ASSERT_TRUE(until([&] { return clinic->connected.size() > dialled && !clinic->door->isConnected("lab"); }))
+      << "it dials again, and is refused";
+  ASSERT_TRUE(honest->door->send({"clinic", "lab", "1", "view", {}}));
+  ASSERT_TRUE(until([&] { return !lab_.letters.empty(); }));
+  EXPECT_EQ(lab_.letters[0].id, "1");
+  EXPECT_THAT(lab_.incidents, IsEmpty());
+}
+
 TEST_F(Doors, AStrangerFillsNoRecords) {
   const auto stranger = dialling("evil", keyOf("root of evil"));
   // The stranger learns why when the link has ended; it dials again, and is refused again.
@@ -271,6 +320,50 @@ TEST_F(Bare, AFloodIsNotRead) {
   // They are counted by the second, and this took at most some of them.
   EXPECT_GE(lab_.letters.size(), std::size_t(kLettersPerSecond));
   EXPECT_LT(lab_.letters.size(), 5'000u);
+}
+
+// ---- lists of revoked devices
+
+class Revoked : public ::testing::Test {
+ protected:
+  static market::Hex hexOf(int device) { return toHex(keyOf(concat("device ", device)).publicKey()); }
+  // The list `before` with one more.
+  static json::value with(const json::value& before, int device, Moment now, const SigningKey& root) {
+    return market::valueOf(withRevoked(before, "clinic", {hexOf(device)}, root, now).value());
+  }
+  bool has(int device) const { return book_.has(root_.publicKey(), keyOf(concat("device ", device)).publicKey()); }
+
+  const SigningKey root_ = keyOf("root of clinic");
+  const market::Roots roots_{{"clinic", root_.publicKey()}};
+  RevokedBook book_;
+};
+
+TEST_F(Revoked, OnlyALaterListOfTheTrustedRootCounts) {
+  const json::value first = with({}, 1, {1'000}, root_), second = with(first, 2, {1'000}, root_);
+  EXPECT_EQ(book_.take(first, {}), nullptr) << "nobody is trusted";
+  EXPECT_EQ(book_.take(with({}, 1, {9'000}, keyOf("another root")), roots_), nullptr);
+  EXPECT_EQ(book_.take(market::valueOf(passOf("clinic", keyOf("device"), root_)), roots_), nullptr);
+  ASSERT_NE(book_.take(second, roots_), nullptr);
+  EXPECT_TRUE(has(1) && has(2));
+  EXPECT_FALSE(has(3));
+  EXPECT_EQ(book_.take(first, roots_), nullptr) << "it is an earlier one";
+  EXPECT_EQ(book_.take(second, roots_), nullptr) << "it is known";
+  EXPECT_TRUE(has(2));
+  EXPECT_FALSE(book_.has(keyOf("another root").publicKey(), keyOf("device 1").publicKey()));
+  // A root that was brought back from a backup, or whose clock was set back.
+  ASSERT_NE(book_.take(with({}, 3, {5'000}, root_), roots_), nullptr);
+  EXPECT_EQ(withRevoked(second, "clinic", {hexOf(1), hexOf(2)}, root_, {9'000}), std::nullopt) << "they stand in it";
+}
+
+TEST_F(Revoked, AListStaysSmallAndForgetsWhatHasNoPassAnyMore) {
+  json::value list;
+  for (int n = 0; n < int(kMostRevoked) + 20; ++n) list = with(list, n, {1'000 + n}, root_);
+  ASSERT_NE(book_.take(list, roots_), nullptr);
+  EXPECT_EQ(book_.byRoot().begin()->second.keys.size(), kMostRevoked);
+  EXPECT_LT(book_.byRoot().begin()->second.envelope.size(), market::kMostEnvelopeBytes - 4'096);
+  EXPECT_TRUE(!has(0) && has(kMostRevoked + 19));
+  ASSERT_NE(book_.take(with(list, 999, {1'000 + 40 * kDaySeconds}, root_), roots_), nullptr);
+  EXPECT_TRUE(has(999) && !has(kMostRevoked + 19));
 }
 
 // ---- a device of the organisation that does not hold its root

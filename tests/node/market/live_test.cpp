@@ -2,8 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
+#include "market/testing/market_toy.h"
 #include "node/data_dir/replica_store.h"
 #include "node/market/market_door.h"
+#include "node/market/market_revoked.h"
 #include "tests/node/node_process.h"
 
 namespace witan::node {
@@ -13,36 +17,62 @@ using market::Letter;
 using market::textOf;
 using test::Node;
 using test::Scratch;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A partner of the test, as its root and its device's key say.
+SigningKey liveKey(char seed) { return SigningKey::fromSeed(std::string(32, seed)).value(); }
+
+// Partners of the test, as their roots and their devices' keys say, on one loop.
 struct Partner {
-  explicit Partner(market::Roots trusted) : roots(std::move(trusted)) {
+  Partner(net::Loop& shared, market::Roots trusted, const std::string& org = "clinic",
+          const SigningKey& ofRoot = liveKey('r'), const SigningKey& ofDevice = liveKey('d'))
+      : loop(shared), roots(std::move(trusted)), root(ofRoot), device(ofDevice) {
     MarketDoor::Events events;
     events.now = [] { return market::momentOf(SystemClock().now()); };
     events.roots = [this] { return roots; };
+    events.isRevoked = [](const PublicKey&, const PublicKey&) { return false; };
     events.connected = [](const std::string&) {};
     events.incident = [](const market::MarketIncident& incident) { FAIL() << incident.what; };
     events.letter = [this](const Letter& letter) {
+      if (letter.kind == kRevokedLetter) return lists.push_back(letter.body.at("list"));
       ++answers;
       busy += letter.body.contains("busy") ? 1 : 0;
+      last = letter.body;
     };
     DevicePass pass;
-    pass.org = "clinic";
+    pass.org = org;
     pass.device = "device";
     pass.key = toHex(device.publicKey());
     pass.until = {events.now().seconds + 3'600};
-    door = std::make_unique<MarketDoor>(loop, log, net::tlsIdentityOf(device, "device").value(), "clinic",
+    door = std::make_unique<MarketDoor>(loop, log, net::tlsIdentityOf(device, "device").value(), org,
                                         market::sealedDocument(pass, {&root, 1}), events);
   }
-  const SigningKey root = SigningKey::fromSeed(std::string(32, 'r')).value();
-  const SigningKey device = SigningKey::fromSeed(std::string(32, 'd')).value();
+  bool until(const std::function<bool()>& so) const { return loop.runUntil(so, 60'000); }
+  bool isUp() const { return door->isConnected("notary"); }
+  bool connects(const std::string& address) const {
+    door->dial("notary", address);
+    return until([&] { return isUp(); });
+  }
+  net::Loop& loop;
   const market::Roots roots;
-  net::Loop loop;
+  const SigningKey root, device;
   Log log{LogLevel::error, false, [] { return Time{}; }, [](std::string_view) {}};
   int answers = 0, busy = 0;
+  json::object last;
+  std::vector<json::value> lists;  // of revoked devices
   std::unique_ptr<MarketDoor> door;
 };
+
+// The keys of the devices that a list has.
+std::vector<std::string> keysIn(const json::value& list) {
+  std::vector<std::string> keys;
+  const auto opened = market::openEnvelope<RevokedDevices>(list);
+  if (opened.ok())
+    for (const RevokedDevice& each : opened->document.devices) keys.push_back(each.key);
+  return keys;
+}
+
+PublicKey rootOf(const Node& node) { return hashFromHex(readClusterFile(node.dir()).value().adminKey).value(); }
 
 TEST(MarketLive, AFloodIsAnsweredBusyAndIsOnRecord) {
   const Scratch scratch;
@@ -50,13 +80,13 @@ TEST(MarketLive, AFloodIsAnsweredBusyAndIsOnRecord) {
   Node notary(scratch, "notary", "[market]\norg = \"notary\"\nlisten = \"" + address + "\"\n");
   ASSERT_EQ(notary.init(1).exitCode, 0);
   ASSERT_TRUE(notary.up()) << notary.log();
-  const json::value shown = notary.get("/v1/market");
-  ASSERT_TRUE(shown.is_object()) << notary.log();
-  Partner clinic({{"notary", hashFromHex(std::string(shown.at("root").as_string())).value()}});
+  net::Loop loop;
+  Partner clinic(loop, {{"notary", rootOf(notary)}});
   // Trust counts without a restart.
   ASSERT_EQ(notary.run({"market", "trust", "clinic", toHex(clinic.root.publicKey())}).exitCode, 0);
-  clinic.door->dial("notary", address);
-  ASSERT_TRUE(clinic.loop.runUntil([&] { return clinic.door->isConnected("notary"); }, 60'000)) << notary.log();
+  EXPECT_THAT(notary.run({"market", "repute", "clinic"}).out, HasSubstr("incidents 0"));
+  EXPECT_THAT(notary.run({"market", "repute", "nobody"}).err, HasSubstr("no organisation \"nobody\""));
+  ASSERT_TRUE(clinic.connects(address)) << notary.log();
   constexpr int kLetters = 150;
   for (int n = 0; n < kLetters; ++n)
     ASSERT_TRUE(clinic.door->send({"clinic", "notary", concat("v", n), "view", {{"entity", "none"}}}));
@@ -108,13 +138,19 @@ TEST(MarketLive, ARowThatCannotBeReadIsSetAsideAndKept) {
   inStore([](store::Store& store) { EXPECT_EQ(store.get("m/x/m/b/call/a/C1").value(), "{}"); });
 }
 
-// Its word comes by hand once, and then by itself; it ends with its place in the roster.
+// Its word comes by hand once, and then by itself; it ends with its place in the roster, and its partners hear of it
+// from the device that revoked it.
 TEST(MarketLive, ADeviceWithoutTheRootServesUntilItIsRevoked) {
   const Scratch scratch;
-  const std::string address = test::freeAddress();
-  Node begun(scratch, "begun");
+  const std::string address = test::freeAddress(), clinicAddress = test::freeAddress();
+  Node begun(scratch, "begun", "[market]\norg = \"notary\"\npartners = [\"clinic=" + clinicAddress + "\"]\n");
   Node serving(scratch, "serving", "[market]\norg = \"notary\"\nlisten = \"" + address + "\"\n");
-  ASSERT_TRUE(test::begin(begun)) << begun.log();
+  ASSERT_EQ(begun.init().exitCode, 0);
+  net::Loop loop;
+  Partner clinic(loop, {{"notary", rootOf(begun)}});
+  const std::string root = toHex(clinic.root.publicKey());
+  ASSERT_EQ(begun.run({"market", "trust", "clinic", root}).exitCode, 0);
+  ASSERT_TRUE(begun.up()) << begun.log();
   ASSERT_TRUE(serving.joins(begun));
   scratch.write("request.json", serving.run({"market", "enrol", "notary"}).out);
   const auto granted = begun.run({"market", "grant", scratch / "request.json"});
@@ -122,18 +158,116 @@ TEST(MarketLive, ADeviceWithoutTheRootServesUntilItIsRevoked) {
   scratch.write("word.json", granted.out);
   ASSERT_EQ(serving.run({"market", "enrol", "notary", "--with", scratch / "word.json"}).exitCode, 0);
   const std::string word = test::contentOf(serving.dir() + "/market.pass");
-  const auto adminKey = readClusterFile(begun.dir()).value().adminKey;
-  Partner clinic({{"notary", hashFromHex(adminKey).value()}});
-  ASSERT_EQ(serving.run({"market", "trust", "clinic", toHex(clinic.root.publicKey())}).exitCode, 0);
+  ASSERT_EQ(serving.run({"market", "trust", "clinic", root}).exitCode, 0);
   ASSERT_TRUE(serving.up()) << serving.log();
-  clinic.door->dial("notary", address);
-  ASSERT_TRUE(clinic.loop.runUntil([&] { return clinic.door->isConnected("notary"); }, 60'000)) << serving.log();
-  EXPECT_TRUE(clinic.loop.runUntil([&] { return test::contentOf(serving.dir() + "/market.pass") != word; }, 60'000))
+  ASSERT_TRUE(clinic.connects(address)) << serving.log();
+  EXPECT_TRUE(clinic.until([&] { return test::contentOf(serving.dir() + "/market.pass") != word; }))
       << "a newer pass has come by itself";
   ASSERT_TRUE(clinic.door->send({"clinic", "notary", "v", "view", {{"entity", "none"}}}));
-  ASSERT_TRUE(clinic.loop.runUntil([&] { return clinic.answers > 0; }, 60'000)) << serving.log();
+  ASSERT_TRUE(clinic.until([&] { return clinic.answers > 0; })) << serving.log();
+  ASSERT_TRUE(clinic.door->listen(clinicAddress).ok());  // of the two devices the first one speaks
   ASSERT_EQ(begun.run({"device", "revoke", "serving", "--reason", "lost"}).exitCode, 0);
-  EXPECT_TRUE(clinic.loop.runUntil([&] { return !clinic.door->isConnected("notary"); }, 60'000)) << serving.log();
+  ASSERT_TRUE(clinic.until([&] { return !clinic.lists.empty(); })) << begun.log();
+  const auto pass = market::openEnvelope<DevicePass>(market::valueOf(word));
+  EXPECT_THAT(keysIn(clinic.lists[0]), ElementsAre(std::string(pass->document.key)));
+  EXPECT_EQ(test::contentOf(begun.dir() + "/market.granted"), "[]\n");
+  EXPECT_TRUE(clinic.until([&] {
+    return test::contentOf(serving.dir() + ".log").find("nothing more is done") != std::string::npos;
+  })) << serving.log();
+}
+
+// A contract between two who are not connected: what ties them is the holder.
+Letter openingOf(const market::MarketToy& toy, market::Moment now) {
+  market::Contract contract = toy.contract;
+  contract.signedAt = contract.notBefore = now;
+  contract.expiry = {now.seconds + kDaySeconds};
+  const std::array keys{toy.clinic, toy.lab};
+  json::array grants;
+  for (const auto& [org, key, root] :
+       {std::tuple{"clinic", toy.clinic, toy.clinicRoot}, {"lab", toy.lab, toy.labRoot}}) {
+    market::Grant grant;
+    grant.org = org;
+    grant.key = market::hexOf(key);
+    grant.use = market::GrantUse::contract;
+    grant.notBefore = {now.seconds - 300}, grant.notAfter = contract.expiry;
+    grants.push_back(market::valueOf(market::sealedDocument(grant, {&root, 1})));
+  }
+  return {"clinic",
+          "notary",
+          "o",
+          "open",
+          {{"contract", market::valueOf(market::sealedDocument(contract, keys))}, {"grants", std::move(grants)}}};
+}
+
+// A thief holds the clinic's device and its pass, and is connected; the clinic's other device comes.
+TEST(MarketLive, WhoIsRevokedIsCutOffAndTheHolderTellsWhomAContractTies) {
+  const Scratch scratch;
+  const std::string address = test::freeAddress();
+  Node notary(scratch, "notary", "[market]\norg = \"notary\"\nlisten = \"" + address + "\"\n");
+  ASSERT_EQ(notary.init(1).exitCode, 0);
+  ASSERT_TRUE(notary.up()) << notary.log();
+  const market::MarketToy toy;
+  net::Loop loop;
+  const market::Roots trusted{{"notary", rootOf(notary)}};
+  Partner stolen(loop, trusted, "clinic", toy.clinicRoot, liveKey('d')),
+      honest(loop, trusted, "clinic", toy.clinicRoot, liveKey('h')),
+      lab(loop, trusted, "lab", toy.labRoot, liveKey('l')), other(loop, trusted, "other", liveKey('o'), liveKey('p'));
+  for (const auto& [org, root] : {std::pair{"clinic", stolen.root}, {"lab", lab.root}, {"other", other.root}})
+    ASSERT_EQ(notary.run({"market", "trust", org, toHex(root.publicKey())}).exitCode, 0);
+  for (const Partner* each : {&stolen, &lab, &other}) ASSERT_TRUE(each->connects(address)) << notary.log();
+  ASSERT_TRUE(stolen.door->send(openingOf(toy, market::momentOf(SystemClock().now()))));
+  ASSERT_TRUE(stolen.until([&] { return stolen.answers > 0; }));
+  ASSERT_EQ(textOf(stolen.last, "outcome"), "approved") << canonicalJson(stolen.last);
+
+  ASSERT_TRUE(honest.connects(address));
+  const auto revoked =
+      withRevoked({}, "clinic", {toHex(stolen.device.publicKey())}, honest.root, market::momentOf(SystemClock().now()));
+  const Letter told{"clinic", "notary", "r", std::string(kRevokedLetter), {{"list", market::valueOf(*revoked)}}};
+  ASSERT_TRUE(honest.door->send(told));
+  ASSERT_TRUE(lab.until([&] { return !lab.lists.empty(); })) << "by the holder\n" << notary.log();
+  EXPECT_EQ(keysIn(lab.lists[0]), std::vector<std::string>{toHex(stolen.device.publicKey())});
+  const auto isHeard = [&](Partner& partner) {
+    const int before = partner.answers, busy = partner.busy;
+    (void)partner.door->send({"x", "notary", concat("v", before), "view", {{"entity", "none"}}});
+    (void)loop.runUntil([&] { return partner.answers > before; }, 300);
+    return partner.answers > before && partner.busy == busy;
+  };
+  EXPECT_TRUE(honest.until([&] { return isHeard(honest); })) << "it speaks now\n" << notary.log();
+  EXPECT_FALSE(isHeard(stolen));
+  EXPECT_TRUE(other.lists.empty()) << "no contract ties it to the clinic";
+  // After a restart too, and whoever comes first.
+  ASSERT_EQ(notary.stop(), 0);
+  honest.door->close();
+  ASSERT_TRUE(notary.up()) << notary.log();
+  lab.lists.clear();
+  ASSERT_TRUE(lab.until([&] { return !lab.lists.empty(); })) << "whoever was away hears of it when it is back";
+  EXPECT_FALSE(isHeard(stolen));
+  EXPECT_THAT(notary.log(), HasSubstr("the device is revoked"));
+  EXPECT_EQ(notary.runJson({"incidents"}).at("incidents").as_array().size(), 0u);
+}
+
+// It takes no part in the market itself: what it has are the ledgers.
+TEST(MarketLive, AnotherDeviceOfTheHolderShowsItsEscrows) {
+  const Scratch scratch;
+  const std::string address = test::freeAddress();
+  Node notary(scratch, "notary", "[market]\norg = \"notary\"\nlisten = \"" + address + "\"\n");
+  Node reader(scratch, "reader");
+  ASSERT_TRUE(test::begin(notary)) << notary.log();
+  ASSERT_TRUE(test::enrol(notary, reader)) << reader.log();
+  const market::MarketToy toy;
+  net::Loop loop;
+  Partner clinic(loop, {{"notary", rootOf(notary)}}, "clinic", toy.clinicRoot);
+  for (const auto& [org, root] : {std::pair{"clinic", toy.clinicRoot}, {"lab", toy.labRoot}})
+    ASSERT_EQ(notary.run({"market", "trust", org, toHex(root.publicKey())}).exitCode, 0);
+  ASSERT_TRUE(clinic.connects(address)) << notary.log();
+  const Letter opening = openingOf(toy, market::momentOf(SystemClock().now()));
+  ASSERT_TRUE(clinic.door->send(opening));
+  ASSERT_TRUE(clinic.until([&] { return clinic.answers > 0; }));
+  const std::string entity = market::openEnvelope<market::Contract>(opening.body.at("contract")).value().digest;
+  const auto shown = [&](const Node& node) { return node.run({"market", "show", entity}).out; };
+  EXPECT_THAT(shown(notary), HasSubstr("phase OPEN"));
+  EXPECT_TRUE(test::until([&] { return shown(reader) == shown(notary); })) << shown(reader) << reader.log();
+  EXPECT_THAT(reader.run({"market", "contract", "list"}).err, HasSubstr("takes no part in the market"));
 }
 
 TEST(MarketLive, ANodeWithoutTheRootSaysSo) {
