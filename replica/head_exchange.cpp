@@ -276,7 +276,12 @@ void HeadExchange::take(const PartitionHost& host, Log& log, LogHead head, Agree
   if (agreement == Agreement::differs) return onDifference(host, log, std::move(head));
   if (agreement == Agreement::unknown) {
     const bool newer = head.log.epoch >= host.epoch() && head.checkpoint.size > host.entries();
-    if (newer && (!log.ahead || head.newerThan(*log.ahead))) log.ahead = std::move(head);
+    // One of an epoch that nobody has claimed displaces none.
+    const auto claimed = [&](const LogHead& one) {
+      return one.log.epoch == host.epoch() || state_.owners.find(host.id(), one.log.epoch) != nullptr;
+    };
+    if (newer && (!log.ahead || (claimed(head) == claimed(*log.ahead) ? head.newerThan(*log.ahead) : claimed(head))))
+      log.ahead = std::move(head);
     return;
   }
   adopt(host, log, std::move(head));
@@ -401,7 +406,16 @@ Status HeadExchange::onProof(std::string_view text) {
     return invalid("evidence: of no owner of this log");
   const auto keys = state_.config.heads->keysOf(device);
   if (std::ranges::find(keys, proven.signer.publicKey) == keys.end()) return okStatus();
-  if (proofs_.contains(proven.origin) || proofs_.size() >= kMaxForkProofs) return okStatus();
+  PartitionHost* host = state_.partitions.find(log->partition);
+  const bool current = host != nullptr && host->epoch() == log->epoch;
+  const auto ofDevice = [&](const auto& one) {
+    const auto other = logOfOrigin(cluster, one.first);
+    return other && replication::deviceOf(other->epoch.owner) == device;
+  };
+  if (proofs_.contains(proven.origin)) return okStatus();
+  if (!current && (proofs_.size() >= kMaxForkProofs ||
+                   std::ranges::count_if(proofs_, ofDevice) >= std::ptrdiff_t{kMaxForkProofsOfOne}))
+    return okStatus();
   proofs_.emplace(proven.origin, text);
   state_.writes.pending().put(std::string(kProofRows) + proven.origin, text);
   ++state_.counters.forksProven;
@@ -409,8 +423,7 @@ Status HeadExchange::onProof(std::string_view text) {
   state_.notice("forkProven", log->partition, proven.what);
   for (auto& [name, peer] : state_.peers)
     if (peer.greeted && peer.keeper) peer.news.proofs.emplace_back(text), peer.newsDue = true;
-  PartitionHost* host = state_.partitions.find(log->partition);
-  if (host == nullptr || host->epoch() != log->epoch) return okStatus();
+  if (!current) return okStatus();
   logs_[host->id()].cosign = false;
   state_.followDirty = state_.expedite = true;
   if (log->epoch.owner == state_.ownerName)

@@ -28,6 +28,8 @@ inline constexpr std::int64_t kSignHeadMs = 500;  // after the first entry that 
 inline constexpr std::uint64_t kSignHeadEntries = 8'192;
 inline constexpr std::size_t kMaxHeadBytes = 32 * 1024;
 inline constexpr std::size_t kMaxForkProofs = 1'024;  // that are kept; with other evidence, told in one message
+// Of one device, but for those of the epochs in which logs here are: who signs more of them erases no other's.
+inline constexpr std::size_t kMaxForkProofsOfOne = 16;
 
 class HeadExchange {
  public:

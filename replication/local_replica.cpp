@@ -309,11 +309,15 @@ void LocalReplica::setRestored(std::string_view space, bool restored) {
 // --- what went wrong
 
 void LocalReplica::note(Incident incident) {
+  const auto groupOf = [](const Incident& one) { return concat(one.kind, "|", one.peer); };
   if (nextIncident_ == 0) {
-    // The numbers go on after a restart; only the newest are kept.
+    // The numbers go on after a restart.
     Status scanned = agents_->scanMeta(kIncidentRow, [&](std::string_view row, std::string_view text) {
       nextIncident_ = rows::bigEndian(row.substr(kIncidentRow.size()));
       noted_.emplace(text);
+      Incident kept;
+      if (const auto parsed = parseJson(text); parsed.ok()) (void)readJson(*parsed, kept, "incident");
+      incidentsOf_.emplace(nextIncident_, groupOf(kept));
       return true;
     });
     (void)scanned;
@@ -323,7 +327,15 @@ void LocalReplica::note(Incident incident) {
   if (noted_.size() >= kMaxIncidents) noted_.clear();
   if (!noted_.insert(text).second) return;
   agents_->putMeta(numbered(kIncidentRow, ++nextIncident_), text);
-  if (nextIncident_ > kMaxIncidents) agents_->eraseMeta(numbered(kIncidentRow, nextIncident_ - kMaxIncidents));
+  const std::string group = groupOf(incident);
+  incidentsOf_.emplace(nextIncident_, group);
+  const auto ofGroup = [&](const auto& one) { return one.second == group; };
+  const bool tooMany = !incident.peer.empty() &&
+                       static_cast<std::size_t>(std::ranges::count_if(incidentsOf_, ofGroup)) > kMaxIncidentsOfOne;
+  if (!tooMany && incidentsOf_.size() <= kMaxIncidents) return;
+  const auto oldest = tooMany ? std::ranges::find_if(incidentsOf_, ofGroup) : incidentsOf_.begin();
+  agents_->eraseMeta(numbered(kIncidentRow, oldest->first));
+  incidentsOf_.erase(oldest);
 }
 
 Result<std::vector<Incident>> LocalReplica::incidents() const {

@@ -26,7 +26,8 @@ namespace witan::replication {
 
 // Where the statements about membership live: a scope of the agent database that every device may have.
 inline constexpr std::string_view kClusterScope = "cluster";
-inline constexpr std::size_t kMaxIncidents = 1000;
+// That are kept: the newest, and of one kind and device no more than that, so that no member erases what others did.
+inline constexpr std::size_t kMaxIncidents = 1000, kMaxIncidentsOfOne = 40;
 
 struct ReplicaOptions {
   std::string cluster;     // id; peers of another are refused
@@ -156,7 +157,8 @@ class LocalReplica {
   std::map<std::string, unsigned, std::less<>> rollbacks_;  // new writers that a peer has caused
   std::map<std::string, std::map<std::string, unsigned, std::less<>>, std::less<>> recalls_;  // the same, and space
   std::uint64_t nextIncident_ = 0;
-  std::set<std::string, std::less<>> noted_;  // incidents, as they are kept
+  std::map<std::uint64_t, std::string> incidentsOf_;  // number -> kind and device
+  std::set<std::string, std::less<>> noted_;          // incidents, as they are kept
 };
 
 }  // namespace witan::replication

@@ -257,11 +257,11 @@ constexpr const char* kCounted[] = {"absurd frame",
                                     "violated after an unsafe commit"};
 
 // Kinds of replication::Incident and node::Notice. Both are open: texts of whoever reports.
-constexpr const char* kIncidents[] = {"badBatch",    "badEntries",    "contradiction", "digestAlarm",    "equivocation",
-                                      "falseAnswer", "falsePosition", "forgedName",    "forgedRow",      "fork",
-                                      "forkProven",  "graphBody",     "headDiffers",   "newIncarnation", "olderCopy",
-                                      "otherRules",  "quarantine",    "rolledBack",    "surplus",        "unlawful",
-                                      "unsigned",    "wentBack"};
+constexpr const char* kIncidents[] = {
+    "badBatch",      "badEntries",     "contradiction", "digestAlarm",    "equivocation", "falseAnswer",
+    "falsePosition", "forgedName",     "forgedRow",     "fork",           "forkProven",   "graphBody",
+    "headDiffers",   "newIncarnation", "olderCopy",     "otherRules",     "quarantine",   "rolledBack",
+    "surplus",       "unlawful",       "unsigned",      "unsignedAnswer", "wentBack"};
 constexpr const char* kNotices[] = {"agent answer",    "agent failed",  "agent folded", "agent needsAttention",
                                     "agent question",  "agent unheard", "badFrame",     "claimRefused",
                                     "contradiction",   "evidence",      "falseAnswer",  "falsePosition",

@@ -117,6 +117,12 @@ Status checkProposer(ReplicaState& state, const Request& request) {
   return unavailable("no key of " + request.device + " that is known here signed the request");
 }
 
+Status mayBeUnsigned(const ReplicaState& state, std::string_view domain, std::string_view person) {
+  const HeadKeys* keys = state.config.heads.get();
+  if (!state.config.signedAnswers && (keys == nullptr || keys->mayAnswerUnsigned(domain, person))) return okStatus();
+  return unproven(concat("the answer bears no signature of ", person, "; sign it with the key of `witan person add`"));
+}
+
 Status checkPerson(ReplicaState& state, const Request& request) {
   if (!isStatement(request) || request.kind == RequestKind::init) return okStatus();
   const bool proposes = request.kind == RequestKind::propose;
@@ -129,12 +135,7 @@ Status checkPerson(ReplicaState& state, const Request& request) {
   if (proposes && !request.agent.empty())
     return unproven(concat("the agent ", request.agent, " may not answer for ", word->person));
   const HeadKeys* keys = state.config.heads.get();
-  if (word->signature.empty()) {
-    if (!state.config.signedAnswers && (keys == nullptr || keys->mayAnswerUnsigned(request.domain, word->person)))
-      return okStatus();
-    return unproven(
-        concat("the answer bears no signature of ", word->person, "; sign it with the key of `witan person add`"));
-  }
+  if (word->signature.empty()) return mayBeUnsigned(state, request.domain, word->person);
   if (keys == nullptr || !keys->mayAnswer(word->person, word->key(), request.domain))
     return unproven(concat("the key that signed the answer is not one by which ", word->person, " may answer for ",
                            request.domain));
@@ -276,6 +277,11 @@ Result<std::optional<Offence>> offenceIn(ReplicaState& state, const std::string&
     return unavailable(concat("entry ", e.seq, ": no key of ", word->person, " that is known here"));
   if (state.config.signedAnswers && word->signature.empty())
     return offence("unsigned", concat("bears no signature of ", word->person));
+  // Its owner may not have known the person's key then: no offence, and not to be overlooked.
+  if (word->signature.empty() && !mayBeUnsigned(state, domain, word->person).ok())
+    state.local->note({"unsignedAnswer", std::string(owner),
+                       concat("entry ", e.seq, " of ", e.entity, " in ", domain, " is an answer of ", word->person,
+                              ", who has a key, and bears no signature: ask whose it is")});
   return std::optional<Offence>();
 }
 
@@ -299,6 +305,11 @@ Result<std::optional<Offence>> findOffence(ReplicaState& state, const PartitionH
     if (found) return okStatus();
     if (record.kind == kernel::RecordKind::genesis && format >= kernel::kSignedBeginnings && !mutated("anyBeginner")) {
       WITAN_TRY(beginning, kernel::readGenesis(record.payload));
+      if (const std::string home = state.partitionFor(domain, beginning.entity); home != host.id()) {
+        found = Offence{"unlawful", concat("the beginning of ", beginning.entity, ", which belongs to ", home), 0,
+                        std::string(beginning.entity)};
+        return okStatus();
+      }
       WITAN_SET(found, offenceIn(state, domain, owner, beginning));
     }
     if (record.kind != kernel::RecordKind::entry || format < kernel::kSignedFormat) return okStatus();

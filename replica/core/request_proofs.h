@@ -37,6 +37,8 @@ void signRequests(ReplicaState& state, std::span<Request* const> requests);
 Status checkProposer(ReplicaState& state, const Request& request);
 // Whether the counselor that it names answers. Errors: unauthorised.
 Status checkPerson(ReplicaState& state, const Request& request);
+// That an answer of the person in this domain needs no signature, as far as this device knows.
+Status mayBeUnsigned(const ReplicaState& state, std::string_view domain, std::string_view person);
 
 // What owners told this device that their logs hold, until its copies show whether they do.
 class ToldAnswers {

@@ -145,6 +145,48 @@ TEST_F(Heads, AnOwnerThatSignsTwoHeadsOfOneSizeIsProvenToLie) {
   EXPECT_EQ(c().replica().heads().proofs().size(), 1u);
 }
 
+// A member proves itself a liar a hundred times, in logs that nobody has: the owner's fork is proven all the same.
+TEST_F(Heads, AFloodOfProofsAgainstOneselfHidesNoFork) {
+  PeerAdvertisement flood;
+  flood.owner = b().replica().ownerName();
+  const kernel::NoteSigner signer{keyNameOf("test", "b"), keyOfDevice("b")};
+  for (int n = 0; n < 100; ++n) {
+    kernel::ForkProof proof;
+    kernel::Checkpoint head = of(a()).latest->checkpoint;
+    head.origin = concat("witan/test/x/", n, "/1/", b().replica().ownerName());
+    for (std::string* note : {&proof.first, &proof.second}) {
+      head.root = sha256(note == &proof.first ? "one" : "another");
+      *note = *kernel::signNote(*kernel::checkpointText(head), {&signer, 1});
+    }
+    proof.root = toHex(head.root);
+    proof.key = kernel::verifierKeyText(*kernel::makeNoteVerifier(signer.name, keyOfDevice("b").publicKey()));
+    flood.proofs.push_back(toJson(proof));
+    ASSERT_TRUE(kernel::verifyForkProof(flood.proofs.back()).ok());
+  }
+  send("b", "c", flood);
+  EXPECT_EQ(c().replica().heads().proofs().size(), kMaxForkProofsOfOne);
+  sendHead("a", "c", forged("a", 1));
+  EXPECT_THAT(accused(c(), "forkProven"), ::testing::Contains("a"));
+  EXPECT_TRUE(c().replica().refusesOwner(kPartition));
+}
+
+// A member signs a head of an epoch that nobody has claimed: the owner's next one is cosigned all the same.
+TEST_F(Heads, AHeadOfNoClaimedEpochDisplacesNone) {
+  kernel::Checkpoint head = of(a()).latest->checkpoint;
+  head.origin = concat("witan/test/budget/0/", std::uint64_t{1} << 40, "/", b().replica().ownerName());
+  head.size = std::uint64_t{1} << 50;
+  const kernel::NoteSigner signer{keyNameOf("test", "b"), keyOfDevice("b")};
+  cluster.cut(a(), c());
+  sendHead("b", "c", *kernel::signNote(*kernel::checkpointText(head), {&signer, 1}));
+  cluster.cut(b(), c());
+  decide(a(), "op-2", 20);
+  settle();
+  cluster.connect(a(), c());
+  cluster.run();
+  EXPECT_EQ(witnessed(c()), 2u);
+  EXPECT_THAT(of(a()).latest->cosigners, UnorderedElementsAre("b", "c"));
+}
+
 TEST_F(Heads, AProofReachesADeviceThatWasAway) {
   cluster.cut(a(), c()), cluster.cut(b(), c());
   sendHead("a", "b", forged("a", 1));

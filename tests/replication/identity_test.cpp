@@ -78,6 +78,24 @@ std::size_t count(const std::vector<Incident>& incidents, std::string_view kind)
       std::count_if(incidents.begin(), incidents.end(), [&](const Incident& i) { return i.kind == kind; }));
 }
 
+// What one member does is told a bounded number of times, so nobody erases the traces of another.
+TEST(Incidents, AFloodOfOneDeviceErasesNoOthers) {
+  Device a("a");
+  a.replica().note({"fork", "liar", "this one counts"});
+  const auto flood = [&](int from) {
+    for (int n = from; n < from + 1'200; ++n) a.replica().note({"keyAsked", "gamma", concat("key ", n)});
+  };
+  flood(0);
+  EXPECT_EQ(count(a.incidents(), "fork"), 1u);
+  EXPECT_EQ(count(a.incidents(), "keyAsked"), kMaxIncidentsOfOne);
+  EXPECT_EQ(a.incidents().back().what, "key 1199") << "the newest are kept";
+  ASSERT_TRUE(a.replica().flush().ok());
+  a.crash();
+  flood(1'200);
+  EXPECT_EQ(count(a.incidents(), "fork"), 1u);
+  EXPECT_EQ(count(a.incidents(), "keyAsked"), kMaxIncidentsOfOne);
+}
+
 // --- equivocation
 
 // Two lives of one device, of which neither knows, have told two others different contents under one dot.
