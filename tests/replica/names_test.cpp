@@ -28,7 +28,8 @@ using ::testing::Not;
 // Device a owns the partition.
 class Names : public ::testing::Test {
  protected:
-  Names() : cluster(3) {
+  explicit Names(std::uint64_t partitions = 1)
+      : cluster(3, [&](std::size_t, ReplicaConfig& config) { config.partitions = partitions; }) {
     cluster.found();
     decide(b(), "op-1", 10);
   }
@@ -468,6 +469,26 @@ TEST_F(Names, AnOwnerThatBeginsAnotherEntityByASignatureIsRefusedByEveryCopy) {
   cluster.run();
   expectRefused("init-f", "forgedName");
   for (Device* device : {&b(), &c()}) EXPECT_FALSE(device->host().partition().state("g")) << device->name();
+}
+
+// An owner of two partitions spends a budget twice if an entity may stand in both.
+class TwoPartitions : public Names {
+ protected:
+  TwoPartitions() : Names(2) {}
+};
+
+TEST_F(TwoPartitions, AnEntityBeginsInItsOwn) {
+  std::string entity = "f";
+  while (partitionOf("budget", entity, 2) == kPartition) entity += "f";
+  const auto proof = begunBy("b", entity, "b");
+  const std::string id = "init-" + entity;
+  ASSERT_EQ(a().host().ledger().partition().begin(entity, {}, at(0).wall, false, {id, "b", "", proof}).outcome,
+            kernel::Outcome::initialised);
+  cluster.run();
+  for (Device* device : {&b(), &c()}) {
+    EXPECT_FALSE(device->host().partition().state(entity)) << device->name();
+    EXPECT_THAT(accused(*device, "unlawful"), AllOf(Not(IsEmpty()), Each("a"))) << device->name();
+  }
 }
 
 // It asked for other fields, and the owner made a state of its own.
