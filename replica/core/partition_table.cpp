@@ -24,7 +24,14 @@ Status PartitionTable::open(const ReplicaConfig& config, store::Store& ledgers, 
 Status PartitionTable::openHost(const ReplicaConfig& config, store::Store& ledgers, const std::string& ownerName,
                                 const kernel::DomainModule& module, const std::string& id) {
   HostOptions options{id, config.replication.cluster + "/" + id, config.pendingTtlMicros, config.heads != nullptr};
-  WITAN_TRY(host, PartitionHost::open(ledgers, module, options));
+  auto opened = PartitionHost::open(ledgers, module, options);
+  if (!opened.ok() && opened.error().code == ErrorCode::corrupt)
+    return corrupt(concat("ledgers, partition ", id, ": ", opened.error().message),
+                   concat("restore the folder ledgers from a backup, or move it away: copies of other devices come "
+                          "back; what this device owned, another one seizes (witan partition seize ",
+                          id, ")"));
+  if (!opened.ok()) return opened.error();
+  std::unique_ptr<PartitionHost> host = *std::move(opened);
   if (host->keepsPartOfBatch() && (config.etcd || host->epoch().owner != ownerName)) {
     WITAN_DO(host->dropLastBatch());
     WITAN_TRY(whole, PartitionHost::open(ledgers, module, options));

@@ -28,8 +28,8 @@ using ::testing::Not;
 // Device a owns the partition.
 class Names : public ::testing::Test {
  protected:
-  explicit Names(std::uint64_t partitions = 1)
-      : cluster(3, [&](std::size_t, ReplicaConfig& config) { config.partitions = partitions; }) {
+  explicit Names(std::uint32_t partitions = 1)
+      : cluster(3, [partitions](std::size_t, ReplicaConfig& config) { config.partitions = partitions; }) {
     cluster.found();
     decide(b(), "op-1", 10);
   }
