@@ -456,8 +456,8 @@ TEST(AgentHost, AnApprovalAfterTheQuestionsEndDoesNotCount) {
   EXPECT_EQ(answerTo(question->view, late.digest, late.verdict, late.by, "", late.atMs).error().code,
             ErrorCode::conflict);
   EXPECT_TRUE(answerTo(question->view, late.digest, late.verdict, late.by, "", late.atMs - 1).ok());
-  const auto write = recordWrite(question->operation.hex(), late);
-  ASSERT_TRUE(rig->device().replica().commit(DatabaseName::agents, "main", {&*write, 1}).ok());
+  const Write write{Kind::approval, question->operation.hex(), *encodeRecord(late), false};
+  ASSERT_TRUE(rig->device().replica().commit(DatabaseName::agents, "main", {&write, 1}).ok());
   rig->ms += rig->options.approvalTtlMs;
   ASSERT_TRUE(rig->settle().ok());
   EXPECT_EQ(endOf(*rig).status, WakeStatus::failedTerminal);
