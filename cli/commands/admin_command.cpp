@@ -118,6 +118,7 @@ Result<int> propose(const AdminArguments& a) {
   act.kind = *kind, act.number = rosters.admins().acts + 1, act.reason = a.reason;
   act.expires = Time{SystemClock().now().micros + kActLifeMicros};
   WITAN_DO(nameSubject(dir, rosters.current(), a, act));
+  WITAN_DO(rosters.admins().mayFollow(act));
   WITAN_DO(replaceFile(a.out, toJson(proposed) + "\n", 0644));
   return print(json::object{{"file", a.out}, {"act", inWords(act)}}, a.json, [](const json::value& told) {
     return concat(shown(told, "act"), "\nis in ", shown(told, "file"), ": each admin signs it with witan admin sign\n");
@@ -138,6 +139,8 @@ Result<SigningKey> adminsKey(const AdminArguments& a) {
 Result<int> sign(const AdminArguments& a) {
   WITAN_TRY(proposed, readAct(a.file));
   putErr("witan: you sign " + inWords(proposed.act) + ", in cluster " + oneLine(proposed.cluster) + "\n");
+  WITAN_DO(checkAct(proposed.act));
+  if (proposed.act.expires <= SystemClock().now()) return conflict("the act has expired", "propose it again");
   WITAN_TRY(key, adminsKey(a));
   approveAct(proposed.cluster, proposed.act, key);
   WITAN_DO(replaceFile(a.file, toJson(proposed) + "\n", 0644));

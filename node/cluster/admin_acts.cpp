@@ -36,7 +36,14 @@ Status checkAdmins(const AdminAct& act) {
   return okStatus();
 }
 
-// Its form. Whether it is permitted, the signatures say.
+bool holds(std::string_view text, const ActApproval& approval) {
+  const auto key = publicKeyFromHex(approval.key, "key");
+  const auto signature = fromHex(approval.signature);
+  return key.ok() && signature.ok() && verifySignature(*key, text, asBytes(*signature));
+}
+
+}  // namespace
+
 Status checkAct(const AdminAct& act) {
   if (act.reason.size() > kReasonMax) return invalid(nameOf(act) + ": the reason is too long");
   if (act.approved.size() > kMaxAdmins) return invalid(nameOf(act) + " has too many approvals");
@@ -48,14 +55,6 @@ Status checkAct(const AdminAct& act) {
   return act.subject.empty() || act.subject.size() > kReasonMax ? Status(invalid(nameOf(act) + " names nobody"))
                                                                 : okStatus();
 }
-
-bool holds(std::string_view text, const ActApproval& approval) {
-  const auto key = publicKeyFromHex(approval.key, "key");
-  const auto signature = fromHex(approval.signature);
-  return key.ok() && signature.ok() && verifySignature(*key, text, asBytes(*signature));
-}
-
-}  // namespace
 
 std::string actText(std::string_view cluster, const AdminAct& act) {
   AdminAct bare = act;
@@ -83,7 +82,7 @@ std::uint64_t AdminState::missing(std::string_view cluster, const AdminAct& act)
   return by.size() >= needed ? 0 : needed - by.size();
 }
 
-Status AdminState::apply(std::string_view cluster, const AdminAct& act) {
+Status AdminState::mayFollow(const AdminAct& act) const {
   if (act.number != acts + 1)
     return conflict(concat(nameOf(act), " is not the next one, which is ", acts + 1),
                     "another act was applied since: propose it again");
@@ -91,6 +90,11 @@ Status AdminState::apply(std::string_view cluster, const AdminAct& act) {
   WITAN_DO(checkAct(act));
   if (acts == 0 && act.kind != ActKind::admins) return invalid(nameOf(act) + ": the first act names the admins");
   if (acts > 0 && !act.settled.empty()) return invalid(nameOf(act) + ": only the first act settles what was before");
+  return okStatus();
+}
+
+Status AdminState::apply(std::string_view cluster, const AdminAct& act) {
+  WITAN_DO(mayFollow(act));
   if (const std::uint64_t lacks = missing(cluster, act); lacks > 0)
     return unauthorised(concat(nameOf(act), " lacks ", lacks, " of ", admins.empty() ? 1 : approvals, " approvals"));
   if (act.kind == ActKind::admins) admins = act.admins, approvals = act.approvals;

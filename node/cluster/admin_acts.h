@@ -70,11 +70,16 @@ struct AdminState {
   std::uint64_t acts = 0;
   std::vector<std::string> settled;
 
-  // Errors: conflict, not the next one; unauthorised, too few admins signed it; invalid.
+  // Its form and its number, without its signatures. Errors: conflict, not the next one; invalid.
+  Status mayFollow(const AdminAct& act) const;
+  // Errors: as mayFollow(); unauthorised, too few admins signed it.
   Status apply(std::string_view cluster, const AdminAct& act);
   // How many more approvals it needs; 0: it may be applied.
   std::uint64_t missing(std::string_view cluster, const AdminAct& act) const;
 };
+
+// Its form. Whether it is permitted, the signatures say. Errors: invalid.
+Status checkAct(const AdminAct& act);
 
 // After all of them. `first`: the key that signed the cluster's first roster. Errors: as apply(), with the number.
 Result<AdminState> stateAfter(std::string_view cluster, const PublicKey& first, std::span<const AdminAct> acts);
