@@ -81,6 +81,12 @@ std::string wrongSetback(const Accusation& notice, bool diskWentBack) {
                 " says; its disk did not");
 }
 
+std::string heldLie(std::string_view by, std::span<const std::string> keys) {
+  for (const std::string& key : keys)
+    if (key.starts_with(kRowLie)) return concat(by, " holds ", key, ", which its author never wrote");
+  return {};
+}
+
 std::string believedLie(std::span<const Told> lies, std::span<const Told> answers) {
   for (const Told& lie : lies)
     for (const Told& answer : answers)

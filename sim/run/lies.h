@@ -45,6 +45,10 @@ class Lies {
   bool request();
   bool flood();
   bool proof();
+  // ---- about the replicated data (lies_of_rows.cpp)
+  bool row();
+  bool revocation();
+  void sayRow(const Seat& to, bool statement, Seat& author, const std::string& key, const std::string& body);
   // ---- of an owner (lies_of_owners.cpp)
   bool unlawfulEntry();
   bool unsignedEntry();
