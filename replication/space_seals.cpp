@@ -1,11 +1,11 @@
 // The part of a Space that proves who wrote its versions (replication/row_seals.h).
 #include "base/check.h"
+#include "base/mutant.h"
 #include "replication/space.h"
 #include "replication/writer.h"
 
 namespace witan::replication {
 
-// inserted: nothing is against it.
 Arrival Space::prove(const Incoming& in, std::string_view body) {
   static const Context kNothing;
   LeafText text{in.writer, in.seq, 0, in.kind, in.key, in.tombstone, {}, body};
@@ -15,6 +15,11 @@ Arrival Space::prove(const Incoming& in, std::string_view body) {
     case ProofVerdict::unproven: return Arrival::unproven;
   }
   return Arrival::inserted;
+}
+
+bool Space::unproven(WriterIndex writer, Seq seq) const {
+  return !vector_.covers(writer, seq) && seq > seals_.counted(writer) && seals_.mustSeal(writer, seq) &&
+         !mutated("anyCounter") && !mutated("anyRowSeal");
 }
 
 // What came is held. The first seal of a writer shows which unsealed versions in its name somebody else made up.
@@ -55,9 +60,9 @@ Status Space::sealWriter(WriterIndex writer) {
   const Seq first = seals_.first(writer), from = std::max(first, sealedUpTo_[writer] + 1);
   std::vector<Held*> versions;
   std::vector<Hash> leaves;
-  const auto seal = [&] {
-    if (!versions.empty()) seals_.add(writer, versions, leaves);
-    versions.clear(), leaves.clear();
+  const auto seal = [&](Seq count) {
+    if (!versions.empty() || count != 0) seals_.add(writer, versions, std::exchange(leaves, {}), count);
+    versions.clear();
   };
   RecordTable::Origin& origin = table_.origin(writer);
   for (auto at = origin.lower_bound(from, SeqOrder{}); at != origin.end(); ++at) {
@@ -65,9 +70,10 @@ Status Space::sealWriter(WriterIndex writer) {
     if (at->seal != nullptr) continue;
     WITAN_TRY(leaf, leafOf(*at, first));
     versions.push_back(&*at), leaves.push_back(leaf);
-    if (versions.size() == kMaxSealLeaves) seal();
+    if (versions.size() == kMaxSealLeaves - 1) seal(0);
   }
-  seal();
+  const Seq made = vector_.at(writer);
+  seal(made > seals_.counted(writer) ? made : 0);
   return okStatus();
 }
 

@@ -35,7 +35,7 @@ inline bool isFault(EventKind kind) { return kind >= kFirstFault; }
 
 // Kinds of lies (`n` of EventKind::lie). From kFirstOwnerLie on they are those of an owner.
 WITAN_ENUM(Lie, claim, position, answer, acknowledgement, batch, replay, head, request, flood, proof, row, revocation,
-           unlawfulEntry, unsignedEntry, forgedEntry, secondHead, secondBatch, falseAnswer)
+           commits, unlawfulEntry, unsignedEntry, forgedEntry, secondHead, secondBatch, falseAnswer)
 inline constexpr Lie kFirstOwnerLie = Lie::unlawfulEntry;
 
 struct Event {

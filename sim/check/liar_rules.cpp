@@ -16,8 +16,9 @@ namespace witan::sim {
 namespace {
 
 // Incidents that say of a device that it did what none does. Two logs of one epoch (fork) name who brought the second.
-constexpr std::string_view kAccusing[] = {"unlawful",      "unsigned",    "forgedName", "headDiffers", "forkProven",
-                                          "falsePosition", "falseAnswer", "badEntries", "badBatch"};
+constexpr std::string_view kAccusing[] = {"unlawful",   "unsigned",      "forgedName",  "headDiffers",
+                                          "forkProven", "falsePosition", "falseAnswer", "badEntries",
+                                          "badBatch",   "forgedRow",     "quarantine"};
 
 }  // namespace
 
