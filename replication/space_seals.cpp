@@ -1,6 +1,5 @@
 // The part of a Space that proves who wrote its versions (replication/row_seals.h).
 #include "base/check.h"
-#include "base/mutant.h"
 #include "replication/space.h"
 #include "replication/writer.h"
 
@@ -15,11 +14,6 @@ Arrival Space::prove(const Incoming& in, std::string_view body) {
     case ProofVerdict::unproven: return Arrival::unproven;
   }
   return Arrival::inserted;
-}
-
-bool Space::unproven(WriterIndex writer, Seq seq) const {
-  return !vector_.covers(writer, seq) && seq > seals_.counted(writer) && seals_.mustSeal(writer, seq) &&
-         !mutated("anyCounter") && !mutated("anyRowSeal");
 }
 
 // What came is held. The first seal of a writer shows which unsealed versions in its name somebody else made up.

@@ -55,7 +55,7 @@ void Lies::sayRow(const Seat& to, bool statement, const Seat& author, const std:
                               .seq = of->seq,
                               .body = body};
   std::string rows;
-  row.sealed = draw(2) == 0;
+  row.sealed = draw(8) == 0;  // then it is in quarantine
   if (row.sealed) rows = ownSeal(*of, {of->seals.leafOf({of->writer, of->seq, 1, row.kind, key, false, {}, body})});
   if (row.sealed && draw(2) == 0) replication::appendCountRow(rows, of->number, of->seq, 0, 1);
   replication::appendVersionRow(rows, row);
@@ -101,7 +101,7 @@ bool Lies::commits() {
   const auto of = unmade(*author, statement);
   if (!of) return false;
   std::string rows;
-  if (draw(2) == 0) {
+  if (draw(8) == 0) {
     rows = ownSeal(*of, {});
     replication::appendCountRow(rows, of->number, of->seq, 0, 0);
   }

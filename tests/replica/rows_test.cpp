@@ -299,7 +299,7 @@ TEST_F(Rows, ACounterOutlivesTheRowsThatItIsOf) {
   part(a(), b());
   b().losePower();
   meet(b(), d());
-  EXPECT_THAT(shown(d(), "plot"), ElementsAre(writerOf(b()) + ": " maize ""));
+  EXPECT_THAT(shown(d(), "plot"), ElementsAre(writerOf(b()) + ": \"maize\""));
   const replication::WriterIndex index = *journal(d()).writers().find(writerOf(a()));
   EXPECT_EQ(journal(d()).vector().at(index), 2u);
   EXPECT_EQ(journal(d()).seals().counted(index), 2u);
