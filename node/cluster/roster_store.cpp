@@ -62,6 +62,8 @@ Status checkFollows(const Roster& before, const Roster& after) {
     const RosterDevice* is = after.find(was.device);
     if (is == nullptr || (is->active() && !was.active()))
       return refuse(concat("a roster that ", is == nullptr ? "leaves out " : "lets in again ", inWords(was)));
+    if (is->keys.back() != was.keys.back() && std::ranges::find(was.keys, is->keys.back()) != was.keys.end())
+      return refuse(concat("a roster that goes back to an earlier key of ", inWords(was)));
   }
   for (const RosterPerson& was : before.persons.value_or(std::vector<RosterPerson>())) {
     const RosterPerson* is = after.person(was.name);
@@ -70,7 +72,7 @@ Status checkFollows(const Roster& before, const Roster& after) {
   }
   const std::vector<std::string> needed = actsNeededBy(after);
   for (const std::string& settled : after.allActs().front().settled)
-    if (before.allActs().empty() && settled.starts_with("revoke") && std::ranges::find(needed, settled) == needed.end())
+    if (before.allActs().empty() && settled.starts_with("re") && std::ranges::find(needed, settled) == needed.end())
       return refuse("a roster whose first act of the admins settles what did not happen: " + settled);
   return okStatus();
 }
