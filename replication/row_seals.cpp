@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint8_t kMemberShortened = 1;
 constexpr std::string_view kLeafStart("\0witan-row/1\n", 13);  // RFC 6962: a leaf begins with a zero
+constexpr std::string_view kCountStart("\0witan-count/1\n", 15);
 constexpr std::size_t kNameMax = 1024;
 
 Held* findMember(RecordTable& table, WriterIndex writer, Seq seq, std::uint64_t hash) {
@@ -24,13 +25,21 @@ Held* findMember(RecordTable& table, WriterIndex writer, Seq seq, std::uint64_t 
   return nullptr;
 }
 
+// Null: the seal has no such leaf.
+const Hash* leafAt(const std::vector<SealLeaf>& leaves, std::uint32_t leaf) {
+  const auto at = std::ranges::lower_bound(leaves, leaf, {}, &SealLeaf::index);
+  return at == leaves.end() || at->index != leaf ? nullptr : &at->hash;
+}
+
 }  // namespace
 
 void RowSeals::use(std::shared_ptr<RowKeys> keys, std::string_view cluster, std::string_view space) {
   keys_ = std::move(keys);
-  start_ = kLeafStart;
-  DenseWriter to(start_);
-  to.text(cluster), to.text(space);
+  start_ = kLeafStart, countStart_ = kCountStart;
+  for (std::string* start : {&start_, &countStart_}) {
+    DenseWriter to(*start);
+    to.text(cluster), to.text(space);
+  }
 }
 
 Result<LeafNames> readLeafNames(std::string_view text) {
@@ -94,7 +103,67 @@ Hash RowSeals::seenBy(const Context& context) const {
   return sha256(text);
 }
 
+// --- how many there are
+
+Hash RowSeals::countLeaf(WriterIndex writer, Seq first, Seq count) const {
+  std::string text = countStart_;
+  DenseWriter to(text);
+  to.text(writers_.name(writer));
+  to.varint(first), to.varint(count);
+  return sha256(text);
+}
+
+const RowSeal* RowSeals::counting(WriterIndex writer) const {
+  return writer < counting_.size() ? counting_[writer] : nullptr;
+}
+
+Seq RowSeals::counted(WriterIndex writer) const {
+  const RowSeal* seal = counting(writer);
+  return seal == nullptr ? 0 : seal->count->seq;
+}
+
+void RowSeals::setCount(RowSeal& seal, std::uint32_t leaf, Seq count) {
+  if (counted(seal.writer) >= count) return;
+  if (seal.writer >= counting_.size()) counting_.resize(seal.writer + 1);
+  RowSeal* const before = std::exchange(counting_[seal.writer], &seal);
+  if (before != nullptr && before != &seal) {
+    before->count.reset();
+    if (before->live == 0) touch(*before);
+  }
+  seal.count = {leaf, count};
+}
+
+ProofVerdict RowSeals::count(ArrivingSeal& seal, std::uint32_t leaf, WriterIndex writer, Seq count) {
+  if (!on()) return ProofVerdict::proven;
+  open(seal, writer);
+  if (seal.refused == ErrorCode::unavailable && seal.writer == writer) return ProofVerdict::keyUnknown;
+  const Hash* at = leafAt(seal.leaves, leaf);
+  if (seal.writer != writer || at == nullptr || *at != countLeaf(writer, seal.first, count))
+    return ProofVerdict::unproven;
+  if (count > counted(writer)) {
+    setCount(kept(seal, writer), leaf, count);
+    touch(*seal.kept);
+  }
+  return ProofVerdict::proven;
+}
+
 // --- what is held
+
+// For the writer that first names it: a seal is of one writer.
+void RowSeals::open(ArrivingSeal& seal, WriterIndex writer) const {
+  if (std::exchange(seal.opened, true)) return;
+  seal.writer = writer;
+  auto leaves = keys_->open(seal.bytes, deviceOf(writers_.name(writer)));
+  if (leaves.ok())
+    seal.leaves = *std::move(leaves);
+  else
+    seal.refused = leaves.error().code;
+}
+
+RowSeal& RowSeals::kept(ArrivingSeal& seal, WriterIndex writer) {
+  if (seal.kept == nullptr) seal.kept = &make(writer, seal.first, std::string(seal.bytes), seal.leaves.size());
+  return *seal.kept;
+}
 
 RowSeal& RowSeals::make(WriterIndex writer, Seq first, std::string bytes, std::size_t leaves) {
   auto seal = std::make_unique<RowSeal>();
@@ -117,9 +186,11 @@ void RowSeals::touch(RowSeal& seal) {
   dirty_.push_back(&seal);
 }
 
-void RowSeals::add(WriterIndex writer, std::span<Held* const> versions, std::span<const Hash> leaves) {
+void RowSeals::add(WriterIndex writer, std::span<Held* const> versions, std::vector<Hash> leaves, Seq count) {
+  if (count != 0) leaves.push_back(countLeaf(writer, first(writer), count));
   RowSeal& seal = make(writer, first(writer), keys_->seal(leaves), leaves.size());
   for (std::uint32_t i = 0; i < versions.size(); ++i) join(seal, i, *versions[i]);
+  if (count != 0) setCount(seal, static_cast<std::uint32_t>(versions.size()), count);
   put(seal);
 }
 
@@ -127,14 +198,7 @@ ProofVerdict RowSeals::judge(const RowProof& proof, LeafText& text, const Contex
   if (!on() || mutated("anyRowSeal")) return ProofVerdict::proven;
   if (proof.seal == nullptr) return mustSeal(text.writer, text.seq) ? ProofVerdict::unproven : ProofVerdict::proven;
   ArrivingSeal& seal = *proof.seal;
-  if (!std::exchange(seal.opened, true)) {
-    seal.writer = text.writer;
-    auto leaves = keys_->open(seal.bytes, deviceOf(writers_.name(text.writer)));
-    if (leaves.ok())
-      seal.leaves = *std::move(leaves);
-    else
-      seal.refused = leaves.error().code;
-  }
+  open(seal, text.writer);
   if (seal.refused && seal.writer == text.writer) {
     if (*seal.refused == ErrorCode::unavailable) return ProofVerdict::keyUnknown;
     text.first = seal.first;
@@ -143,18 +207,17 @@ ProofVerdict RowSeals::judge(const RowProof& proof, LeafText& text, const Contex
     return ProofVerdict::unproven;
   }
   if (seal.writer != text.writer || text.seq < seal.first || seal.first == 0) return ProofVerdict::unproven;
-  const auto at = std::ranges::lower_bound(seal.leaves, proof.leaf, {}, &SealLeaf::index);
-  if (at == seal.leaves.end() || at->index != proof.leaf) return ProofVerdict::unproven;
+  const Hash* at = leafAt(seal.leaves, proof.leaf);
+  if (at == nullptr) return ProofVerdict::unproven;
   text.first = seal.first;
   text.seen = proof.whole != nullptr ? *proof.whole : seenBy(context);
-  return leafOf(text) == at->hash ? ProofVerdict::proven : ProofVerdict::unproven;
+  return leafOf(text) == *at ? ProofVerdict::proven : ProofVerdict::unproven;
 }
 
 bool RowSeals::take(const RowProof& proof, WriterIndex writer, Held& held) {
   if (!on() || proof.seal == nullptr) return false;
   ArrivingSeal& seal = *proof.seal;
-  if (seal.kept == nullptr) seal.kept = &make(writer, seal.first, std::string(seal.bytes), seal.leaves.size());
-  join(*seal.kept, proof.leaf, held);
+  join(kept(seal, writer), proof.leaf, held);
   if (proof.whole != nullptr) held.whole = std::make_unique<Hash>(*proof.whole);
   touch(*seal.kept);
   const Seq known = first(writer);
@@ -171,7 +234,7 @@ void RowSeals::release(Held& held) {
     if (at->second == &held) at->second = nullptr;
   held.seal = nullptr;
   // Rewritten when half of it is of no use any more, so that each version costs its seal a fixed number of writes.
-  if (--seal.live == 0 || seal.live * 2 < seal.leaves) touch(seal);
+  if (--seal.live == 0 || seal.used() * 2 < seal.leaves) touch(seal);
 }
 
 void RowSeals::shorten(Held& held) {
@@ -211,6 +274,7 @@ void RowSeals::put(RowSeal& seal) {
     to.byte(held->whole ? kMemberShortened : 0);
     if (held->whole) to.raw(asView(*held->whole));
   }
+  if (seal.count) to.varint(seal.count->leaf), to.varint(seal.count->seq);
   pending_.put(rowKey(seal), value);
 }
 
@@ -218,16 +282,17 @@ void RowSeals::write() {
   for (RowSeal* seal : std::exchange(dirty_, {})) {
     seal->dirty = false;
     std::erase_if(seal->members, [](const auto& member) { return member.second == nullptr; });
-    if (seal->live == 0) {
+    if (seal->used() == 0) {
       pending_.erase(rowKey(*seal));
       seals_.erase(seal->id);
       continue;
     }
-    if (on() && seal->live * 2 < seal->leaves) {
+    if (on() && seal->used() * 2 < seal->leaves) {
       std::vector<std::uint32_t> leaves;
       for (const auto& [leaf, held] : seal->members) leaves.push_back(leaf);
+      if (seal->count) leaves.push_back(seal->count->leaf);
       seal->bytes = forLeaves(*seal, std::move(leaves));
-      seal->leaves = seal->live;
+      seal->leaves = seal->used();
     }
     put(*seal);
   }
@@ -279,8 +344,12 @@ Status RowSeals::loadSeal(std::string_view row, std::string_view value, RecordTa
     join(seal, leaf, *held);
     if (shortened) held->whole = std::make_unique<Hash>(), std::ranges::copy(whole, held->whole->begin());
   }
+  if (from.ok() && !from.atEnd()) {
+    const auto leaf = static_cast<std::uint32_t>(from.count(kMaxSealLeaves));
+    setCount(seal, leaf, from.varint());
+  }
   WITAN_DO(from.finish("a seal's row"));
-  if (seal.live == 0) touch(seal);
+  if (seal.used() == 0) touch(seal);
   return okStatus();
 }
 
@@ -292,12 +361,17 @@ Status RowSeals::check(const std::function<Result<Hash>(const Held&, Seq first)>
     for (const auto& [leaf, held] : seal->members) {
       if (held == nullptr) continue;
       ++live;
-      const auto at = std::ranges::lower_bound(leaves, leaf, {}, &SealLeaf::index);
+      const Hash* at = leafAt(leaves, leaf);
       WITAN_TRY(hash, leafOf(*held, seal->first));
-      if (held->seal != seal.get() || at == leaves.end() || at->index != leaf || at->hash != hash)
+      if (held->seal != seal.get() || at == nullptr || *at != hash)
         return corrupt(concat("a seal does not prove ", held->record->key));
     }
     if (live != seal->live) return corrupt("a seal counts other versions than it has");
+    if (!seal->count) continue;
+    const Hash* at = leafAt(leaves, seal->count->leaf);
+    if (counting(seal->writer) != seal.get() || at == nullptr ||
+        *at != countLeaf(seal->writer, seal->first, seal->count->seq))
+      return corrupt(concat("a seal does not prove the commits of ", writers_.name(seal->writer)));
   }
   return okStatus();
 }

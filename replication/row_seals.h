@@ -7,6 +7,8 @@
 //          device seals what it wrote when that first leaves it; whoever forwards a version passes its leaf on.
 //   first  From which counter on a writer's versions are sealed: each leaf says so. A version below it may be from
 //          before there were seals; of a device that always had them there is none.
+//   count  A leaf that says how many commits a writer has made, in the newest seal of each. No counter of a writer that
+//          seals is believed beyond it: a vector that covers commits to come would bar them everywhere.
 //
 // RowKeys is the seam for keys and trees. RowSeals are those of one space, and a part of it: rows "p" and "f"
 // (replication/space_rows.h). Not thread-safe. What the constructor takes outlives it.
@@ -62,7 +64,14 @@ struct RowSeal {
   std::size_t leaves = 0;                                // in `bytes`
   std::vector<std::pair<std::uint32_t, Held*>> members;  // by leaf; null: the version is gone
   std::size_t live = 0;
+  // That its writer has made `seq` commits, if no other seal says more.
+  struct Count {
+    std::uint32_t leaf = 0;
+    Seq seq = 0;
+  };
+  std::optional<Count> count;
   bool dirty = false;
+  std::size_t used() const { return live + (count ? 1 : 0); }
 };
 
 // A seal that came with versions, for as long as these are read. Borrows.
@@ -121,12 +130,19 @@ class RowSeals {
   bool mustSeal(WriterIndex writer, Seq seq) const;
 
   Hash leafOf(const LeafText& text) const;
+  Hash countLeaf(WriterIndex writer, Seq first, Seq count) const;
   // What it is the hash of, without the body.
   std::string headOf(const LeafText& text) const;
   Hash seenBy(const Context& context) const;
 
-  // Of versions of this device, with their leaves.
-  void add(WriterIndex writer, std::span<Held* const> versions, std::span<const Hash> leaves);
+  // Of versions of this device, with their leaves, and of the number of its commits. 0: it is not said.
+  void add(WriterIndex writer, std::span<Held* const> versions, std::vector<Hash> leaves, Seq count);
+  // How many commits the writer has made at least, by its device's word. 0: none is known.
+  Seq counted(WriterIndex writer) const;
+  // The seal that says so. Null: there is none.
+  const RowSeal* counting(WriterIndex writer) const;
+  // Whether a leaf of the seal says that the writer has made `seq` commits; keeps it if so.
+  ProofVerdict count(ArrivingSeal& seal, std::uint32_t leaf, WriterIndex writer, Seq seq);
   // Whether `proof` proves what came.
   ProofVerdict judge(const RowProof& proof, LeafText& text, const Context& context);
   // The version that it proves is held now. Whether its writer had not been known to seal its versions.
@@ -144,6 +160,9 @@ class RowSeals {
 
  private:
   RowSeal& make(WriterIndex writer, Seq first, std::string bytes, std::size_t leaves);
+  RowSeal& kept(ArrivingSeal& seal, WriterIndex writer);
+  void open(ArrivingSeal& seal, WriterIndex writer) const;
+  void setCount(RowSeal& seal, std::uint32_t leaf, Seq count);
   void join(RowSeal& seal, std::uint32_t leaf, Held& held);
   void touch(RowSeal& seal);
   void setFirst(WriterIndex writer, Seq first);
@@ -155,8 +174,9 @@ class RowSeals {
   store::WriteBatch& pending_;
   const WriterTable& writers_;
   std::shared_ptr<RowKeys> keys_;
-  std::string start_;  // of each leaf's text
+  std::string start_, countStart_;  // of the leaves' texts
   std::vector<Seq> firsts_;
+  std::vector<RowSeal*> counting_;
   std::map<std::uint64_t, std::unique_ptr<RowSeal>> seals_;
   std::vector<RowSeal*> dirty_;
   std::uint64_t nextId_ = 1;

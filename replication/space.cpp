@@ -189,6 +189,11 @@ Context Space::seenOf(const Record& record) const {
   return context;
 }
 
+bool Space::unproven(WriterIndex writer, Seq seq) const {
+  return !vector_.covers(writer, seq) && seq > seals_.counted(writer) && seals_.mustSeal(writer, seq) &&
+         !mutated("anyCounter") && !mutated("anyRowSeal");
+}
+
 Arrival Space::receive(const Incoming& in, Gate gate) {
   Record* record = table_.find(in.kind, in.key);
   const Held* base = nullptr;

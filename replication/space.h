@@ -167,6 +167,14 @@ class Space {
   Status sealOwn();
   bool sealDue() const { return seals_.on() && sealedChanges_ != changes_; }
   const RowSeals& seals() const { return seals_; }
+  // Whether the version is its writer's. inserted: nothing is against it.
+  Arrival prove(const Incoming& incoming, std::string_view body);
+  // As RowSeals::count().
+  ProofVerdict count(ArrivingSeal& seal, std::uint32_t leaf, WriterIndex writer, Seq seq) {
+    return seals_.count(seal, leaf, writer, seq);
+  }
+  // Whether a counter is not believed: its writer has not signed that it made so many commits.
+  bool unproven(WriterIndex writer, Seq seq) const;
   // Versions that went because their writer turned out to seal its own: each in words, once.
   std::vector<std::string> takeForged() { return std::exchange(forged_, {}); }
 
@@ -205,7 +213,6 @@ class Space {
   Held& hold(Record& record, std::unique_ptr<Held> held);
   void noteReached(WriterIndex writer, Seq seq);
   void noteFields(const Record& record, Held& held) const;
-  Arrival prove(const Incoming& in, std::string_view body);
   void proven(const Incoming& in, Held& held);
   Result<Hash> leafOf(const Held& held, Seq first) const;
   Status sealWriter(WriterIndex writer);

@@ -5,7 +5,6 @@
 
 namespace witan::replication {
 
-// inserted: nothing is against it.
 Arrival Space::prove(const Incoming& in, std::string_view body) {
   static const Context kNothing;
   LeafText text{in.writer, in.seq, 0, in.kind, in.key, in.tombstone, {}, body};
@@ -55,9 +54,9 @@ Status Space::sealWriter(WriterIndex writer) {
   const Seq first = seals_.first(writer), from = std::max(first, sealedUpTo_[writer] + 1);
   std::vector<Held*> versions;
   std::vector<Hash> leaves;
-  const auto seal = [&] {
-    if (!versions.empty()) seals_.add(writer, versions, leaves);
-    versions.clear(), leaves.clear();
+  const auto seal = [&](Seq count) {
+    if (!versions.empty() || count != 0) seals_.add(writer, versions, std::exchange(leaves, {}), count);
+    versions.clear();
   };
   RecordTable::Origin& origin = table_.origin(writer);
   for (auto at = origin.lower_bound(from, SeqOrder{}); at != origin.end(); ++at) {
@@ -65,9 +64,10 @@ Status Space::sealWriter(WriterIndex writer) {
     if (at->seal != nullptr) continue;
     WITAN_TRY(leaf, leafOf(*at, first));
     versions.push_back(&*at), leaves.push_back(leaf);
-    if (versions.size() == kMaxSealLeaves) seal();
+    if (versions.size() == kMaxSealLeaves - 1) seal(0);
   }
-  seal();
+  const Seq made = vector_.at(writer);
+  seal(made > seals_.counted(writer) ? made : 0);
   return okStatus();
 }
 

@@ -13,6 +13,7 @@ namespace witan::replication {
 namespace {
 
 constexpr std::size_t kSealHeadBytes = 112;
+constexpr std::size_t kCountsInFrame = 1024;
 
 std::string dotText(const Space& space, WriterIndex writer, Seq seq) {
   return concat(space.writers().name(writer), ":", seq);
@@ -88,9 +89,11 @@ Status SpaceSync::acceptWriters(std::string_view rows) {
   return okStatus();
 }
 
-// Counters that a peer's vector cannot honestly show.
+// Counters that a peer's vector cannot honestly show. What it says of this device's own commits counts where it need
+// not be proven; else the proof comes before the peer's first commit (applyCount()).
 Status SpaceSync::checkClaim(const VersionVector& claim) {
-  if (claim.at(space_.self()) > space_.vector().at(space_.self())) WITAN_DO(ownClaim_(claim));
+  const WriterIndex self = space_.self();
+  if (claim.at(self) > space_.vector().at(self) && !space_.unproven(self, claim.at(self))) WITAN_DO(ownClaim_(claim));
   for (WriterIndex w = 0; w < claim.end(); ++w) {
     const Seq here = space_.vector().at(w);
     if (claim.at(w) <= here || claim.at(w) - here <= kMaxCounterJump) continue;
@@ -102,10 +105,9 @@ Status SpaceSync::checkClaim(const VersionVector& claim) {
   return okStatus();
 }
 
-// Checks the counters of the version in row_ and context_: its own and those that its author had seen. A context that
-// covers commits to come would bar them from this key for ever.
+// Checks the counters of context_: what the author of the version in row_ had seen. A context that covers commits to
+// come would bar them from this key for ever.
 Status SpaceSync::checkSeen(WriterIndex writer) {
-  WITAN_DO(checkCounter(writer, row_.seq));
   seen_.assign(1, writer);
   for (const ContextEntry& e : context_) {
     if (e.seq == 0) return invalid(row_.key + ": counter 0 in a context");
@@ -121,6 +123,8 @@ Status SpaceSync::checkSeen(WriterIndex writer) {
 Status SpaceSync::checkCounter(WriterIndex writer, Seq seq) {
   const Seq here = space_.vector().at(writer);
   if (seq <= here) return okStatus();
+  if (space_.unproven(writer, seq))
+    return refuse(false, writer, "what it says of " + dotText(space_, writer, seq), false);
   if (writer != space_.self() && seq - here <= kMaxCounterJump) return okStatus();
   VersionVector claim;
   claim.raise(writer, seq);
@@ -145,7 +149,10 @@ Result<bool> SpaceSync::nextRows(std::string& rows, std::string& resume, std::si
   resume.clear();
   space_.walked();
   WITAN_DO(space_.sealOwn());
-  WITAN_TRY(finished, walk(rows, budget));
+  bool finished = appendCounts(rows);
+  if (finished) {
+    WITAN_SET(finished, walk(rows, budget));
+  }
   putSeals(rows);
   if (!finished && !mutated("commitEarly")) {
     resume = token();
@@ -197,19 +204,40 @@ void SpaceSync::appendVersion(std::string& rows, const Held& held, std::string_v
   appendVersionRow(rows, row_);
 }
 
+// Of the seal in this frame, which is to have this leaf.
+std::uint64_t SpaceSync::sealNumber(const RowSeal& seal, std::uint32_t leaf) {
+  // Versions of a seal mostly follow each other.
+  const auto known =
+      std::find_if(sentSeals_.rbegin(), sentSeals_.rend(), [&](const SentSeal& sent) { return sent.seal == &seal; });
+  const std::size_t number =
+      known != sentSeals_.rend() ? static_cast<std::size_t>(sentSeals_.rend() - known) - 1 : sentSeals_.size();
+  if (known == sentSeals_.rend()) sentSeals_.push_back({&seal, {}}), sealBytes_ += kSealHeadBytes;
+  sentSeals_[number].leaves.push_back(leaf);
+  sealBytes_ += sizeof(Hash);
+  return number;
+}
+
 void SpaceSync::appendProof(const Held& held) {
   row_.sealed = held.seal != nullptr;
   row_.whole.reset();
   if (!row_.sealed) return;
-  // Versions of a seal mostly follow each other.
-  const auto known = std::find_if(sentSeals_.rbegin(), sentSeals_.rend(),
-                                  [&](const SentSeal& sent) { return sent.seal == held.seal; });
-  row_.seal = known != sentSeals_.rend() ? static_cast<std::size_t>(sentSeals_.rend() - known) - 1 : sentSeals_.size();
-  if (known == sentSeals_.rend()) sentSeals_.push_back({held.seal, {}}), sealBytes_ += kSealHeadBytes;
-  sentSeals_[row_.seal].leaves.push_back(held.leaf);
-  sealBytes_ += sizeof(Hash);
+  row_.seal = sealNumber(*held.seal, held.leaf);
   row_.leaf = held.leaf;
   if (held.whole) row_.whole = *held.whole;
+}
+
+// Before anything names them: the counters that the peer may not know, with their proofs. False: there are more.
+bool SpaceSync::appendCounts(std::string& rows) {
+  std::size_t counts = 0;
+  for (WriterIndex w = 0; w < space_.writers().size(); ++w) {
+    const RowSeal* seal = space_.seals().counting(w);
+    if (seal == nullptr || seal->count->seq <= std::max(known_.at(w), told_.at(w))) continue;
+    if (++counts > kCountsInFrame) return false;
+    const std::uint64_t number = announce(rows, w);
+    appendCountRow(rows, number, seal->count->seq, sealNumber(*seal, seal->count->leaf), seal->count->leaf);
+    told_.raise(w, seal->count->seq);
+  }
+  return true;
 }
 
 void SpaceSync::putSeals(std::string& rows) {
@@ -255,6 +283,7 @@ std::string SpaceSync::ackRows(const std::map<std::string, VectorClock, std::les
 Status SpaceSync::versionRows(std::string& rows, const Held& held) {
   WITAN_DO(space_.sealOwn());
   WITAN_TRY(body, space_.bodyOf(held));
+  while (!appendCounts(rows)) continue;
   appendVersion(rows, held, body, false);
   return okStatus();
 }
@@ -313,6 +342,7 @@ Result<Applied> SpaceSync::apply(std::string_view rows, std::uint16_t attempt, G
     switch (static_cast<RowTag>(from.byte())) {
       case RowTag::writer: WITAN_DO(applyWriter(from)); break;
       case RowTag::seal: WITAN_DO(applySeal(from)); break;
+      case RowTag::count: WITAN_DO(applyCount(from)); break;
       case RowTag::version:
         WITAN_DO(applyVersion(from, gate, applied));
         hasVersions = true;
@@ -321,6 +351,7 @@ Result<Applied> SpaceSync::apply(std::string_view rows, std::uint16_t attempt, G
         WITAN_TRY(clock, readVector(from));
         WITAN_DO(peerHas(clock));  // it is the sender's own vector
         if (attempt != expected_ || broken_ || gate == Gate::open) break;
+        WITAN_DO(checkProven(clock));
         applied.fresh = !clock.le(space_.vector());
         applied.repeated = hasVersions && !applied.fresh;
         space_.advance(clock);
@@ -388,17 +419,50 @@ Result<RowProof> SpaceSync::proofOfRow() {
                   row_.whole ? &*row_.whole : nullptr};
 }
 
-// Of a version that does not prove who wrote it.
-Status SpaceSync::refuse(Arrival arrival, WriterIndex writer) {
-  const std::string_view device = deviceOf(space_.writers().name(writer));
-  const std::string what =
+// A peer says how many commits a writer has made. Of this device's own it may know more than is here: then this store
+// went back.
+Status SpaceSync::applyCount(DenseReader& from) {
+  const std::uint64_t number = from.varint();
+  const Seq count = from.count(kMaxSeq);
+  const std::uint64_t seal = from.varint();
+  const auto leaf = static_cast<std::uint32_t>(from.count(kMaxSealLeaves));
+  WITAN_DO(from.status("a counter's row"));
+  if (number >= in_.size()) return invalid(concat("a counter names writer ", number, ", never announced"));
+  const WriterIndex writer = in_.writerOf(number);
+  const std::string what = "that there is " + dotText(space_, writer, count);
+  if (seal >= arrivingSeals_.size()) return invalid(concat(what, ": seal ", seal, " did not come"));
+  const ProofVerdict verdict = space_.count(arrivingSeals_[seal], leaf, writer, count);
+  if (verdict != ProofVerdict::proven) return refuse(verdict == ProofVerdict::keyUnknown, writer, what, true);
+  VersionVector claim;
+  claim.raise(writer, count);
+  return checkClaim(claim);
+}
+
+// A vector that covers commits to come would bar these here, and wherever this device passes it on.
+Status SpaceSync::checkProven(const VersionVector& clock) {
+  for (WriterIndex w = 0; w < clock.end(); ++w)
+    if (space_.unproven(w, clock.at(w)))
+      return refuse(false, w, "a vector that covers " + dotText(space_, w, clock.at(w)), false);
+  return okStatus();
+}
+
+// Of the version in row_, which does not prove who wrote it, or of which the peer has not said that there is one.
+Status SpaceSync::refuseRow(Arrival arrival, WriterIndex writer) {
+  std::string what =
       concat(space_.schemas().traits(row_.kind).name, " ", row_.key, ", ", dotText(space_, writer, row_.seq));
-  if (arrival == Arrival::keyUnknown)
+  if (arrival != Arrival::keyUnknown && arrival != Arrival::unproven)
+    return invalid(what + ": it came before the proof that there is such a commit");
+  return refuse(arrival == Arrival::keyUnknown, writer, what, row_.sealed);
+}
+
+Status SpaceSync::refuse(bool keyUnknown, WriterIndex writer, const std::string& what, bool sealed) {
+  const std::string_view device = deviceOf(space_.writers().name(writer));
+  if (keyUnknown)
     return unavailable(concat(what, ": no key of ", device, " that is known here sealed it"),
                        "it waits for the roster");
   // Who sends a bad seal lies, for an honest device looks at it first. It may not have known that there must be one.
-  violation_ = {concat(what, row_.sealed ? ", bears a seal that is none of " : ", bears no seal of ", device),
-                row_.sealed, "forgedRow"};
+  violation_ = {concat(what, sealed ? ", bears a seal that is none of " : ", bears no seal of ", device), sealed,
+                "forgedRow"};
   return invalid(violation_->what);
 }
 
@@ -459,10 +523,13 @@ Status SpaceSync::applyVersion(DenseReader& from, Gate gate, Applied& applied) {
   WITAN_TRY(proof, proofOfRow());
   const Incoming incoming{row_.kind, row_.key,  writer,    row_.seq, row_.tombstone,
                           &context_, row_.body, row_.base, proof};
+  if (space_.unproven(writer, row_.seq))
+    return refuseRow(row_.base > 0 ? Arrival::inserted : space_.prove(incoming, row_.body), writer);
+  WITAN_DO(checkCounter(writer, row_.seq));
   const Arrival arrival = space_.receive(incoming, gate);
   switch (arrival) {
     case Arrival::keyUnknown:
-    case Arrival::unproven: return refuse(arrival, writer);
+    case Arrival::unproven: return refuseRow(arrival, writer);
     case Arrival::baseMissing: broken_ = broken_ || !mutated("ignoreMissingBase"); break;
     case Arrival::malformed: return invalid(row_.key + ": a field delta that is none");
     case Arrival::equivocation: WITAN_DO(settle(incoming, applied)); break;

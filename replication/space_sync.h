@@ -128,11 +128,15 @@ class SpaceSync {
   std::uint64_t announce(std::string& rows, WriterIndex writer);
   Result<bool> walk(std::string& rows, std::size_t budget);
   std::string token() const;
+  bool appendCounts(std::string& rows);
+  std::uint64_t sealNumber(const RowSeal& seal, std::uint32_t leaf);
   void appendProof(const Held& held);
   Status applyWriter(DenseReader& from);
   Status applySeal(DenseReader& from);
+  Status applyCount(DenseReader& from);
   Result<RowProof> proofOfRow();
-  Status refuse(Arrival arrival, WriterIndex writer);
+  Status refuseRow(Arrival arrival, WriterIndex writer);
+  Status refuse(bool keyUnknown, WriterIndex writer, const std::string& what, bool sealed);
   Status settle(const Incoming& incoming, Applied& applied);
   Status applyVersion(DenseReader& from, Gate gate, Applied& applied);
   Result<VersionVector> readVector(DenseReader& from);
@@ -140,6 +144,7 @@ class SpaceSync {
   Status checkRow(const std::string& writer) const;
   Status checkSeen(WriterIndex writer);
   Status checkCounter(WriterIndex writer, Seq seq);
+  Status checkProven(const VersionVector& clock);
 
   Space& space_;
   const DatabaseName database_;
@@ -149,6 +154,7 @@ class SpaceSync {
   WriterNumbers out_, in_;
   bool agreed_ = false, statementsOnly_ = false;
   VersionVector known_, sent_, peerClock_;
+  VersionVector told_;                             // the counters that were proven to the peer
   std::uint64_t sentChanges_ = ~std::uint64_t{0};  // of the space, when nothing was left to send
   std::uint64_t seenOutOfOrder_ = 0;
   bool full_ = false;  // no deltas until the next commit

@@ -47,6 +47,7 @@
 #              varint length, bytes                                   body, or the changed fields of an agent's state
 #   3 commit   varint n, n x (varint writer, varint counter)          what the receiver's vector may be raised to
 #   5 seal     varint first, varint length, bytes     before the versions of the frame that it proves; of one writer
+#   6 count    varint writer, varint counter, varint number of the seal in this frame, varint leaf    in SEGMENT and ITEMS
 #   4 ack      idText device, varint n, n x (varint writer, varint counter)   in ACKS only
 # A seal (kernel/record/signed_leaves.h) is the signature of a device over a tree of leaves: 32 bytes key, u32 size
 # little-endian, 64 bytes signature, a bit for each leaf that is given, from the lowest, and hashes from left to right: of
@@ -56,6 +57,11 @@
 # length, varint counter, u8 1 if it is a tombstone else 0, 32 bytes digest of the context, body. That digest is zeros for
 # no context, else the SHA-256 of its entries in the order of the names' bytes: name behind its length, varint counter.
 # From its counter `first` on a writer's versions are sealed; in none of a lower counter it is asked for.
+# The last leaf of a device's newest seal of a writer says how many commits that writer has made: the SHA-256 of a zero
+# byte, "witan-count/1" and a line end; cluster, space and writer as above; varint first, varint counter. A count goes
+# before the first version, context or commit that names a counter of a sealed writer above the receiver's vector. Of
+# these none is taken without: a vector that covers commits to come would bar them. What a peer says of the receiver's
+# own writer in other frames has no effect; a count of it that is beyond what it has made shows that its store went back.
 # A context names a writer once, never with 0, never the version's own; it covers what its author had seen of this key.
 # Flag 1 goes with length 0 and no other version has length 0. A delta's base is the version of the same key and writer
 # with that many less; its bytes, and those of the body, are in agent_state.h, other bodies in records.capnp.

@@ -39,6 +39,13 @@ void appendSealRow(std::string& rows, Seq first, std::string_view seal) {
   to.text(seal);
 }
 
+void appendCountRow(std::string& rows, std::uint64_t writer, Seq count, std::uint64_t seal, std::uint32_t leaf) {
+  DenseWriter to(rows);
+  to.byte(static_cast<std::uint8_t>(RowTag::count));
+  to.varint(writer), to.varint(count);
+  to.varint(seal), to.varint(leaf);
+}
+
 void appendVersionRow(std::string& rows, const VersionRow& row) {
   DenseWriter to(rows);
   to.byte(static_cast<std::uint8_t>(RowTag::version));

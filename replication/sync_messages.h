@@ -154,7 +154,7 @@ Status readFrame(std::string_view alignedMessage, T& into) {
 
 // --- the rows of sync.capnp
 
-enum class RowTag : std::uint8_t { writer = 1, version = 2, commit = 3, deviceAck = 4, seal = 5 };
+enum class RowTag : std::uint8_t { writer = 1, version = 2, commit = 3, deviceAck = 4, seal = 5, count = 6 };
 
 // A version as it travels; writers are the sender's numbers. Borrows.
 struct VersionRow {
@@ -174,6 +174,8 @@ struct VersionRow {
 
 void appendWriterRow(std::string& rows, std::string_view name);
 void appendSealRow(std::string& rows, Seq first, std::string_view seal);
+// `seal`: the number of the seal in this frame.
+void appendCountRow(std::string& rows, std::uint64_t writer, Seq count, std::uint64_t seal, std::uint32_t leaf);
 void appendVersionRow(std::string& rows, const VersionRow& row);
 void appendClockRow(std::string& rows, RowTag tag, std::span<const std::pair<std::uint64_t, Seq>> entries);
 

@@ -33,6 +33,12 @@ class SimKeys final : public node::HeadKeys {
   node::Takeover mayTakeOver(std::string_view device) const override {
     return device == ClusterSetup::deviceName(liar_) ? node::Takeover::no : node::Takeover::yes;
   }
+  std::string deviceOf(const PublicKey& key) const override {
+    for (std::uint32_t index = 0; index < kMostDevices; ++index)
+      if (key == ClusterSetup::keyOf(index).publicKey()) return ClusterSetup::deviceName(index);
+    return {};
+  }
+  bool sealsRows(std::string_view) const override { return true; }  // as of each that this version admits
   Result<std::string> remembered() const override { return signed_; }
   Status remember(std::string_view text) override {
     signed_ = text;

@@ -34,8 +34,8 @@ inline constexpr EventKind kFirstFault = EventKind::cut;
 inline bool isFault(EventKind kind) { return kind >= kFirstFault; }
 
 // Kinds of lies (`n` of EventKind::lie). From kFirstOwnerLie on they are those of an owner.
-WITAN_ENUM(Lie, claim, position, answer, acknowledgement, batch, replay, head, request, flood, proof, unlawfulEntry,
-           unsignedEntry, forgedEntry, secondHead, secondBatch, falseAnswer)
+WITAN_ENUM(Lie, claim, position, answer, acknowledgement, batch, replay, head, request, flood, proof, row, revocation,
+           commits, unlawfulEntry, unsignedEntry, forgedEntry, secondHead, secondBatch, falseAnswer)
 inline constexpr Lie kFirstOwnerLie = Lie::unlawfulEntry;
 
 struct Event {

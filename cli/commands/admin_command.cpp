@@ -84,8 +84,17 @@ Result<std::vector<AdminKey>> adminsOf(const std::vector<std::string>& given) {
   return admins;
 }
 
+// Where the cluster's admin decides who belongs to it, of a directory that a node may have open.
+Result<EnrolmentService> enrolmentOf(const fs::path& dir, RosterStore& rosters, std::optional<SigningKey> admin) {
+  WITAN_TRY(secret, readClusterSecret(dir));
+  WITAN_TRY(cluster, readClusterFile(dir));
+  return EnrolmentService::open(dir, rosters, std::move(secret), static_cast<std::uint32_t>(cluster.partitions),
+                                std::move(admin));
+}
+
 // Who or what the act is about.
-Status nameSubject(const fs::path& dir, const Roster& roster, const AdminArguments& a, AdminAct& act) {
+Status nameSubject(const fs::path& dir, RosterStore& rosters, const AdminArguments& a, AdminAct& act) {
+  const Roster& roster = rosters.current();
   act.subject = a.subject;
   if (act.kind == ActKind::admins) {
     act.subject.clear();
@@ -104,12 +113,25 @@ Status nameSubject(const fs::path& dir, const Roster& roster, const AdminArgumen
   if (act.kind == ActKind::revokePerson) return okStatus();
   WITAN_TRY(device, roster.lookUp(a.subject));
   act.subject = device->device;
-  return okStatus();
+  if (act.kind != ActKind::rekey) return okStatus();
+  WITAN_TRY(service, enrolmentOf(dir, rosters, std::nullopt));
+  for (const AskedKey& asked : service.askedKeys())
+    if (asked.device == device->device) {
+      act.subject = rekeyText(asked.device, asked.key);
+      return okStatus();
+    }
+  WITAN_TRY(own, readKey(dir, KeyName::device));
+  if (hasKey(dir, KeyName::nextDevice) && roster.byKey(own.publicKey()) == device) {
+    WITAN_TRY(next, readKey(dir, KeyName::nextDevice));
+    act.subject = rekeyText(device->device, toHex(next.publicKey()));
+    return okStatus();
+  }
+  return notFound(device->name + " asks for no other key", "see: witan device pending");
 }
 
 Result<int> propose(const AdminArguments& a) {
   const auto kind = parseEnum<ActKind>(a.kind);
-  if (!kind) return invalid(inQuotes(a.kind) + " is no act", "admins, signer, revoke, revokePerson or takeover");
+  if (!kind) return invalid(inQuotes(a.kind) + " is no act", "admins, signer, revoke, revokePerson, takeover or rekey");
   WITAN_DO(checkReason(a.reason));
   WITAN_TRY(dir, replicaDirPath(a.dir));
   WITAN_TRY(rosters, rostersOf(dir));
@@ -117,7 +139,7 @@ Result<int> propose(const AdminArguments& a) {
   AdminAct& act = proposed.act;
   act.kind = *kind, act.number = rosters.admins().acts + 1, act.reason = a.reason;
   act.expires = Time{SystemClock().now().micros + kActLifeMicros};
-  WITAN_DO(nameSubject(dir, rosters.current(), a, act));
+  WITAN_DO(nameSubject(dir, rosters, a, act));
   WITAN_DO(rosters.admins().mayFollow(act));
   WITAN_DO(replaceFile(a.out, toJson(proposed) + "\n", 0644));
   return print(json::object{{"file", a.out}, {"act", inWords(act)}}, a.json, [](const json::value& told) {
@@ -159,10 +181,7 @@ Result<int> apply(const AdminArguments& a) {
   if (proposed.cluster != rosters.current().cluster) return conflict("the act is of another cluster");
   std::optional<SigningKey> admin;
   if (hasKey(dir, KeyName::admin)) WITAN_SET(admin, readKey(dir, KeyName::admin));
-  WITAN_TRY(secret, readClusterSecret(dir));
-  WITAN_TRY(cluster, readClusterFile(dir));
-  WITAN_TRY(service, EnrolmentService::open(dir, rosters, std::move(secret),
-                                            static_cast<std::uint32_t>(cluster.partitions), std::move(admin)));
+  WITAN_TRY(service, enrolmentOf(dir, rosters, std::move(admin)));
   WITAN_DO(service.apply(proposed.act, SystemClock().now()));
   WITAN_DO(opened->close());
   return print(json::object{{"act", inWords(proposed.act)}, {"roster", rosters.current().version}}, a.json,
@@ -200,9 +219,10 @@ void addAdminCommand(Command& app) {
       *noun, "key", "Make an admin's key, in a file that a passphrase opens", "witan admin key ann.admin.pem", makeKey);
   making->option("FILE", k->file, "File for the key")->required();
   const auto [proposing, p] = addVerb<AdminArguments>(
-      *noun, "propose", "Write an act into a file, for admins to sign: admins, signer, revoke, revokePerson, takeover",
+      *noun, "propose",
+      "Write an act into a file, for admins to sign: admins, signer, revoke, revokePerson, takeover, rekey",
       "witan admin propose admins --admin ann=KEY --admin bob=KEY --approvals 2", propose);
-  proposing->option("ACT", p->kind, "admins, signer, revoke, revokePerson or takeover")->required();
+  proposing->option("ACT", p->kind, "admins, signer, revoke, revokePerson, takeover or rekey")->required();
   proposing->option("WHO", p->subject, "Device or person, where the act is about one");
   proposing->option("--admin", p->admins, "NAME=KEY of an admin from then on; several are possible")->oneWordEach();
   proposing->option("--approvals", p->approvals, "How many of them an act takes")->check(wholeNumber(1));

@@ -6,6 +6,7 @@
 //   signer        another key signs rosters from now on: for one that was lost, or stolen
 //   revoke        of a device; revokePerson of a person
 //   takeover      a device gets the role of that name
+//   rekey         a device gets another key, for which it asked
 //
 // A cluster without acts is its signer's. Pure functions on values; any thread.
 #pragma once
@@ -28,7 +29,7 @@ inline constexpr std::size_t kMaxAdmins = 16;
 inline constexpr std::size_t kMaxActs = 1024;
 inline constexpr std::int64_t kMaxActLifeMicros = 30LL * 24 * 3600 * 1'000'000;
 
-WITAN_ENUM(ActKind, admins, signer, revoke, revokePerson, takeover)
+WITAN_ENUM(ActKind, admins, signer, revoke, revokePerson, takeover, rekey)
 
 struct AdminKey {
   std::string name;
@@ -47,7 +48,8 @@ struct ActApproval {
 struct AdminAct {
   std::uint64_t number = 0;  // 1, 2, ...: an act is good for one place, so none happens twice
   ActKind kind = ActKind::admins;
-  std::string subject;               // device id; person's name; the next signer's key in hex; of admins none
+  // Device id; person's name; the next signer's key in hex; of rekey the id and the key, with a blank; of admins none.
+  std::string subject;
   std::vector<AdminKey> admins;      // of the kind admins
   std::uint64_t approvals = 0;       // likewise
   std::vector<std::string> settled;  // of the first act: "revoke ID", "revokePerson NAME", "takeover ID"
@@ -86,5 +88,6 @@ Result<AdminState> stateAfter(std::string_view cluster, const PublicKey& first, 
 
 // "revoke ID": how a roster's contents are looked up among the acts.
 std::string settledText(ActKind kind, std::string_view subject);
+std::string rekeyText(std::string_view device, std::string_view key);
 
 }  // namespace witan::node

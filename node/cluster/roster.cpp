@@ -430,6 +430,8 @@ std::vector<std::string> actsNeededBy(const Roster& roster) {
   for (const RosterDevice& device : roster.devices) {
     if (!device.active()) needed.push_back(settledText(ActKind::revoke, device.device));
     if (device.active() && device.takesOver()) needed.push_back(settledText(ActKind::takeover, device.device));
+    for (std::size_t i = 1; i < device.keys.size(); ++i)  // the id is of the first
+      needed.push_back(settledText(ActKind::rekey, rekeyText(device.device, device.keys[i])));
   }
   for (const RosterPerson& person : roster.persons ? *roster.persons : std::vector<RosterPerson>())
     if (!person.active()) needed.push_back(settledText(ActKind::revokePerson, person.name));

@@ -64,6 +64,8 @@ Status checkFollows(const Roster& before, const Roster& after) {
     const RosterDevice* is = after.find(was.device);
     if (is == nullptr || (is->active() && !was.active()))
       return refuse(concat("a roster that ", is == nullptr ? "leaves out " : "lets in again ", inWords(was)));
+    if (is->keys.back() != was.keys.back() && std::ranges::find(was.keys, is->keys.back()) != was.keys.end())
+      return refuse(concat("a roster that goes back to an earlier key of ", inWords(was)));
   }
   const std::span<const AdminAct> acts = after.allActs();
   const std::size_t known = before.allActs().size();

@@ -203,7 +203,7 @@ Status Daemon::openDir() {
   WITAN_DO(bootstrapMissing());
   feed_ = std::make_unique<LedgerFeed>(replica());
   readers_ = std::make_unique<LedgerReaders>(loop_, replica(), dir_->ledgers(), config_.pendingTtlSeconds * 1'000'000);
-  published_ = std::make_unique<PublishedFiles>(replica().data(), dir_->ledgers(), config_, path_, rosters_.admin());
+  published_ = std::make_unique<PublishedFiles>(replica().data(), dir_->ledgers(), config_, path_, rosters_);
   inbox_ = std::make_unique<InboxIndex>(replica().data(), config_.scope);
   refused_ = std::make_unique<RefusedAnswers>(replica());
   for (const auto& [id, waiting] : std::as_const(replica()).outbox().all()) refused_->left(waiting.request);

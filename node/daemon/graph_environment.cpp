@@ -1,7 +1,6 @@
 #include "node/daemon/graph_environment.h"
 
 #include "agents/host/builtin_tools.h"
-#include "node/cluster/device_key.h"
 #include "node/daemon/artefacts.h"
 #include "node/daemon/daemon.h"
 #include "replica/core/partition_host.h"
@@ -11,8 +10,8 @@ namespace witan::node {
 
 std::map<std::string, graph::Artefact> artefactsOf(Daemon& daemon) {
   replication::Space* space = GraphBodies(daemon.replica().data(), "main").records();
-  const auto admin = publicKeyFromHex(daemon.cluster().adminKey, "adminKey");
-  return space == nullptr || !admin.ok() ? std::map<std::string, graph::Artefact>() : artefactsIn(*space, *admin);
+  return space == nullptr ? std::map<std::string, graph::Artefact>()
+                          : artefactsIn(*space, daemon.roster().admins().signer);
 }
 
 graph::Environment graphEnvironmentOf(Daemon& daemon) {

@@ -40,6 +40,21 @@ fs::path placeOf(const fs::path& dir, const std::string& name) {
   return isAgentName(name) ? dir / "agents" / name : ruleFilePath(dir, domainIn(name));
 }
 
+// The keys that have signed for the cluster, the present one first.
+std::vector<PublicKey> adminsOf(const RosterStore& rosters) {
+  std::vector<PublicKey> keys{rosters.admins().signer};
+  const auto add = [&](const Result<PublicKey>& key) {
+    if (key.ok() && *key != keys.front()) keys.push_back(*key);
+  };
+  add(rosters.admin());
+  for (const AdminAct& act : rosters.current().allActs())
+    if (act.kind == ActKind::signer) add(publicKeyFromHex(act.subject, "subject"));
+  return keys;
+}
+
+// A key that was stolen may have used the numbers up: its successor counts anew.
+std::uint64_t versionAfter(const PublishedFile& before) { return before.former ? 1 : before.version + 1; }
+
 // Whether rules may take the place of others of their name.
 Status mayFollow(const std::string& known, const std::string& text, const std::string& name) {
   WITAN_TRY(module, rules::makeRuleModule(text, name));
@@ -76,12 +91,13 @@ Result<PublishedFiles::Found> PublishedFiles::find(const std::string& name) {
     WITAN_TRY(versions, space->versions(replication::Kind::policy, key));
     all.insert(all.end(), versions.begin(), versions.end());
   }
-  const auto view = replication::documentViewOf(DocumentKind::policy, name, admin_, all);
+  const std::vector<PublicKey> admins = adminsOf(rosters_);
+  const auto view = replication::documentViewOf(DocumentKind::policy, name, admins.front(), all);
   for (const replication::Unreadable& one : view.unreadable)
     found.refused.push_back(concat(name, ": a version counts for nothing: ", one.why));
   if (!view.current) return found;
   WITAN_SET(found.document, replication::encodeRecord(view.current->document));
-  if (auto file = readPublished(found.document, name, admin_); file.ok()) found.file = *std::move(file);
+  if (auto file = readPublished(found.document, name, admins); file.ok()) found.file = *std::move(file);
   return found;
 }
 
@@ -93,12 +109,16 @@ std::set<std::string> PublishedFiles::names() {
   return all;
 }
 
+Result<std::optional<PublishedFile>> PublishedFiles::kept(const std::string& name) const {
+  return keptPublished(dir_, name, adminsOf(rosters_));
+}
+
 Result<PublishedFile> PublishedFiles::latest(const std::string& name) {
   WITAN_TRY(known, find(name));
-  WITAN_TRY(kept, keptPublished(dir_, name, admin_));
+  WITAN_TRY(kept, this->kept(name));
   PublishedFile none{name, 0, std::nullopt};
   const PublishedFile &there = known.file ? *known.file : none, &here = kept ? *kept : none;
-  return there.version >= here.version ? there : here;
+  return there.version >= here.version || (known.file && here.former) ? there : here;
 }
 
 Result<bool> PublishedFiles::decidedUnder(const std::string& name) const {
@@ -125,7 +145,7 @@ Result<PublishedFile> PublishedFiles::publish(const std::string& name, const std
     for (const auto& known : {there, before.text})
       if (known && *known != text) WITAN_DO(mayFollow(*known, text, name));
   }
-  file.version = before.version + 1;
+  file.version = versionAfter(before);
   return write(std::move(file), admin);
 }
 
@@ -134,15 +154,16 @@ Result<PublishedFile> PublishedFiles::withdraw(const std::string& name, const Si
   if (!before.text) return notFound(inQuotes(name) + " is not published", "see: witan publish");
   WITAN_TRY(decided, decidedUnder(name));
   if (decided) return conflict("ledgers are of the rules in " + inQuotes(name), "they stay: the ledgers need them");
-  return write({name, before.version + 1, std::nullopt}, admin);
+  return write({name, versionAfter(before), std::nullopt}, admin);
 }
 
 // The document comes first: a file without it does not count where only published ones do.
 Result<std::string> PublishedFiles::takeIn(const PublishedFile& file, const std::string& document) {
   if (!file.text) return takeAway(file, document);
   if (const Status good = mayCome(file); !good.ok()) {
-    const std::string words = concat(file.name, ", version ", file.version, " of the cluster's admin (",
-                                     fingerprintOf(admin_), "), does not come in: ", good.error().message);
+    const std::string words =
+        concat(file.name, ", version ", file.version, " of the cluster's admin (",
+               fingerprintOf(rosters_.admins().signer), "), does not come in: ", good.error().message);
     replica_.note({kLeftOut, "", words});
     return words;
   }
@@ -169,7 +190,7 @@ Result<std::string> PublishedFiles::takeAway(const PublishedFile& file, const st
   if (decided) return file.name + " was withdrawn, but ledgers here are of its rules, and it stays";
   const fs::path place = placeOf(dir_, file.name);
   WITAN_TRY(there, readSmallFile(place, replication::kMaxRecordBytes));
-  WITAN_TRY(kept, keptPublished(dir_, file.name, admin_));
+  WITAN_TRY(kept, this->kept(file.name));
   const bool own = there && (!kept || kept->text != there);
   std::error_code failed;
   if (there && !own && !fs::remove(place, failed))
@@ -192,8 +213,8 @@ Result<std::vector<std::string>> PublishedFiles::look() {
     WITAN_TRY(found, find(name));
     std::ranges::move(found.refused, std::back_inserter(words));
     if (!found.file) continue;
-    WITAN_TRY(kept, keptPublished(dir_, name, admin_));
-    if (kept && kept->version >= found.file->version) continue;
+    WITAN_TRY(kept, this->kept(name));
+    if (kept && !kept->former && kept->version >= found.file->version) continue;
     WITAN_TRY(taken, takeIn(*found.file, found.document));
     words.push_back(std::move(taken));
   }
@@ -211,7 +232,9 @@ Result<std::vector<PublishedFile>> PublishedFiles::all() {
 
 Status checkPublished(const fs::path& dir) {
   WITAN_TRY(cluster, readClusterFile(dir));
-  WITAN_TRY(admin, publicKeyFromHex(cluster.adminKey, "adminKey"));
+  WITAN_TRY(first, publicKeyFromHex(cluster.adminKey, "adminKey"));
+  WITAN_TRY(rosters, RosterStore::open(dir, first));
+  const std::vector<PublicKey> admins = adminsOf(rosters);
   for (const char* folder : {"agents", "rules"}) {
     std::error_code failed;
     std::vector<std::string> names;
@@ -221,7 +244,7 @@ Status checkPublished(const fs::path& dir) {
     std::ranges::sort(names);
     for (const std::string& name : names) {
       WITAN_TRY(text, readSmallFile(dir / folder / name, replication::kMaxRecordBytes));
-      WITAN_TRY(kept, keptPublished(dir, name, admin));
+      WITAN_TRY(kept, keptPublished(dir, name, admins));
       if (text && (!kept || kept->text != *text))
         return Error{ErrorCode::unauthorised,
                      concat((dir / folder / name).string(), " is not what the cluster's admin has published"),

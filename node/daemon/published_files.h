@@ -6,7 +6,10 @@
 // never takes the place of another one of its name: ledgers may be of that. A file that a device cannot start with does
 // not come in, as it is not published. The way back is a version without a text: it takes the file away again.
 //
-// Belongs to a Daemon, on its loop's thread; replica, ledgers and configuration outlive it.
+// The admin's key is the one that signs rosters. Once it is replaced nothing that it signed comes in any more, since it
+// may have been stolen; what came in before stays until the present key signs another version.
+//
+// Belongs to a Daemon, on its loop's thread; replica, ledgers, configuration and rosters outlive it.
 #pragma once
 
 #include <filesystem>
@@ -16,6 +19,7 @@
 #include <vector>
 
 #include "base/crypto.h"
+#include "node/cluster/roster_store.h"
 #include "node/config/daemon_config.h"
 #include "node/data_dir/published_document.h"
 #include "replication/arrivals.h"
@@ -27,8 +31,8 @@ namespace witan::node {
 class PublishedFiles {
  public:
   PublishedFiles(replication::LocalReplica& replica, const store::Store& ledgers, const DaemonConfig& config,
-                 std::filesystem::path dir, const PublicKey& admin)
-      : replica_(replica), ledgers_(ledgers), config_(config), dir_(std::move(dir)), admin_(admin) {}
+                 std::filesystem::path dir, const RosterStore& rosters)
+      : replica_(replica), ledgers_(ledgers), config_(config), dir_(std::move(dir)), rosters_(rosters) {}
 
   // As the next version. It is durable with the next flush of the agents' database, and look() finds it. Errors:
   // invalid, the text is not what its name says, or no node would start with it; conflict, other rules of this name are
@@ -53,6 +57,7 @@ class PublishedFiles {
   Result<PublishedFile> write(PublishedFile file, const SigningKey& admin);
   // The highest version that is known here, and what it holds.
   Result<PublishedFile> latest(const std::string& name);
+  Result<std::optional<PublishedFile>> kept(const std::string& name) const;
   Status mayCome(const PublishedFile& file) const;
   Result<bool> decidedUnder(const std::string& name) const;
   Result<std::string> takeIn(const PublishedFile& file, const std::string& document);
@@ -62,7 +67,7 @@ class PublishedFiles {
   const store::Store& ledgers_;
   const DaemonConfig& config_;
   const std::filesystem::path dir_;
-  const PublicKey admin_;
+  const RosterStore& rosters_;
   replication::Arrivals arrivals_{replication::Kind::policy};
 };
 

@@ -1,5 +1,7 @@
 #include "node/data_dir/published_document.h"
 
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "base/json.h"
 #include "base/quote.h"
@@ -44,19 +46,24 @@ std::string publishedContent(const std::optional<std::string>& text) {
   return canonicalJson(json::object{{kText, text ? json::value(*text) : json::value(nullptr)}});
 }
 
-Result<PublishedFile> readPublished(std::string_view bytes, const std::string& name, const PublicKey& admin) {
+Result<PublishedFile> readPublished(std::string_view bytes, const std::string& name,
+                                    std::span<const PublicKey> admins) {
   WITAN_TRY(document, replication::decodeRecord<SignedDocumentBody>(bytes));
-  WITAN_DO(replication::verify(document, admin));
-  return contentOf(document, name);
+  const auto by =
+      std::ranges::find_if(admins, [&](const PublicKey& admin) { return replication::verify(document, admin).ok(); });
+  if (by == admins.end()) return replication::verify(document, admins.front()).error();
+  WITAN_TRY(file, contentOf(document, name));
+  file.former = by != admins.begin();
+  return file;
 }
 
 fs::path publishedPath(const fs::path& dir, const std::string& name) { return dir / "published" / name; }
 
 Result<std::optional<PublishedFile>> keptPublished(const fs::path& dir, const std::string& name,
-                                                   const PublicKey& admin) {
+                                                   std::span<const PublicKey> admins) {
   WITAN_TRY(bytes, readSmallFile(publishedPath(dir, name), replication::kMaxRecordBytes));
   if (!bytes) return std::optional<PublishedFile>();
-  auto file = readPublished(*bytes, name, admin);
+  auto file = readPublished(*bytes, name, admins);
   return file.ok() ? std::optional(*std::move(file)) : std::nullopt;
 }
 

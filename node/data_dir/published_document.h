@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,17 +21,21 @@ struct PublishedFile {
   std::string name;  // "clerk.agent.toml"
   std::uint64_t version = 0;
   std::optional<std::string> text;  // none: it was withdrawn
+  bool former = false;              // the key that signed it has been replaced since
 };
 
 // The text, or null where the file is withdrawn, as the content of a signed document.
 std::string publishedContent(const std::optional<std::string>& text);
-// Errors: not signed by the admin, of another name.
-Result<PublishedFile> readPublished(std::string_view document, const std::string& name, const PublicKey& admin);
+// `admins`: the keys that have signed for the cluster, the present one first. Errors: none of them signed it; it is of
+// another name.
+Result<PublishedFile> readPublished(std::string_view document, const std::string& name,
+                                    std::span<const PublicKey> admins);
 
 std::filesystem::path publishedPath(const std::filesystem::path& dir, const std::string& name);
-// As this device has it. None: none is there that counts.
+// As this device has it; what was taken in stays in force when the admin's key is replaced. None: none is there that
+// counts.
 Result<std::optional<PublishedFile>> keptPublished(const std::filesystem::path& dir, const std::string& name,
-                                                   const PublicKey& admin);
+                                                   std::span<const PublicKey> admins);
 
 // Whether anything was decided under the rules of a domain: then its file stays.
 Result<bool> holdsEntries(const store::Store& ledgers, std::string_view domain);

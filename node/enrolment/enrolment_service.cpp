@@ -66,6 +66,12 @@ Status checkJoin(const JoinRequest& request) {
   return okStatus();
 }
 
+// The first gives the id. Those that go are the oldest of the others.
+void takeKey(RosterDevice& member, const std::string& key) {
+  if (member.keys.size() == kMaxDeviceKeys) member.keys.erase(member.keys.begin() + 1);
+  member.keys.push_back(key);
+}
+
 }  // namespace
 
 EnrolmentService::EnrolmentService(std::filesystem::path file, RosterStore& rosters, std::string clusterKey,
@@ -329,7 +335,14 @@ Status EnrolmentService::apply(const AdminAct& act, Time now) {
     }
   }
   if (act.kind == ActKind::revokePerson) WITAN_DO(revokePerson(next, act.subject, act.reason));
-  return publish(std::move(next));
+  if (act.kind != ActKind::rekey) return publish(std::move(next));
+  const std::size_t blank = act.subject.find(' ');
+  WITAN_TRY(device, activeIn(next, act.subject.substr(0, blank)));
+  const AskedKey asked{device->device, act.subject.substr(blank + 1), now};
+  takeKey(*device, asked.key);
+  WITAN_DO(publish(std::move(next)));
+  (void)forgetAsked(asked);  // the roster has it: its device asks no more
+  return okStatus();
 }
 
 Status EnrolmentService::setRoles(std::string_view idOrName, std::span<const std::string> roles) {
@@ -381,6 +394,7 @@ Result<AskedKey> EnrolmentService::takeAsked(std::string_view idOrName) const {
 }
 
 Status EnrolmentService::forgetAsked(const AskedKey& asked) {
+  if (!state_.keys) return okStatus();
   std::erase_if(*state_.keys, [&](const AskedKey& one) { return one.device == asked.device; });
   return save();
 }
@@ -401,11 +415,10 @@ Result<AskedKey> EnrolmentService::denyKey(std::string_view idOrName) {
 
 Status EnrolmentService::rotate(std::string_view device, const PublicKey& next) {
   WITAN_DO(mayChange());
+  WITAN_DO(mayAlone(ActKind::rekey, device));
   Roster changed = rosters_->current();
   WITAN_TRY(member, activeIn(changed, device));
-  // The first gives the id. Those that go are the oldest of the others.
-  if (member->keys.size() == kMaxDeviceKeys) member->keys.erase(member->keys.begin() + 1);
-  member->keys.push_back(toHex(next));
+  takeKey(*member, toHex(next));
   return publish(std::move(changed));
 }
 

@@ -16,8 +16,9 @@ namespace witan::sim {
 namespace {
 
 // Incidents that say of a device that it did what none does. Two logs of one epoch (fork) name who brought the second.
-constexpr std::string_view kAccusing[] = {"unlawful",      "unsigned",    "forgedName", "headDiffers", "forkProven",
-                                          "falsePosition", "falseAnswer", "badEntries", "badBatch"};
+constexpr std::string_view kAccusing[] = {"unlawful",   "unsigned",      "forgedName",  "headDiffers",
+                                          "forkProven", "falsePosition", "falseAnswer", "badEntries",
+                                          "badBatch",   "forgedRow",     "quarantine"};
 
 }  // namespace
 
@@ -79,6 +80,12 @@ std::string wrongSetback(const Accusation& notice, bool diskWentBack) {
   if (notice.kind != "wentBack" || diskWentBack) return {};
   return concat(notice.by, " believes that its log of ", notice.named, " went back, as ", notice.what,
                 " says; its disk did not");
+}
+
+std::string heldLie(std::string_view by, std::span<const std::string> keys) {
+  for (const std::string& key : keys)
+    if (key.starts_with(kRowLie)) return concat(by, " holds ", key, ", which its author never wrote");
+  return {};
 }
 
 std::string believedLie(std::span<const Told> lies, std::span<const Told> answers) {

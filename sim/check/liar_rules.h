@@ -39,6 +39,10 @@ std::string cutInVain(std::string_view by, std::string_view partition, const ker
 // A device believes that its log went back if its disk did, and no peer that says so.
 std::string wrongSetback(const Accusation& notice, bool diskWentBack);
 
+// Rows that a liar makes up in another's name have keys that begin so. Nobody honest holds one.
+inline constexpr std::string_view kRowLie = "lie-row-";
+std::string heldLie(std::string_view by, std::span<const std::string> keys);
+
 // What a device was told in answer to its requests.
 struct Told {
   std::uint32_t device = 0;

@@ -68,6 +68,7 @@ class LieChecker final : public Checker {
         if (auto one = provenBy(ClusterSetup::kCluster, file)) proven.push_back(*std::move(one));
       }
       if (const std::string what = unprovenAt(*at); !what.empty()) return c_.failed("lies", what);
+      checkRows(*at);
     }
     checkAnswers();
     if (const std::string what = unproven(effects_, proven); !what.empty()) c_.failed("lies", what);
@@ -172,6 +173,22 @@ class LieChecker final : public Checker {
     for (const RequestRecord& request : c_.history().requests())
       if (request.returned) answers.push_back({request.device, request.request.operationId, request.answer.message});
     if (const std::string wrong = believedLie(lies, answers); !wrong.empty()) c_.failed("lies", wrong);
+  }
+
+  // Nobody honest holds a row, or believes a retirement, that only the liar knows of.
+  void checkRows(Seat& at) {
+    replication::LocalReplica& data = at.replica().data();
+    if (replication::Space* main = data.findSpace("agents/main"))
+      if (const std::string what = heldLie(at.name(), main->keys(replication::Kind::link, kRowLie)); !what.empty())
+        return c_.failed("lies", what);
+    const auto members = data.membership();
+    if (!members.ok()) return c_.failed("store", at.name() + ": " + members.error().message);
+    for (const auto& retired : members->retired)
+      if (const auto known =
+              std::ranges::find(c_.seats(), retired.member.device, [](const auto& one) { return one->name(); });
+          known != c_.seats().end() && !(*known)->retired)
+        return c_.failed("lies",
+                         concat(at.name(), " takes ", retired.member.device, " for retired, and no operator did that"));
   }
 
   // Entries of its copies without their proposers' proofs.

@@ -91,6 +91,9 @@ bool Lies::tell(Lie lie) {
     case Lie::request: return request();
     case Lie::flood: return flood();
     case Lie::proof: return proof();
+    case Lie::row: return row();
+    case Lie::revocation: return revocation();
+    case Lie::commits: return commits();
     case Lie::unlawfulEntry: return unlawfulEntry();
     case Lie::unsignedEntry: return unsignedEntry();
     case Lie::forgedEntry: return forgedEntry();

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "replica/core/owner_proofs.h"
+#include "replication/space.h"
 #include "sim/run/liar.h"
 
 namespace witan::sim {
@@ -45,6 +46,22 @@ class Lies {
   bool request();
   bool flood();
   bool proof();
+  // ---- about the replicated data (lies_of_rows.cpp)
+  bool row();
+  bool revocation();
+  bool commits();
+  // A commit that its writer has not made.
+  struct Unmade {
+    const replication::RowSeals& seals;
+    replication::WriterIndex writer = 0;
+    std::uint64_t number = 0;
+    replication::Seq seq = 0;
+  };
+  static replication::Space* spaceOf(const Seat& at, bool statements);
+  std::optional<Unmade> unmade(const Seat& author, bool statements);
+  std::string ownSeal(const Unmade& of, std::vector<Hash> leaves) const;
+  void sayRow(const Seat& to, bool statement, const Seat& author, const std::string& key, const std::string& body);
+  void saySegment(const Seat& to, bool statement, const std::string& rows);
   // ---- of an owner (lies_of_owners.cpp)
   bool unlawfulEntry();
   bool unsignedEntry();

@@ -170,10 +170,13 @@ TEST_F(Rows, WhoSendsABadSealIsInQuarantine) {
               testing::AllOf(testing::StartsWith("protocol: "), testing::HasSubstr("bears no seal of a")));
   EXPECT_TRUE(b().hasIncident("forgedRow"));
   EXPECT_FALSE(b().replica().data().quarantined("c").has_value());
-  const auto sealedBy = [&](const SigningKey& key) {
-    const Hash leaf = journal(b()).seals().leafOf({index, row.seq, 1, Kind::journal, "plot", false, {}, body});
+  const auto sealedBy = [&](const SigningKey& key, bool counted = true) {
+    const replication::RowSeals& seals = journal(b()).seals();
+    const Hash leaves[] = {seals.leafOf({index, row.seq, 1, Kind::journal, "plot", false, {}, body}),
+                           seals.countLeaf(index, 1, row.seq)};
     std::string sealed;
-    replication::appendSealRow(sealed, 1, kernel::packSet(kernel::signSet("test", {&leaf, 1}, key)));
+    replication::appendSealRow(sealed, 1, kernel::packSet(kernel::signSet("test", leaves, key)));
+    if (counted) replication::appendCountRow(sealed, 0, row.seq, 0, 1);
     row.sealed = true;
     replication::appendVersionRow(sealed, row);
     return sealed;
@@ -181,11 +184,13 @@ TEST_F(Rows, WhoSendsABadSealIsInQuarantine) {
   const SigningKey stranger = *SigningKey::fromSeed(std::string(32, '!'));
   EXPECT_THAT(sayRows(b(), writer, sealedBy(stranger)), testing::StartsWith("closing: "));
   EXPECT_FALSE(b().replica().data().quarantined("c").has_value());
+  EXPECT_THAT(sayRows(b(), writer, sealedBy(keyOfDevice("a"), false)),
+              testing::EndsWith("it came before the proof that there is such a commit"));
   EXPECT_EQ(sayRows(b(), writer, sealedBy(keyOfDevice("a"))), ": ");
   EXPECT_THAT(shown(b(), "plot"), SizeIs(1));
   row.seq = 8;
   EXPECT_THAT(b().replica().evidence(), IsEmpty()) << "whose key a stranger's is, nobody knows";
-  EXPECT_THAT(sayRows(b(), writer, sealedBy(keyOfDevice("c"))), testing::StartsWith("quarantined: "));
+  EXPECT_THAT(sayRows(b(), writer, sealedBy(keyOfDevice("c"), false)), testing::StartsWith("quarantined: "));
   EXPECT_TRUE(b().replica().data().quarantined("c").has_value());
 
   // What c signed proves it to anybody, and nothing else does.
@@ -209,6 +214,97 @@ TEST_F(Rows, WhoSendsABadSealIsInQuarantine) {
   const Hash own = sha256("another leaf");
   other = evidence, other.seal = toBase64(kernel::packSet(kernel::signSet("test", {&own, 1}, keyOfDevice("c"))));
   EXPECT_FALSE(holds(other));
+}
+
+// A commit up to `count` of writer 0, proven by a seal of the key, or by none.
+std::string commitOf(const Space& space, const std::string& writer, replication::Seq count, const SigningKey* key) {
+  std::string rows;
+  if (key != nullptr) {
+    const Hash leaf = space.seals().countLeaf(*space.writers().find(writer), 1, count);
+    replication::appendSealRow(rows, 1, kernel::packSet(kernel::signSet("test", {&leaf, 1}, *key)));
+    replication::appendCountRow(rows, 0, count, 0, 0);
+  }
+  const std::pair<std::uint64_t, replication::Seq> covered(0, count);
+  replication::appendClockRow(rows, replication::RowTag::commit, {&covered, 1});
+  return rows;
+}
+
+// A member that says that it has commits of a's which a has not made would bar these from b, and from all that b tells.
+TEST_F(Rows, NoCounterIsBelievedThatItsWriterDidNotSign) {
+  write(a(), "field", "rye");
+  meet(a(), b());
+  part(a(), b());
+  Space& space = journal(b());
+  const std::string writer = writerOf(a());
+  const replication::WriterIndex index = *space.writers().find(writer);
+  EXPECT_EQ(space.seals().counted(index), 1u);
+  EXPECT_THAT(sayRows(b(), writer, commitOf(space, writer, 9, nullptr)),
+              "protocol: a vector that covers a@00000001:9, bears no seal of a");
+  EXPECT_TRUE(b().hasIncident("forgedRow"));
+  EXPECT_FALSE(b().replica().data().quarantined("c").has_value());
+  // What its own row had seen, too.
+  const std::string body = bodyOf("sand");
+  replication::VersionRow row;
+  row.kind = Kind::journal, row.key = "plot", row.writer = 1, row.seq = 1, row.body = body, row.context = {{0, 9}};
+  std::string rows;
+  replication::appendWriterRow(rows, "c@00000003");
+  replication::appendVersionRow(rows, row);
+  EXPECT_THAT(sayRows(b(), writer, rows), testing::HasSubstr("what it says of a@00000001:9, bears no seal of a"));
+  const SigningKey own = keyOfDevice("c"), other = keyOfDevice("a");
+  EXPECT_THAT(sayRows(b(), writer, commitOf(space, writer, 9, &own)), testing::StartsWith("quarantined: "));
+  EXPECT_EQ(space.vector().at(index), 1u);
+  b().replica().data().pardon("c");
+  EXPECT_EQ(sayRows(b(), writer, commitOf(space, writer, 9, &other)), ": ") << "as it will when a has made them";
+  EXPECT_EQ(space.vector().at(index), 9u);
+  expectWhole(b());
+  ASSERT_TRUE(b().drain().ok());
+  b().losePower();
+  EXPECT_EQ(journal(b()).vector().at(index), 9u);
+  EXPECT_EQ(journal(b()).seals().counted(index), 9u);
+  expectWhole(b());
+}
+
+// No member makes a device believe that its own store went back, but by what the device itself has signed.
+TEST_F(Rows, WhatADeviceHasForgottenIsProvenByItsOwnSeal) {
+  write(a(), "field", "rye");
+  meet(a(), b());
+  part(a(), b());
+  a().losePower();
+  const std::string writer = writerOf(a());
+  const std::string body = bodyOf("sand");
+  replication::VersionRow row;
+  row.kind = Kind::journal, row.key = "plot", row.seq = 7, row.body = body;
+  std::string rows;
+  replication::appendVersionRow(rows, row);
+  EXPECT_THAT(sayRows(a(), writer, rows), testing::HasSubstr("bears no seal of a"));
+  EXPECT_THAT(sayRows(a(), writer, commitOf(journal(a()), writer, 7, nullptr)),
+              testing::HasSubstr("bears no seal of a"));
+  const SigningKey own = keyOfDevice("c"), other = keyOfDevice("a");
+  EXPECT_THAT(sayRows(a(), writer, commitOf(journal(a()), writer, 7, &own)), testing::StartsWith("quarantined: "));
+  a().replica().data().pardon("c");
+  EXPECT_EQ(writerOf(a()), writer);
+  EXPECT_FALSE(a().hasIncident("rolledBack"));
+  EXPECT_EQ(sayRows(a(), writer, commitOf(journal(a()), writer, 7, &other)), ": ");
+  EXPECT_NE(writerOf(a()), writer);
+  EXPECT_TRUE(a().hasIncident("rolledBack"));
+}
+
+// What nothing is left of was superseded, and that there was such a commit stays proven.
+TEST_F(Rows, ACounterOutlivesTheRowsThatItIsOf) {
+  write(a(), "plot", "beans");
+  write(a(), "plot", "rye");
+  meet(a(), b());
+  write(b(), "plot", "maize");
+  cluster.run();
+  part(a(), b());
+  b().losePower();
+  meet(b(), d());
+  EXPECT_THAT(shown(d(), "plot"), ElementsAre(writerOf(b()) + ": \"maize\""));
+  const replication::WriterIndex index = *journal(d()).writers().find(writerOf(a()));
+  EXPECT_EQ(journal(d()).vector().at(index), 2u);
+  EXPECT_EQ(journal(d()).seals().counted(index), 2u);
+  EXPECT_FALSE(d().hasIncident("forgedRow"));
+  expectWhole(b()), expectWhole(d());
 }
 
 // The case in which it is believed.

@@ -75,6 +75,11 @@ TEST(LiarRules, ALogWentBackIfItsDiskDid) {
   EXPECT_EQ(wrongSetback({"device-1", "surplus", "budget/0", "device-2"}, false), "");
 }
 
+TEST(LiarRules, NobodyHoldsARowThatIsALie) {
+  EXPECT_EQ(heldLie("device-0", std::vector<std::string>{"link-1"}), "");
+  EXPECT_THAT(heldLie("device-0", std::vector<std::string>{"link-1", concat(kRowLie, 7)}), HasSubstr("never wrote"));
+}
+
 TEST(LiarRules, AFalseAnswerIsNotBelieved) {
   const std::vector<Told> lies{{1, "op-1", "a lie"}};
   EXPECT_EQ(believedLie(lies, {}), "");

@@ -9,10 +9,14 @@
 #include "node/cluster/device_key.h"
 #include "node/cluster/roster_store.h"
 #include "node/cluster/scope_keys.h"
+#include "node/daemon/published_files.h"
 #include "node/data_dir/replica_dir.h"
 #include "node/enrolment/enrolment_service.h"
 #include "node/enrolment/joining.h"
 #include "node/enrolment/new_node.h"
+#include "program/durable_file.h"
+#include "replication/records/record_schemas.h"
+#include "store/memory_store.h"
 #include "tests/node/node_process.h"
 
 namespace witan::node::admin_acts_test {
@@ -281,6 +285,82 @@ TEST_F(AdminActs, ALostAdminsKeyIsReplacedByTheOthers) {
   RosterDate date{kNow.wall, 1, ""};
   others->stamp(kNow.wall, *readKey(second, KeyName::admin));
   EXPECT_TRUE(*rosters->adopt(others->date(), kNow.wall));
+}
+
+// Who signs rosters cannot put a key of its own under a device, nor one that the device has given up.
+TEST_F(AdminActs, ANewKeyOfADeviceTakesThemToo) {
+  const std::string id = idOf("second");
+  const auto hexOf = [](char name) { return toHex(keyOf(name).publicKey()); };
+  ASSERT_TRUE(service->rotate(id, keyOf('k').publicKey()).ok()) << "before they agree";
+  agree();
+  ASSERT_TRUE(*others->adopt(rosters->document()));
+  const Status alone = service->rotate(id, keyOf('l').publicKey());
+  EXPECT_THAT(alone.error().message, HasSubstr("this takes 2 of 3 admins"));
+  EXPECT_THAT(alone.error().hint, HasSubstr("witan admin propose rekey"));
+  const SigningKey signer = *readKey(first, KeyName::admin);
+  for (const bool last : {true, false}) {
+    Roster forged = rosters->current();
+    std::vector<std::string>& keys = forged.find(id)->keys;
+    keys.insert(last ? keys.end() : keys.begin() + 1, hexOf('t'));
+    ++forged.version;
+    EXPECT_THAT(signRoster(forged, signer).error().message, HasSubstr("no act of the admins permits this: rekey"));
+  }
+  EXPECT_THAT(apply(next(ActKind::rekey, rekeyText(id, hexOf('l'))), "a").error().message, HasSubstr("lacks 1 of 2"));
+  for (const std::string& subject : {id, rekeyText(id, "00"), rekeyText("nobody", hexOf('l'))})
+    EXPECT_FALSE(apply(next(ActKind::rekey, subject), "ab").ok()) << subject;
+  const Status done = apply(next(ActKind::rekey, rekeyText(id, hexOf('l'))), "ab");
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  EXPECT_EQ(rosters->current().find(id)->keys.back(), hexOf('l'));
+  ASSERT_TRUE(*others->adopt(rosters->document()));
+  Roster back = rosters->current();
+  std::swap(back.find(id)->keys[1], back.find(id)->keys[2]);
+  ++back.version;
+  EXPECT_THAT(others->adopt(*signRoster(back, signer)).error().message, HasSubstr("goes back to an earlier key"));
+}
+
+// What the lost key published stays where it came in, and what it signs afterwards comes in nowhere. The next key goes
+// on.
+TEST_F(AdminActs, WhoSignsRostersNowPublishes) {
+  agree();
+  ASSERT_TRUE(*others->adopt(rosters->document()));
+  store::MemoryStore journal, records, ledgers;
+  replication::ReplicaOptions options;
+  options.cluster = others->current().cluster, options.clusterKey = "key", options.device = idOf("second");
+  options.freshTag = [] { return 1u; };
+  auto replica = *replication::LocalReplica::open(journal, records, replication::recordSchemas(), options);
+  const DaemonConfig config;
+  PublishedFiles files(*replica, ledgers, config, second, *others);
+  const std::string name = "clerk.agent.toml",
+                    head = "id = \"clerk\"\nentries = [\"note\"]\nmind = \"m.step\"\nwhat = ";
+  const auto publish = [&](const std::string& what, const SigningKey& key) {
+    const auto file = files.publish(name, head + what + "\n", key);
+    EXPECT_TRUE(file.ok()) << file.error().message;
+    EXPECT_TRUE(replica->flush().ok());
+    EXPECT_TRUE(files.look().ok());
+    return file.ok() ? file->version : 0;
+  };
+  const auto here = [&] { return **readSmallFile(second / "agents" / name, 4096); };
+  const SigningKey lost = *readKey(first, KeyName::admin), fresh = *createKey(second, KeyName::nextAdmin);
+  EXPECT_EQ(publish("\"one\"", lost), 1u);
+  EXPECT_EQ(publish("\"two\"", lost), 2u);
+  EXPECT_EQ(here(), head + "\"two\"\n");
+
+  auto there = EnrolmentService::open(second, *others, *readClusterSecret(second), 8, std::nullopt);
+  AdminAct act{2, ActKind::signer, toHex(fresh.publicKey())};
+  act.expires = Time{kNow.wall.micros + 1'000'000};
+  for (const char key : {'a', 'b'}) approveAct(others->current().cluster, act, keyOf(key));
+  ASSERT_TRUE(there->apply(act, kNow.wall).ok());
+  EXPECT_TRUE(checkPublished(second).ok()) << "what came in before stays in force";
+  EXPECT_EQ(here(), head + "\"two\"\n");
+  publish("\"of a thief\"", lost);
+  EXPECT_EQ(here(), head + "\"two\"\n");
+  EXPECT_EQ(publish("\"three\"", fresh), 1u);
+  EXPECT_EQ(here(), head + "\"three\"\n");
+  EXPECT_EQ(publish("\"four\"", fresh), 2u);
+  EXPECT_EQ(here(), head + "\"four\"\n");
+  EXPECT_TRUE(checkPublished(second).ok());
+  ASSERT_TRUE(replaceFile(second / "agents" / name, head + "\"two\"\n", 0644).ok());
+  EXPECT_FALSE(checkPublished(second).ok());
 }
 
 // Whoever knows the acts takes no other ones.
