@@ -110,7 +110,12 @@ Status nameSubject(const fs::path& dir, RosterStore& rosters, const AdminArgumen
     return okStatus();
   }
   if (a.subject.empty()) return invalid("who is meant is missing", "witan admin propose revoke DEVICE");
-  if (act.kind == ActKind::revokePerson) return okStatus();
+  if (act.kind == ActKind::rekeyPerson) {
+    const std::size_t at = a.subject.find('=');
+    if (at == std::string::npos) return invalid("give NAME=KEY, the key in hex", "witan person key makes one");
+    act.subject = rekeyText(a.subject.substr(0, at), a.subject.substr(at + 1));
+  }
+  if (act.kind == ActKind::revokePerson || act.kind == ActKind::rekeyPerson) return okStatus();
   WITAN_TRY(device, roster.lookUp(a.subject));
   act.subject = device->device;
   if (act.kind != ActKind::rekey) return okStatus();
@@ -131,7 +136,9 @@ Status nameSubject(const fs::path& dir, RosterStore& rosters, const AdminArgumen
 
 Result<int> propose(const AdminArguments& a) {
   const auto kind = parseEnum<ActKind>(a.kind);
-  if (!kind) return invalid(inQuotes(a.kind) + " is no act", "admins, signer, revoke, revokePerson, takeover or rekey");
+  if (!kind)
+    return invalid(inQuotes(a.kind) + " is no act",
+                   "admins, signer, revoke, revokePerson, takeover, rekey or rekeyPerson");
   WITAN_DO(checkReason(a.reason));
   WITAN_TRY(dir, replicaDirPath(a.dir));
   WITAN_TRY(rosters, rostersOf(dir));
@@ -218,12 +225,13 @@ void addAdminCommand(Command& app) {
   const auto [making, k] = addVerb<AdminArguments>(
       *noun, "key", "Make an admin's key, in a file that a passphrase opens", "witan admin key ann.admin.pem", makeKey);
   making->option("FILE", k->file, "File for the key")->required();
-  const auto [proposing, p] = addVerb<AdminArguments>(
-      *noun, "propose",
-      "Write an act into a file, for admins to sign: admins, signer, revoke, revokePerson, takeover, rekey",
-      "witan admin propose admins --admin ann=KEY --admin bob=KEY --approvals 2", propose);
-  proposing->option("ACT", p->kind, "admins, signer, revoke, revokePerson, takeover or rekey")->required();
-  proposing->option("WHO", p->subject, "Device or person, where the act is about one");
+  const auto [proposing, p] =
+      addVerb<AdminArguments>(*noun, "propose",
+                              "Write an act into a file, for admins to sign: admins, signer, revoke, revokePerson, "
+                              "takeover, rekey, rekeyPerson",
+                              "witan admin propose admins --admin ann=KEY --admin bob=KEY --approvals 2", propose);
+  proposing->option("ACT", p->kind, "admins, signer, revoke, revokePerson, takeover, rekey or rekeyPerson")->required();
+  proposing->option("WHO", p->subject, "Device or person, where the act is about one; of rekeyPerson NAME=KEY");
   proposing->option("--admin", p->admins, "NAME=KEY of an admin from then on; several are possible")->oneWordEach();
   proposing->option("--approvals", p->approvals, "How many of them an act takes")->check(wholeNumber(1));
   proposing->option("--reason", p->reason, "Reason, for the roster");

@@ -52,7 +52,7 @@ Status checkAct(const AdminAct& act) {
   if (!act.admins.empty() || act.approvals != 0 || !act.settled.empty()) return invalid(nameOf(act) + " names admins");
   if (act.kind == ActKind::signer)
     return publicKeyFromHex(act.subject, "subject").ok() ? okStatus() : invalid(nameOf(act) + " names no key");
-  if (act.kind == ActKind::rekey) {
+  if (act.kind == ActKind::rekey || act.kind == ActKind::rekeyPerson) {
     const std::size_t blank = act.subject.find(' ');
     const auto key = publicKeyFromHex(blank == std::string::npos ? "" : act.subject.substr(blank + 1), "key");
     if (!key.ok() || act.subject.substr(blank + 1) != toHex(*key)) return invalid(nameOf(act) + " names no key");
@@ -117,7 +117,7 @@ Result<AdminState> stateAfter(std::string_view cluster, const PublicKey& first, 
   return state;
 }
 
-std::string rekeyText(std::string_view device, std::string_view key) { return concat(device, ' ', key); }
+std::string rekeyText(std::string_view whose, std::string_view key) { return concat(whose, ' ', key); }
 
 std::string settledText(ActKind kind, std::string_view subject) { return concat(enumName(kind), ' ', subject); }
 

@@ -6,7 +6,7 @@
 //   signer        another key signs rosters from now on: for one that was lost, or stolen
 //   revoke        of a device; revokePerson of a person
 //   takeover      a device gets the role of that name
-//   rekey         a device gets another key, for which it asked
+//   rekey         a device gets another key, for which it asked; rekeyPerson: a person
 //
 // A cluster without acts is its signer's. Pure functions on values; any thread.
 #pragma once
@@ -29,7 +29,7 @@ inline constexpr std::size_t kMaxAdmins = 16;
 inline constexpr std::size_t kMaxActs = 1024;
 inline constexpr std::int64_t kMaxActLifeMicros = 30LL * 24 * 3600 * 1'000'000;
 
-WITAN_ENUM(ActKind, admins, signer, revoke, revokePerson, takeover, rekey)
+WITAN_ENUM(ActKind, admins, signer, revoke, revokePerson, takeover, rekey, rekeyPerson)
 
 struct AdminKey {
   std::string name;
@@ -48,7 +48,8 @@ struct ActApproval {
 struct AdminAct {
   std::uint64_t number = 0;  // 1, 2, ...: an act is good for one place, so none happens twice
   ActKind kind = ActKind::admins;
-  // Device id; person's name; the next signer's key in hex; of rekey the id and the key, with a blank; of admins none.
+  // Device id; person's name; the next signer's key in hex; of new keys the id or name and the key, with a blank; of
+  // admins none.
   std::string subject;
   std::vector<AdminKey> admins;      // of the kind admins
   std::uint64_t approvals = 0;       // likewise
@@ -88,6 +89,6 @@ Result<AdminState> stateAfter(std::string_view cluster, const PublicKey& first, 
 
 // "revoke ID": how a roster's contents are looked up among the acts.
 std::string settledText(ActKind kind, std::string_view subject);
-std::string rekeyText(std::string_view device, std::string_view key);
+std::string rekeyText(std::string_view whose, std::string_view key);
 
 }  // namespace witan::node

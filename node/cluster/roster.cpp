@@ -433,8 +433,11 @@ std::vector<std::string> actsNeededBy(const Roster& roster) {
     for (std::size_t i = 1; i < device.keys.size(); ++i)  // the id is of the first
       needed.push_back(settledText(ActKind::rekey, rekeyText(device.device, device.keys[i])));
   }
-  for (const RosterPerson& person : roster.persons ? *roster.persons : std::vector<RosterPerson>())
+  for (const RosterPerson& person : roster.persons ? *roster.persons : std::vector<RosterPerson>()) {
     if (!person.active()) needed.push_back(settledText(ActKind::revokePerson, person.name));
+    for (std::size_t i = 1; i < person.keys.size(); ++i)
+      needed.push_back(settledText(ActKind::rekeyPerson, rekeyText(person.name, person.keys[i])));
+  }
   return needed;
 }
 

@@ -83,6 +83,9 @@ Status checkFollows(const Roster& before, const Roster& after) {
     const RosterPerson* is = after.person(was.name);
     if (is == nullptr || (is->active() && !was.active()))
       return refuse(concat("a roster that ", is == nullptr ? "leaves out " : "lets in again ", was.name));
+    if (is->keys.front() != was.keys.front() ||
+        (is->keys.back() != was.keys.back() && std::ranges::find(was.keys, is->keys.back()) != was.keys.end()))
+      return refuse(concat("a roster with another first key of ", was.name, ", or that goes back to an earlier one"));
   }
   const std::vector<std::string> needed = actsNeededBy(after);
   // Who hears of several acts at once cannot know who had the role at the first one.

@@ -335,8 +335,15 @@ Status EnrolmentService::apply(const AdminAct& act, Time now) {
     }
   }
   if (act.kind == ActKind::revokePerson) WITAN_DO(revokePerson(next, act.subject, act.reason));
-  if (act.kind != ActKind::rekey) return publish(std::move(next));
   const std::size_t blank = act.subject.find(' ');
+  if (act.kind == ActKind::rekeyPerson) {
+    const RosterPerson* person = next.person(act.subject.substr(0, blank));
+    if (person == nullptr || !person->active())
+      return notFound("no such person in the roster", "see: witan person list");
+    WITAN_TRY(key, publicKeyFromHex(act.subject.substr(blank + 1), "key"));
+    WITAN_DO(addPerson(next, person->name, key, std::vector(person->roles), now));
+  }
+  if (act.kind != ActKind::rekey) return publish(std::move(next));
   WITAN_TRY(device, activeIn(next, act.subject.substr(0, blank)));
   const AskedKey asked{device->device, act.subject.substr(blank + 1), now};
   takeKey(*device, asked.key);

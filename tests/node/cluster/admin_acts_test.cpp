@@ -318,6 +318,31 @@ TEST_F(AdminActs, ANewKeyOfADeviceTakesThemToo) {
   EXPECT_THAT(others->adopt(*signRoster(back, signer)).error().message, HasSubstr("goes back to an earlier key"));
 }
 
+// Who signs rosters cannot answer as a person by a key of its own.
+TEST_F(AdminActs, ANewKeyOfAPersonTakesThemToo) {
+  const std::vector<std::string> roles{"udt.counselor"};
+  const auto add = [&](const char* name, char key) {
+    return service->change(
+        [&](Roster& roster) { return addPerson(roster, name, keyOf(key).publicKey(), roles, kNow.wall); });
+  };
+  ASSERT_TRUE(add("ann", 'p').ok());
+  agree();
+  ASSERT_TRUE(add("bob", 'q').ok()) << "a new person";
+  ASSERT_TRUE(*others->adopt(rosters->document()));
+  EXPECT_THAT(add("ann", 't').error().message, HasSubstr("no act of the admins permits this: rekeyPerson ann"));
+  const std::string key = toHex(keyOf('r').publicKey());
+  EXPECT_FALSE(apply(next(ActKind::rekeyPerson, rekeyText("nobody", key)), "ab").ok());
+  const Status done = apply(next(ActKind::rekeyPerson, rekeyText("ann", key)), "ab");
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  EXPECT_EQ(rosters->current().person("ann")->keys.back(), key);
+  ASSERT_TRUE(*others->adopt(rosters->document()));
+  Roster forged = rosters->current();
+  forged.persons->front().keys.front() = toHex(keyOf('t').publicKey());
+  ++forged.version;
+  EXPECT_THAT(others->adopt(*signRoster(forged, *readKey(first, KeyName::admin))).error().message,
+              HasSubstr("another first key of ann"));
+}
+
 // What the lost key published stays where it came in, and what it signs afterwards comes in nowhere. The next key goes
 // on.
 TEST_F(AdminActs, WhoSignsRostersNowPublishes) {
