@@ -112,7 +112,8 @@ struct Roster {
   Omittable<std::vector<RosterPerson>> persons{};  // by name
   Omittable<std::vector<ScopeKey>> scopeKeys{};    // by scope
   Omittable<std::vector<AdminAct>> acts{};         // all that the admins did together
-  WITAN_MEMBERS(Roster, cluster, version, devices, persons, scopeKeys, acts)
+  Omittable<std::uint64_t> partitions{};           // of each domain; absent: only cluster.json says it
+  WITAN_MEMBERS(Roster, cluster, version, devices, persons, scopeKeys, acts, partitions)
   friend bool operator==(const Roster& one, const Roster& other) { return toJson(one) == toJson(other); }
 
   // Null: nobody.

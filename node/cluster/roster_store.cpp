@@ -93,6 +93,8 @@ Status checkFollows(const Roster& before, const Roster& after) {
     if (known == 0 && (acts.size() == 1 || settled.starts_with("revoke")) &&
         std::ranges::find(needed, settled) == needed.end())
       return refuse("a roster whose first act of the admins settles what did not happen: " + settled);
+  if (before.partitions && before.partitions != after.partitions)
+    return refuse("a roster with another number of partitions");
   return okStatus();
 }
 
@@ -220,6 +222,11 @@ Status checkOwnKeys(const std::filesystem::path& dir, const RosterStore& rosters
         (dir / "replica.json").string() + " is of the cluster " + identity.cluster + ", cluster.json of " + id,
         kRestore);
   WITAN_DO(checkDevice(dir, identity, rosters));
+  WITAN_TRY(cluster, readClusterFile(dir));
+  if (const auto& signedCount = rosters.current().partitions; signedCount && *signedCount != cluster.partitions)
+    return conflict(concat((dir / "cluster.json").string(), " says ", cluster.partitions,
+                           " partitions, the roster that the admin signed ", *signedCount),
+                    kRestore);
   WITAN_TRY(line, digestLine(dir, id));
   WITAN_TRY(known, readSmallFile(dir / kDigestFile, 4096));
   if (known && known->starts_with(id + " ") && *known != line)

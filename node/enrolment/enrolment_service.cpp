@@ -291,6 +291,7 @@ Status EnrolmentService::revoke(std::string_view idOrName, std::string_view reas
 Status EnrolmentService::publish(Roster next) {
   SystemRandom random;
   WITAN_DO(renewScopeKeys(next, *admin_, random));
+  next.partitions = partitions_;
   return rosters_->publish(std::move(next), *admin_);
 }
 

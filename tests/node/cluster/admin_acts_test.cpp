@@ -183,6 +183,19 @@ TEST_F(AdminActs, ARosterOfAVersionFarAheadIsRefused) {
   EXPECT_TRUE(*others->adopt(*signRoster(forged, admin)));
 }
 
+// A node that has another one would look for each entity where others do not.
+TEST_F(AdminActs, TheNumberOfPartitionsIsSigned) {
+  const Status before = checkOwnKeys(second, *others);
+  EXPECT_TRUE(before.ok()) << before.error().message;
+  const std::string file = (second / "cluster.json").string();
+  std::string text = *readSmallFile(file, 1 << 20).value();
+  const std::size_t at = text.find("\"partitions\":");
+  ASSERT_NE(at, std::string::npos) << text;
+  text.replace(at, text.find_first_of(",}", at) - at, "\"partitions\":4");
+  ASSERT_TRUE(replaceFile(file, text, 0600).ok());
+  EXPECT_THAT(checkOwnKeys(second, *others).error().message, HasSubstr("says 4 partitions"));
+}
+
 // Nor does one signature count twice, in another cluster, or under another spelling of its key.
 TEST_F(AdminActs, OneKeyIsNoQuorum) {
   agree();
