@@ -6,7 +6,7 @@ using MakeChecker = std::unique_ptr<Checker>(Cluster&);
 MakeChecker makeRestartChecker, makeFenceChecker, makeEtcdChecker, makePutOffChecker, makeConvergenceChecker,
     makeWriteChecker, makeCopiesChecker, makeLedgerChecker, makeRequestChecker, makeConfirmationChecker,
     makeAgentChecker, makeEffectChecker, makeConfinementChecker, makeAlarmChecker, makeTakeoverChecker,
-    makeReturnChecker, makeRowsChecker, makeConflictChecker, makeGraphChecker, makeLieChecker;
+    makeReturnChecker, makeRowsChecker, makeConflictChecker, makeGraphChecker, makeLieChecker, makeRetentionChecker;
 
 std::vector<std::unique_ptr<Checker>> makeCheckers(Cluster& cluster) {
   std::vector<std::unique_ptr<Checker>> all;
@@ -14,7 +14,8 @@ std::vector<std::unique_ptr<Checker>> makeCheckers(Cluster& cluster) {
        {makeRestartChecker, makeFenceChecker,  makeEtcdChecker,        makePutOffChecker,  makeConvergenceChecker,
         makeWriteChecker,   makeCopiesChecker, makeLedgerChecker,      makeRequestChecker, makeConfirmationChecker,
         makeAgentChecker,   makeEffectChecker, makeConfinementChecker, makeAlarmChecker,   makeTakeoverChecker,
-        makeReturnChecker,  makeRowsChecker,   makeConflictChecker,    makeGraphChecker,   makeLieChecker})
+        makeReturnChecker,  makeRowsChecker,   makeConflictChecker,    makeGraphChecker,   makeLieChecker,
+        makeRetentionChecker})
     all.push_back(make(cluster));
   return all;
 }
