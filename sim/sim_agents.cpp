@@ -12,8 +12,6 @@ namespace {
 
 using namespace agents;
 
-constexpr std::int64_t kDayMs = 86'400'000;
-
 std::string textIn(const json::value& value, std::string_view member) {
   return value.is_object() ? std::string(stringOf(value.get_object(), member)) : std::string();
 }
@@ -198,7 +196,7 @@ class SimGate final : public episode::Gate {
  private:
   static Monitor compiled() {
     OperationRule ask{"ask", {"about"}, {}};
-    ask.ensure = R"({"enum":["brief","long","strange"]})";
+    ask.ensure.emplace(R"({"enum":["brief","long","strange"]})");
     OperationRule mail{"mail", {"to", "text"}, {}};
     mail.excess = Excess::redact;
     mail.confirm = true;
@@ -262,8 +260,9 @@ SimAgents simAgents(std::int64_t retentionDays, std::uint64_t policy, bool all) 
   setup->options.saga.lastBackoffMs = 30'000;
   if (retentionDays > 0) {
     setup->agents.push_back(&warden);
-    setup->options.retentionMs = setup->options.saga.retryMs = retentionDays * kDayMs;
-    setup->options.wake.abandonMs = kDayMs;  // longer than a run waits for its rate
+    constexpr std::int64_t kDay = kMicrosPerDay / 1'000;
+    setup->options.retentionMs = setup->options.saga.retryMs = retentionDays * kDay;
+    setup->options.wake.abandonMs = kDay;  // longer than a run waits for its rate
   }
   setup->options.callTimeoutMs = 20'000;
   setup->options.approvalTtlMs = 60'000;

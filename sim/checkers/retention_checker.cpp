@@ -18,7 +18,7 @@ using namespace replication;
 
 namespace {
 
-constexpr std::int64_t kDayMs = 86'400'000, kHourMs = kDayMs / 24;
+constexpr std::int64_t kDayMs = kMicrosPerDay / 1'000, kHourMs = kMicrosPerHour / 1'000;
 constexpr Micros kWeek = 7 * kMicrosPerDay, kFirstLook = kMicrosPerDay * 9 / 2;
 // All devices have met within so long; and what goes is gone so long after the horizon.
 constexpr std::int64_t kMeetMs = 3 * kDayMs, kLateMs = 7 * kDayMs;

@@ -191,8 +191,9 @@ class AgentWorkload final : public Workload {
     const std::int64_t days = c_.plan().options.cluster.retentionDays;
     auto space = at.replica().data().database(DatabaseName::journal).space("main");
     if (days == 0 || !space.ok()) return;
-    constexpr std::int64_t kDayMs = 86'400'000, kAfterDays = 7;
-    const std::int64_t before = at.device->now(c_.agenda().now()).wallMs() - (days + kAfterDays) * kDayMs;
+    constexpr std::int64_t kAfterDays = 7;
+    const std::int64_t before =
+        at.device->now(c_.agenda().now() - (days + kAfterDays) * kMicrosPerDay).wallMs();
     for (const std::string& id : (*space)->keys(Kind::journal)) {
       auto versions = (*space)->versions(Kind::journal, id);
       if (!versions.ok()) return c_.failed("store", at.name() + ": " + versions.error().message);
