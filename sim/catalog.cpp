@@ -107,7 +107,8 @@ constexpr CheckerInfo kCheckers[] = {
      "A copy of a ledger, decided, followed or read, holds the state of each entity that the others hold, and knows "
      "which invariants are violated in it."},
     {"need-to-know",
-     "What agents send outside holds nothing but what the policy lets out, where somebody has confirmed that it may; and "
+     "What agents send outside holds nothing but what the policy lets out, where somebody has confirmed that it may; "
+     "and "
      "nothing comes back to them that its conditions refuse."},
     // --- when everything has come to rest
     {"liveness",

@@ -332,7 +332,8 @@ class Reader {
 
   static constexpr const char* kTop =
       "known: extends, title, about, cluster, time, network, disk, work, faults, event, expect";
-  static constexpr const char* kEvent = "known in [[event]]: at, kind, device, other, n, m, lasts, seed, devices, every";
+  static constexpr const char* kEvent =
+      "known in [[event]]: at, kind, device, other, n, m, lasts, seed, devices, every";
 
   const std::string& name_;
   Scenario out_;

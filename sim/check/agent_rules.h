@@ -35,7 +35,7 @@ struct AgentRuleOptions {
   std::string graph;                   // whose effects stand in its ledger and in no plan
   // Records of runs that ended earlier may be gone; entries that they wrote stay.
   std::int64_t keptSinceMs = std::numeric_limits<std::int64_t>::min();
-  std::string shared;                  // entries whose ids begin so are written by many operations, and by people
+  std::string shared;  // entries whose ids begin so are written by many operations, and by people
 };
 
 // Operations that call a tool, and were never heard of outside, of runs that may have been judged while a gate knew of

@@ -14,9 +14,8 @@ constexpr std::uint64_t kSome = 40;  // of something of which there is little: c
 
 std::string wordsOf(const KeptLevel& level) {
   std::string words;
-  forEachMember<KeptLevel>([&](auto member, auto) {
-    words += concat(words.empty() ? "" : ", ", level.*member.pointer, " ", member.name);
-  });
+  forEachMember<KeptLevel>(
+      [&](auto member, auto) { words += concat(words.empty() ? "" : ", ", level.*member.pointer, " ", member.name); });
   return words;
 }
 

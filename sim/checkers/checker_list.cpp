@@ -11,10 +11,10 @@ MakeChecker makeRestartChecker, makeFenceChecker, makeEtcdChecker, makePutOffChe
 std::vector<std::unique_ptr<Checker>> makeCheckers(Cluster& cluster) {
   std::vector<std::unique_ptr<Checker>> all;
   for (MakeChecker* make :
-       {makeRestartChecker, makeFenceChecker,  makeEtcdChecker,        makePutOffChecker,  makeConvergenceChecker,
-        makeWriteChecker,   makeCopiesChecker, makeLedgerChecker,      makeRequestChecker, makeConfirmationChecker,
-        makeAgentChecker,   makeEffectChecker, makeConfinementChecker, makeAlarmChecker,   makeTakeoverChecker,
-        makeReturnChecker,  makeRowsChecker,   makeConflictChecker,    makeGraphChecker,   makeLieChecker,
+       {makeRestartChecker,  makeFenceChecker,  makeEtcdChecker,        makePutOffChecker,  makeConvergenceChecker,
+        makeWriteChecker,    makeCopiesChecker, makeLedgerChecker,      makeRequestChecker, makeConfirmationChecker,
+        makeAgentChecker,    makeEffectChecker, makeConfinementChecker, makeAlarmChecker,   makeTakeoverChecker,
+        makeReturnChecker,   makeRowsChecker,   makeConflictChecker,    makeGraphChecker,   makeLieChecker,
         makeRetentionChecker})
     all.push_back(make(cluster));
   return all;

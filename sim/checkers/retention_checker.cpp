@@ -140,8 +140,9 @@ class RetentionChecker final : public Checker {
       WITAN_TRY(ended, agents::hasEnded(*kept.agents, job.key()));
       if (ended == (due % kWardenSetMs == 0)) continue;
       const std::string when = formatTime(Time{due * 1'000});
-      return c_.failed("runs", at.name() + (ended ? ": a timer woke its agent at an interval that is not the set one, "
-                                                  : ": a timer did not wake its agent, ") +
+      return c_.failed("runs", at.name() +
+                                   (ended ? ": a timer woke its agent at an interval that is not the set one, "
+                                          : ": a timer did not wake its agent, ") +
                                    when),
              okStatus();
     }
@@ -159,8 +160,9 @@ class RetentionChecker final : public Checker {
         auto& ids = written[{std::string(deviceOf(version.dot.host)), body.editedAtMs / kHourMs}];
         ids.insert(id);
         if (ids.size() > kWardenPerHour)
-          return c_.failed("runs", concat(at.name(), ": in one hour ", deviceOf(version.dot.host), " wrote ", ids.size(),
-                                          " entries for an agent that may write ", kWardenPerHour, ": ", id)),
+          return c_.failed("runs",
+                           concat(at.name(), ": in one hour ", deviceOf(version.dot.host), " wrote ", ids.size(),
+                                  " entries for an agent that may write ", kWardenPerHour, ": ", id)),
                  okStatus();
       }
     }

@@ -70,8 +70,8 @@ class AgentWorkload final : public Workload {
     const auto dot = enter(at, id, "done", {{"answer", "brief"}});
     if (!dot) return;
     c_.probe("entry by a person that wakes no agent");
-    c_.history().agents.unasked.insert(runOfEntry(
-        kSimAgents[1], "entries:done", {ChangeOrigin::local, dot->host, dot->counter, "journalEntity", id}));
+    c_.history().agents.unasked.insert(
+        runOfEntry(kSimAgents[1], "entries:done", {ChangeOrigin::local, dot->host, dot->counter, "journalEntity", id}));
   }
 
   static History::Key keyOf(const std::string& id) { return {"journal/main", {static_cast<int>(Kind::journal), id}}; }
@@ -192,8 +192,7 @@ class AgentWorkload final : public Workload {
     auto space = at.replica().data().database(DatabaseName::journal).space("main");
     if (days == 0 || !space.ok()) return;
     constexpr std::int64_t kAfterDays = 7;
-    const std::int64_t before =
-        at.device->now(c_.agenda().now() - (days + kAfterDays) * kMicrosPerDay).wallMs();
+    const std::int64_t before = at.device->now(c_.agenda().now() - (days + kAfterDays) * kMicrosPerDay).wallMs();
     for (const std::string& id : (*space)->keys(Kind::journal)) {
       auto versions = (*space)->versions(Kind::journal, id);
       if (!versions.ok()) return c_.failed("store", at.name() + ": " + versions.error().message);
