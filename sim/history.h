@@ -170,6 +170,7 @@ class History {
   // Of agents and the tools that they call.
   struct AgentRecords {
     std::map<Key, RunKey> requests;  // entries that wake an agent, and the runs
+    std::set<RunKey> unasked;        // runs of which there must be none
     std::vector<TurnRecord> turns;
     std::map<std::string, std::uint64_t> toolCalls;  // by operation, or run and span
     // What people answered to the questions of agents, by operation: to which, and when. Answers that count.

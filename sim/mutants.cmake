@@ -44,9 +44,12 @@ set(WITAN_HOOKED_agents
   agents/host/agent_sagas.cpp
   agents/host/device_gate.cpp
   agents/host/record_audit.cpp
+  agents/host/run_retention.cpp
+  agents/host/standing.cpp
   agents/policy/monitor.cpp
   agents/wake/wake_center.cpp
-  agents/wake/wake_queue.cpp)
+  agents/wake/wake_queue.cpp
+  agents/wake/wake_timers.cpp)
 set(WITAN_HOOKED_saga
   saga/journal_effect.cpp
   saga/saga_engine.cpp

@@ -19,6 +19,7 @@ constexpr OptionRange kRanges[] = {
     {"cluster", "ledgerReplicas", 1, 24, 1},
     {"cluster", "agents", 0, 1'000, 1},
     {"cluster", "hosts", 0, 24},
+    {"cluster", "retentionDays", 0, 3'660},
     {"cluster", "entities", 1, 10'000, 1},
     {"cluster", "partitions", 1, 64, 1},
     {"cluster", "pendingTtlSeconds", 0, 366 * 24 * 3600},

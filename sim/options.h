@@ -28,6 +28,7 @@ struct ClusterOptions {
   std::int64_t ledgerReplicas = 3;  // the first so many devices keep a copy of every ledger; the others route to them
   std::int64_t agents = 10;         // per device: states that are written, by nobody in particular
   std::int64_t hosts = 0;           // the first so many devices let agents work (sim/sim_agents.h)
+  std::int64_t retentionDays = 0;   // what runs left that ended longer ago goes; 0: everything stays
   std::int64_t entities = 6;        // per domain
   std::int64_t partitions = 2;      // per domain
   std::int64_t pendingTtlSeconds = 0;  // of a proposal that waits for a counselor; 0: for ever
@@ -42,8 +43,9 @@ struct ClusterOptions {
   std::int64_t followWindow = 32;
   std::int64_t etcdRequestBytes = 0;  // the most that etcd takes in one transaction; 0: whatever comes
   static constexpr std::size_t required = 0;
-  WITAN_MEMBERS(ClusterOptions, devices, ledgerReplicas, agents, hosts, entities, partitions, pendingTtlSeconds, scopes,
-                domains, marketLiar, liar, engine, store, segmentBytes, followWindow, etcdRequestBytes)
+  WITAN_MEMBERS(ClusterOptions, devices, ledgerReplicas, agents, hosts, retentionDays, entities, partitions,
+                pendingTtlSeconds, scopes, domains, marketLiar, liar, engine, store, segmentBytes, followWindow,
+                etcdRequestBytes)
 };
 
 struct TimeOptions {
@@ -99,6 +101,7 @@ struct WorkOptions {
   std::int64_t approvals = 0;      // answers of people to what agents ask; some are about something else
   std::int64_t policyChanges = 0;  // of the policy over payments, on one device
   std::int64_t deskEdits = 0;      // by people, of entries that agents write too
+  std::int64_t clearUps = 0;       // people take away old entries, and give up what agents put aside
   std::int64_t marketOrders = 0;   // calls that one organisation buys from another
   std::int64_t graphSends = 0;     // where the domain "graph" is one of the cluster's: messages at its ingress
   std::int64_t graphActs = 0;      // answers, some that do not count; runs cancelled, dead letters sent again
@@ -106,7 +109,7 @@ struct WorkOptions {
   static constexpr std::size_t required = 0;
   WITAN_MEMBERS(WorkOptions, agentWrites, journalEdits, messages, batches, summaries, removals, scopedWrites, proposals,
                 repeats, misuses, decisions, requests, turns, agentPauses, confirmations, approvals, policyChanges,
-                deskEdits, marketOrders, graphSends, graphActs, graphDeploys)
+                deskEdits, clearUps, marketOrders, graphSends, graphActs, graphDeploys)
 };
 
 // Per simulated hour of the whole cluster, unless said otherwise.

@@ -187,6 +187,24 @@ void drawKind(const Options& options, EventKind kind, std::vector<Event>& out) {
 
 }  // namespace
 
+std::vector<Event> repeated(const Options& options, const Event& first, Micros every) {
+  SeededRandom random(streamSeed(options.seed, concat("again ", enumName(first.kind), " ", first.at, " ", every)));
+  Chooser chooser(options, random);
+  const Micros end = options.time.seconds * 1'000'000;
+  std::vector<Event> out;
+  for (Micros at = first.at; at < end && out.size() < kMaxEvents; at += every) {
+    Event event = chooser.draw(first.kind, at);
+    const auto take = [](auto& drawn, auto said) {
+      if (said != 0) drawn = said;
+    };
+    take(event.device, first.device), take(event.other, first.other);
+    take(event.n, first.n), take(event.m, first.m), take(event.seed, first.seed);
+    take(event.lasts, std::min(first.lasts, end - at));
+    out.push_back(event);
+  }
+  return out;
+}
+
 Plan makePlan(const Options& options, const std::vector<Event>& fixed) {
   std::vector<Event> drawn;
   for (std::size_t kind = 0; kind < enumNames<EventKind>().size(); ++kind)

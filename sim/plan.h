@@ -24,7 +24,7 @@ using Micros = std::int64_t;
 // does and which members it looks at: work first; then faults, of the network, devices, disks and clocks, and
 // operators.
 WITAN_ENUM(EventKind, agentWrite, journalEdit, message, batch, record, removal, scopedWrite, propose, repeat, misuse,
-           decide, request, turn, agentPause, confirm, approve, policyChange, deskEdit, marketOrder, graphSend,
+           decide, request, turn, agentPause, confirm, approve, policyChange, deskEdit, clearUp, marketOrder, graphSend,
            graphAct, graphDeploy, cut, oneWayCut, split, isolate, flap, clog, offline, crash, writeCrash, pause,
            loseDisk, restore, restoreLedgers, ioError, fullDisk, slowDisk, bitRot, clockJump, movePartition,
            seizePartition, retire, comeback, join, hostile, sagaCrash, toolOutage, engineOutage, marketDeath,
@@ -56,6 +56,10 @@ inline constexpr std::size_t kMaxEvents = 4'000'000;
 // phase, but for those that last: a lost disk, a disk that went back, a rotten byte, a retirement, a device more. Drawn
 // faults stay within the budget (sim/plan_budget.h); `fixed` ones are taken as they are. Requires: checkOptions().
 Plan makePlan(const Options& options, const std::vector<Event>& fixed = {});
+
+// An event that a scenario repeats: `first`, and again each `every` after it until the run ends. What it does not say
+// (what is 0) is drawn anew each time.
+std::vector<Event> repeated(const Options& options, const Event& first, Micros every);
 
 // With the end of the run nothing later is looked at. Errors: the event comes after it; with both times.
 Status checkWithinRun(const Event& event, const Options& options);

@@ -64,6 +64,7 @@ bool maySwitchOff(std::string_view table, std::string_view member) {
 
 constexpr std::size_t kMaxText = 1 << 20;
 constexpr int kMaxDepth = 8;
+constexpr Micros kMostOften = 1'000'000;
 constexpr std::size_t kMaxList = 1'000;
 constexpr std::size_t kNear = 5;          // names that a message shows
 constexpr std::size_t kLongestName = 64;  // that is compared with others
@@ -213,17 +214,21 @@ class Reader {
       return wrong(key.source(), "event: expected tables of the form [[event]]");
     if (out_.events.size() + list->size() > kMaxEvents) return wrong(key.source(), "too many events");
     for (const toml::node& item : *list) {
-      WITAN_TRY(event, readEvent(*item.as_table()));
-      out_.events.push_back(event);
+      Micros every = 0;
+      WITAN_TRY(event, readEvent(*item.as_table(), every));
+      if (every > 0)
+        out_.repeated.emplace_back(event, every);
+      else
+        out_.events.push_back(event);
     }
     return okStatus();
   }
 
-  Result<Event> readEvent(const toml::table& table) const {
+  Result<Event> readEvent(const toml::table& table, Micros& every) const {
     for (const char* needed : {"at", "kind"})
       if (!table.contains(needed)) return wrong(table.source(), concat("an [[event]] without \"", needed, "\""));
     Event event;
-    for (const auto& [key, node] : table) WITAN_DO(readMember(key, node, event));
+    for (const auto& [key, node] : table) WITAN_DO(readMember(key, node, event, every));
     WITAN_DO(checkEffect(table, event));
     return event;
   }
@@ -265,13 +270,15 @@ class Reader {
     return most;
   }
 
-  Status readMember(const toml::key& key, const toml::node& node, Event& event) const {
+  Status readMember(const toml::key& key, const toml::node& node, Event& event, Micros& every) const {
     const std::string_view name = key.str();
-    if (name == "at" || name == "lasts") {
+    if (name == "at" || name == "lasts" || name == "every") {
       if (node.as_string() == nullptr)
         return wrong(key.source(), concat(name, ": expected a length of time in quotes"), "as in \"2m30s\"");
       WITAN_TRY(micros, length(key, node.as_string()->get()));
-      (name == "at" ? event.at : event.lasts) = micros;
+      (name == "at" ? event.at : name == "lasts" ? event.lasts : every) = micros;
+      if (name == "every" && micros < kMostOften)
+        return wrong(key.source(), "every: an event comes again after a second at the earliest");
       return okStatus();
     }
     if (name == "kind") {
@@ -325,7 +332,8 @@ class Reader {
 
   static constexpr const char* kTop =
       "known: extends, title, about, cluster, time, network, disk, work, faults, event, expect";
-  static constexpr const char* kEvent = "known in [[event]]: at, kind, device, other, n, m, lasts, seed, devices";
+  static constexpr const char* kEvent =
+      "known in [[event]]: at, kind, device, other, n, m, lasts, seed, devices, every";
 
   const std::string& name_;
   Scenario out_;
@@ -389,12 +397,20 @@ Result<Options> drawOptions(const Scenario& scenario, std::uint64_t seed) {
     if (const Status held = checkWithinRun(scenario.events[i], options); !held.ok())
       return invalid(concat(scenario.name, ", seed ", seed, ": [[event]] ", i + 1, ": ", held.error().message),
                      held.error().hint);
+  for (const auto& [first, every] : scenario.repeated)
+    if (const Status held = checkWithinRun(first, options); !held.ok())
+      return invalid(concat(scenario.name, ", seed ", seed, ": [[event]]: ", held.error().message), held.error().hint);
   return options;
 }
 
 Result<Plan> drawPlan(const Scenario& scenario, std::uint64_t seed) {
   WITAN_TRY(options, drawOptions(scenario, seed));
-  return makePlan(options, scenario.events);
+  std::vector<Event> fixed = scenario.events;
+  for (const auto& [first, every] : scenario.repeated) {
+    const std::vector<Event> all = repeated(options, first, every);
+    fixed.insert(fixed.end(), all.begin(), all.end());
+  }
+  return makePlan(options, fixed);
 }
 
 std::span<const BuiltinScenario> builtinScenarios() { return kScenarios; }

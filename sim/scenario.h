@@ -16,6 +16,7 @@
 //   kind = "isolate"
 //   device = 0
 //   lasts = "1m"
+//   every = "7d"                 # again and again; what it does not say is drawn each time
 //   [expect]
 //   probes = ["zombieRefused"]  # reached at least once over all seeds of a run; sim/catalog.h
 //
@@ -53,6 +54,7 @@ struct Scenario {
   std::map<std::string, std::int64_t> onPerMillion;  // by table: what `sometimes` says
   std::set<std::string> always;                      // by path: those that `sometimes` leaves alone
   std::vector<Event> events;                         // fixed ones
+  std::vector<std::pair<Event, Micros>> repeated;    // those that come again, and how often: repeated(), sim/plan.h
   std::vector<std::string> expectedProbes;
 };
 

@@ -118,12 +118,17 @@ class SimScribe final : public Agent {
   const char* const member_;
 };
 
+SubscriptionSpec byAgents(SubscriptionSpec spec) {
+  spec.authors = Authors::agents;
+  return spec;
+}
+
 AgentSpec sealerSpec() {
   return {.id = "sim-sealer",
           .version = "1",
           .what = "seals what was done",
           .category = "office",
-          .subscriptions = {onEntries("done")},
+          .subscriptions = {byAgents(onEntries("done"))},
           .capabilities = {{"journal.put", 1, {"seal/"}, {}}},
           .locale = {"here"}};
 }
@@ -137,6 +142,19 @@ AgentSpec heraldSpec() {
                       {"verified", "verification", "finding.phase", "VERIFIED"}},
           .capabilities = {{"journal.put", 1, {"told/"}, {}}},
           .locale = {"here"}};
+}
+
+AgentSpec wardenSpec() {
+  AgentSpec spec{.id = std::string(kSimWarden),
+                 .version = "1",
+                 .what = "notes that it was woken",
+                 .category = "office",
+                 .subscriptions = {onEntries("request")},
+                 .timers = {{std::string(kWardenTimer), kWardenEveryMs}},
+                 .capabilities = {{"journal.put", 1, {std::string(kWardenFolder)}, {}}},
+                 .locale = {"here"}};
+  spec.capabilities.front().perHour = kWardenPerHour;
+  return spec;
 }
 
 // A clerk pays only what a person has approved. Versions differ in nothing that matters, but each counts for itself.
@@ -163,6 +181,9 @@ class SimGate final : public episode::Gate {
     if (request.tool->boundary.empty()) return local_.judge(request);
     return request.tool->boundary == "till" ? till.judge(request) : outside.judge(request);
   }
+  episode::AnswerVerdict judgeAnswer(const episode::GateRequest& request, const json::value& answer) const override {
+    return request.tool->boundary == "outside" ? outside.judgeAnswer(request, answer) : episode::AnswerVerdict{};
+  }
   std::string epoch() const override { return till.epoch(); }
 
   static const Monitor& monitor() {
@@ -175,6 +196,7 @@ class SimGate final : public episode::Gate {
  private:
   static Monitor compiled() {
     OperationRule ask{"ask", {"about"}, {}};
+    ask.ensure.emplace(R"({"enum":["brief","long","strange"]})");
     OperationRule mail{"mail", {"to", "text"}, {}};
     mail.excess = Excess::redact;
     mail.confirm = true;
@@ -214,10 +236,11 @@ std::string deskName(std::uint64_t n) { return concat(kDeskFolder, n); }
 
 void usePolicy(agents::DeviceGate& till, std::uint64_t policy) { till.use(tillPolicy(policy)); }
 
-SimAgents simAgents(std::uint64_t policy, bool all) {
+SimAgents simAgents(std::int64_t retentionDays, std::uint64_t policy, bool all) {
   static const SimClerk clerk;
   static const SimScribe sealer(sealerSpec(), "seal/", "seal", "sealed");
   static const SimScribe herald(heraldSpec(), "told/", "told", "told");
+  static const SimScribe warden(wardenSpec(), "watch/", "watch", "watched");
   struct OfDevice {
     explicit OfDevice(std::uint64_t version) : gate(version) {}
     SimGate gate;
@@ -235,6 +258,12 @@ SimAgents simAgents(std::uint64_t policy, bool all) {
   setup->options.wake.attempts = 20;  // crashes count
   setup->options.saga.maxAttempts = kSagaAttempts;
   setup->options.saga.lastBackoffMs = 30'000;
+  if (retentionDays > 0) {
+    setup->agents.push_back(&warden);
+    constexpr std::int64_t kDay = kMicrosPerDay / 1'000;
+    setup->options.retentionMs = setup->options.saga.retryMs = retentionDays * kDay;
+    setup->options.wake.abandonMs = kDay;  // longer than a run waits for its rate
+  }
   setup->options.callTimeoutMs = 20'000;
   setup->options.approvalTtlMs = 60'000;
   setup->options.tools = {outside("sim.ask", episode::ToolKind::look, "ask"),

@@ -7,6 +7,10 @@
 //   sim-sealer   wakes on what the clerk wrote, and writes a seal: a second run in the chain
 //   sim-herald   wakes on findings that a ledger of the domain verification says are triaged or verified, and writes
 //   that down
+//   sim-warden   where runs are forgotten after a horizon: wakes on requests and by a timer, and notes it, once an hour
+//
+// The model's answers are judged: what is none of its words reaches no agent. What people write as the clerk would
+// wakes no sealer.
 //
 // The model's answer is part of what they plan, so two devices that run one wake plan differently. Ids of entries
 // derive from run and answer: one operation writes one entry, once. But for desks: few entries, on which all write the
@@ -29,6 +33,14 @@ inline constexpr std::array<std::string_view, 3> kSimAgents{"sim-clerk", "sim-se
 // The answer of a tool outside.
 WITAN_ENUM(ToolSays, done, refused, unreachable, nothing)
 
+// What the policy lets no answer of the model say.
+inline constexpr std::string_view kForgedAnswer = "forged";
+
+// The agent of months, its timer by its description and as it is set at the beginning, and how often it may write.
+inline constexpr std::string_view kSimWarden = "sim-warden", kWardenTimer = "round", kWardenFolder = "watch/";
+inline constexpr std::int64_t kWardenEveryMs = 3'600'000, kWardenSetMs = 12 * kWardenEveryMs;
+inline constexpr std::size_t kWardenPerHour = 1;
+
 inline constexpr std::uint64_t kDesks = 3;
 std::string deskName(std::uint64_t n);
 // On boards only some answers are written: one plan of a run may, and the other not.
@@ -45,8 +57,8 @@ struct SimAgents {
   std::shared_ptr<agents::DeviceGate> till;     // judges payments
 };
 // `policy`: the version of the policy over payments. `all`: also the sealer, without which a device starts now and
-// then.
-SimAgents simAgents(std::uint64_t policy = 1, bool all = true);
+// then. `retentionDays`: the horizon of what runs left; 0: there is none.
+SimAgents simAgents(std::int64_t retentionDays, std::uint64_t policy = 1, bool all = true);
 void usePolicy(agents::DeviceGate& till, std::uint64_t policy);
 
 // What a person confirms: that the clerk may mail.

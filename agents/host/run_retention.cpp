@@ -6,6 +6,7 @@
 #include "agents/json_members.h"
 #include "agents/memory/retention.h"
 #include "agents/wake/wake_job.h"
+#include "base/mutant.h"
 #include "replication/records/record_views.h"
 #include "replication/writer.h"
 #include "saga/operation_marks.h"
@@ -93,7 +94,7 @@ Status RunRetention::beginPass(std::int64_t wallMs) {
 
 // The clock alone does not say how far a pass may go: it may have jumped. The first pass begins at the oldest run.
 Result<std::int64_t> RunRetention::boundary(std::int64_t wallMs) {
-  const std::int64_t asked = wallMs - options_.horizonMs;
+  const std::int64_t asked = wallMs - (mutated("forgetEarly") ? options_.horizonMs / 2 : options_.horizonMs);
   if (options_.furtherMs <= 0) return asked;
   Database& rows = replica_.database(DatabaseName::agents);
   const std::string name = concat(kBoundary, options_.scope);
@@ -121,7 +122,8 @@ Status RunRetention::pruneRun(const RunKey& run) {
   WITAN_TRY(records, replica_.database(DatabaseName::agents).space(options_.scope));
   WITAN_TRY(journal, replica_.database(DatabaseName::journal).space(options_.scope));
   WITAN_TRY(view, runView(*records, run));
-  if (!view.run || !isTerminal(view.run->body.status) || view.run->body.finishedAtMs >= before_ || busy_.contains(run))
+  if (!view.run || !isTerminal(view.run->body.status) || view.run->body.finishedAtMs >= before_ ||
+      busy_.contains(run) || mutated("keepRuns"))
     return okStatus();
   Removal own{*records, agents_, {}}, effects{*journal, journal_, {}};
   std::set<std::string> devices{replica_.device(), std::string(deviceOf(view.run->dot.host))};
@@ -150,11 +152,10 @@ Status RunRetention::pruneRun(const RunKey& run) {
     for (; count > 0; --count)
       if (own.add(Kind::message, episode::entryId(run, device, count - 1))) ++pruned_.entries;
   }
-  if (own.add(Kind::plan, run.hex())) ++pruned_.plans;
-  // The run's own record last: all else must be gone, or what is left of it would be nobody's.
-  if (own.all && effects.all && own.writes.size() < kMostOfARun && !comesAgain_(view.run->body) &&
-      own.add(Kind::wakeRun, run.hex()))
-    ++pruned_.runs;
+  // What names the rest goes when the rest does, the run's own record last: or what is left would be nobody's.
+  const auto whole = [&] { return own.all && effects.all && own.writes.size() < kMostOfARun; };
+  if (whole() && own.add(Kind::plan, run.hex())) ++pruned_.plans;
+  if (whole() && !comesAgain_(view.run->body) && own.add(Kind::wakeRun, run.hex())) ++pruned_.runs;
   const auto commit = [&](DatabaseName database, std::vector<Write>& writes) -> Status {
     for (std::size_t from = 0; from < writes.size(); from += 1'000) {
       const std::size_t n = std::min<std::size_t>(1'000, writes.size() - from);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "agents/episode/tool.h"
+#include "base/mutant.h"
 
 namespace witan::agents {
 
@@ -52,6 +53,7 @@ std::int64_t msToNextHour(Time now) { return msToNext(kHourMicros, now); }
 std::map<std::string, std::int64_t> ratesLeft(std::span<const Capability> capabilities, const Knowledge& known,
                                               const std::string& hour) {
   std::map<std::string, std::int64_t> left;
+  if (mutated("anyRate")) return left;
   const std::string_view day = std::string_view(hour).substr(0, kDayLetters);
   for (const Capability& one : capabilities) {
     if (!hasRate(one)) continue;

@@ -138,6 +138,7 @@ namespace {
 
 // Nodes, indexes and allocations of one item.
 constexpr std::size_t kBesideTexts = 400;
+constexpr std::size_t kEmptyGraphBytes = 1'500;  // the blocks of its deques
 
 std::size_t bytesOf(const Message& message) {
   std::size_t bytes = kBesideTexts + 2 * message.body.id.size() + message.body.content.size();
@@ -158,7 +159,7 @@ Result<const MessageGraph*> MessageCache::graph(Space& space, std::string_view a
     std::vector<replication::RefusedMessage> refused;
     WITAN_TRY(graph, read(space, agentId, refused));
     ++fullReads_;
-    Agent agent{std::move(graph), 0, 0, !refused.empty()};
+    Agent agent{std::move(graph), kEmptyGraphBytes, 0, !refused.empty()};
     for (const Message* message : agent.graph.order()) {
       agent.bytes += bytesOf(*message);
       for (const Link* link : agent.graph.linksFrom(message->body.id)) agent.bytes += bytesOf(*link);

@@ -68,8 +68,8 @@ std::optional<replication::MessageBody> joinOf(const replication::MessageGraph& 
 
 class MessageCache {
  public:
-  // `maxBytes`: of the messages that stay between two calls, with what they cost beside their texts.
-  explicit MessageCache(std::size_t maxBytes = std::size_t{32} << 20) : maxBytes_(maxBytes) {}
+  // `maxBytes`: of the graphs that stay between two calls, with what they cost beside their texts.
+  explicit MessageCache(std::size_t maxBytes = std::size_t{4} << 20) : maxBytes_(maxBytes) {}
 
   // Until the next call. Errors: the store's. O(what came since the last call), and O(messages of the agent) if it is
   // not here.

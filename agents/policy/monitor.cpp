@@ -199,7 +199,7 @@ PolicyVerdict Monitor::checkAnswer(std::string_view boundary, std::string_view o
     seen = std::move(projection.payload);
     out.kind = VerdictKind::redact, out.witness = "left out: " + beyond;
   }
-  if (rule.ensure)
+  if (rule.ensure && !mutated("believeAnswers"))
     if (const Status holds = rule.ensure->check(seen); !holds.ok())
       return refusal(PolicyToken::postcondition_failed, concat("the answer of ", boundary, ", ", operation,
                                                                " is not as it must be: ", holds.error().message));

@@ -292,7 +292,7 @@ Result<WakeCenter::Taken> WakeCenter::wakeBy(std::string_view space, const repli
   const auto eligible = [&](const replication::Subscription& s) {
     if (!only.empty() && s.agentId != only) return false;
     const Registered& agent = agents_.find(s.agentId)->second;
-    if (const auto at = agent.authors.find(s.id); at != agent.authors.end())
+    if (const auto at = agent.authors.find(s.id); at != agent.authors.end() && !mutated("anyAuthor"))
       if ((at->second == Authors::agents) != from.has_value()) return false;
     return !from || from->agentId != s.agentId || agent.ownChanges.contains(s.id);
   };

@@ -3,6 +3,7 @@
 
 #include "agents/wake/wake_center.h"
 #include "agents/wake/wake_job.h"
+#include "base/mutant.h"
 
 namespace witan::agents {
 
@@ -17,7 +18,7 @@ std::map<std::string, std::int64_t> WakeCenter::timersOf(const Registered& agent
   if (agent.asleep) return out;
   for (const TimerSpec& timer : agent.spec->timers) out.emplace(timer.id, timer.everyMs);
   for (const auto& [id, timer] : agent.timers) {
-    if (timer.version == 0 || id == kSelfTimer) continue;
+    if (timer.version == 0 || id == kSelfTimer || mutated("ownTimers")) continue;
     const auto every = static_cast<std::int64_t>(std::min(timer.everyMs, replication::kMaxStateCounter / 2));
     if (checkTimer(every).ok())
       out.insert_or_assign(id, every);

@@ -20,6 +20,11 @@ bool wasApplied(const Views& views, const OperationId& operation) {
   return at != views.end() && at->second.record && at->second.record->body.outcome == OperationOutcome::applied;
 }
 
+// Forgotten with its run; the tombstones wait until all devices have them.
+bool isGone(const std::vector<Version>& versions) {
+  return std::ranges::all_of(versions, [](const Version& one) { return one.tombstone; });
+}
+
 bool has(const std::vector<OperationId>& operations, const OperationId& operation) {
   return std::ranges::find(operations, operation) != operations.end();
 }
@@ -140,6 +145,7 @@ std::string checkSibling(const AgentRecords& records, const std::string& id, con
   const OperationId operation{*body.operationId};
   if (isForAPerson(operation, options)) return {};
   const auto record = records.journal.find(operation);
+  if (record == records.journal.end() && body.editedAtMs < options.keptSinceMs) return {};
   if (record == records.journal.end()) return id + " was written by " + nameOf(operation) + ", which has no record";
   if (record->second.record->body.compensates) return {};  // it brought back what had been there
   const bool undone = records.journal.contains(compensationOperationId(operation));
@@ -161,6 +167,7 @@ Result<AgentRecords> agentRecordsOf(LocalReplica& replica) {
   for (const std::string& key : agents->keys(Kind::plan)) {
     WITAN_TRY(run, RunKey::parse(key));
     WITAN_TRY(versions, agents->versions(Kind::plan, key));
+    if (isGone(versions)) continue;
     records.plans.emplace(run, planViewOf(run, versions));
   }
   const std::pair<Space*, std::map<OperationId, OperationView>*> sides[] = {{journal, &records.journal},
@@ -169,6 +176,7 @@ Result<AgentRecords> agentRecordsOf(LocalReplica& replica) {
     for (const std::string& key : space->keys(Kind::operation)) {
       WITAN_TRY(operation, OperationId::parse(key));
       WITAN_TRY(versions, space->versions(Kind::operation, key));
+      if (isGone(versions)) continue;
       views->emplace(operation, operationViewOf(operation, versions));
     }
   for (const std::string& key : journal->keys(Kind::journal)) {

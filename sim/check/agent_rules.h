@@ -5,6 +5,7 @@
 // Pure functions over values; agentRecordsOf() reads them. Each says "" or the first thing that is wrong.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <set>
 #include <span>
@@ -32,7 +33,9 @@ struct AgentRuleOptions {
   std::set<OperationId> deadLettered;  // by some device, for a person
   std::set<OperationId> denied;        // those that a gate may have denied: they leave no record
   std::string graph;                   // whose effects stand in its ledger and in no plan
-  std::string shared;                  // entries whose ids begin so are written by many operations, and by people
+  // Records of runs that ended earlier may be gone; entries that they wrote stay.
+  std::int64_t keptSinceMs = std::numeric_limits<std::int64_t>::min();
+  std::string shared;  // entries whose ids begin so are written by many operations, and by people
 };
 
 // Operations that call a tool, and were never heard of outside, of runs that may have been judged while a gate knew of

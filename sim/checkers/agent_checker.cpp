@@ -94,6 +94,7 @@ class AgentChecker final : public Checker {
     AgentRuleOptions options;
     options.graph = kSimGraph;
     options.wholeDisks = c_.history().losses().empty();
+    options.keptSinceMs = keptSinceMs();
     for (Seat* at : c_.members()) {
       if (first == nullptr) first = at;
       if (const auto& untold = calls_[*at].toTell; !untold.empty())
@@ -117,6 +118,7 @@ class AgentChecker final : public Checker {
     // What nobody approved leaves no record either.
     options.denied.merge(
         perhapsDenied(*records, "sim.pay", begun, std::numeric_limits<Micros>::max(), c_.history().agents.toolCalls));
+    if (const std::string wrong = toldForged(*records); !wrong.empty()) return c_.failed("need-to-know", wrong);
     if (const std::string wrong = saidOtherwise(*records); !wrong.empty()) return c_.failed("runs", wrong);
     if (const std::string wrong = checkOperations(*records, options); !wrong.empty())
       return c_.failed("operations", wrong);
@@ -214,6 +216,22 @@ class AgentChecker final : public Checker {
     }
   }
 
+  // Runs that ended earlier may be forgotten.
+  std::int64_t keptSinceMs() {
+    const std::int64_t days = c_.plan().options.cluster.retentionDays;
+    if (days == 0) return std::numeric_limits<std::int64_t>::min();
+    return c_.seat(0).device->now(c_.agenda().now() - days * kMicrosPerDay).wallMs();
+  }
+
+  // An answer that the policy's conditions refuse reaches no plan.
+  static std::string toldForged(const AgentRecords& records) {
+    for (const auto& [run, view] : records.plans)
+      for (const PlanAction& action : view.winner ? view.winner->body.actions : std::vector<PlanAction>())
+        if (action.arguments.find(kForgedAnswer) != std::string::npos)
+          return "run " + run.hex().substr(0, 16) + " was told what the policy lets no answer say: " + action.arguments;
+    return {};
+  }
+
   // What was said is what the run was told.
   std::string saidOtherwise(const AgentRecords& records) {
     for (const TurnRecord& turn : c_.history().agents.turns) {
@@ -288,7 +306,7 @@ class AgentChecker final : public Checker {
     auto runs = agents::knownRuns(**space);
     if (!runs.ok()) return runs.error().message;
     std::vector<const agents::AgentSpec*> specs;
-    const auto setup = simAgents().setup;
+    const auto setup = simAgents(c_.plan().options.cluster.retentionDays).setup;
     for (const agents::Agent* agent : setup->agents) specs.push_back(&agent->spec());
     auto unwoken = agents::wakesWithoutEnd(data, "main", specs);
     if (!unwoken.ok()) return unwoken.error().message;
@@ -302,8 +320,12 @@ class AgentChecker final : public Checker {
       const auto writes = c_.history().writes().find(key);
       if (writes == c_.history().writes().end() || !writes->second.front().durable || writes->second.front().mayBeLost)
         continue;
+      if (forgetsAt(writes->second.front().at)) continue;
       expected.push_back({key.second.second + " was entered, and nobody has worked on it", run});
     }
+    for (const agents::KnownRun& run : *runs)
+      if (c_.history().agents.unasked.contains(run.key))
+        return "run " + run.key.hex().substr(0, 16) + " began, and what a person wrote should wake no agent";
     for (const TurnRecord& turn : c_.history().agents.turns)
       if (turn.durable)
         expected.push_back(
@@ -311,6 +333,12 @@ class AgentChecker final : public Checker {
     expectFacts(expected);
     if (const std::string wrong = checkAtRest(*runs, expected); !wrong.empty()) return wrong;
     return untypedTokens(data);
+  }
+
+  // What came of something that happened then may be forgotten.
+  bool forgetsAt(Micros at) const {
+    const std::int64_t days = c_.plan().options.cluster.retentionDays;
+    return days > 0 && at < c_.agenda().now() - days * kMicrosPerDay;
   }
 
   static std::string untypedTokens(LocalReplica& data) {
@@ -325,7 +353,7 @@ class AgentChecker final : public Checker {
   // What a ledger says wakes who watches it, on the devices that keep it and let agents work.
   void expectFacts(std::vector<ExpectedRun>& expected) {
     const agents::AgentSpec* herald = nullptr;
-    const auto setup = simAgents().setup;
+    const auto setup = simAgents(0).setup;
     for (const agents::Agent* agent : setup->agents)
       if (!agent->spec().ledgers.empty()) herald = &agent->spec();
     WITAN_CHECK(herald != nullptr, "one of the simulated agents watches ledgers");

@@ -6,15 +6,16 @@ using MakeChecker = std::unique_ptr<Checker>(Cluster&);
 MakeChecker makeRestartChecker, makeFenceChecker, makeEtcdChecker, makePutOffChecker, makeConvergenceChecker,
     makeWriteChecker, makeCopiesChecker, makeLedgerChecker, makeRequestChecker, makeConfirmationChecker,
     makeAgentChecker, makeEffectChecker, makeConfinementChecker, makeAlarmChecker, makeTakeoverChecker,
-    makeReturnChecker, makeRowsChecker, makeConflictChecker, makeGraphChecker, makeLieChecker;
+    makeReturnChecker, makeRowsChecker, makeConflictChecker, makeGraphChecker, makeLieChecker, makeRetentionChecker;
 
 std::vector<std::unique_ptr<Checker>> makeCheckers(Cluster& cluster) {
   std::vector<std::unique_ptr<Checker>> all;
   for (MakeChecker* make :
-       {makeRestartChecker, makeFenceChecker,  makeEtcdChecker,        makePutOffChecker,  makeConvergenceChecker,
-        makeWriteChecker,   makeCopiesChecker, makeLedgerChecker,      makeRequestChecker, makeConfirmationChecker,
-        makeAgentChecker,   makeEffectChecker, makeConfinementChecker, makeAlarmChecker,   makeTakeoverChecker,
-        makeReturnChecker,  makeRowsChecker,   makeConflictChecker,    makeGraphChecker,   makeLieChecker})
+       {makeRestartChecker,  makeFenceChecker,  makeEtcdChecker,        makePutOffChecker,  makeConvergenceChecker,
+        makeWriteChecker,    makeCopiesChecker, makeLedgerChecker,      makeRequestChecker, makeConfirmationChecker,
+        makeAgentChecker,    makeEffectChecker, makeConfinementChecker, makeAlarmChecker,   makeTakeoverChecker,
+        makeReturnChecker,   makeRowsChecker,   makeConflictChecker,    makeGraphChecker,   makeLieChecker,
+        makeRetentionChecker})
     all.push_back(make(cluster));
   return all;
 }

@@ -47,6 +47,7 @@ void ToolService::call(Seat& at, agents::ToolCall call) {
   c_.trace(device, "agents", "calls " + answer.call.tool, name);
   // The model, which answers differently each time.
   if (!mail) answer.content = std::array{"brief", "long", "strange"}[(chance >> 40) % 3];
+  if (!mail && (chance >> 50) % 16 == 0) answer.content = kForgedAnswer, c_.probe("answer that is refused");
   // Mostly as estimated; sometimes more; now and then more than the run has.
   if (!mail) answer.tokens = (chance >> 44) % 16 == 0 ? 10 * kClerkTokens : (chance >> 44) % 4 == 0 ? 30 : 10;
   if (answer.says == ToolSays::nothing) return;

@@ -23,6 +23,7 @@ class AgentWorkload final : public Workload {
 
   void onFounded() override {
     if (c_.plan().options.cluster.hosts > 0) confirmMails(*c_.seats()[0], true);
+    if (c_.plan().options.cluster.retentionDays > 0) setTimer(*c_.seats()[0]);
   }
 
   void onEvent(Seat& at, const Event& event) override {
@@ -34,6 +35,7 @@ class AgentWorkload final : public Workload {
       case EventKind::approve: return answerQuestion(c_, at, event.n, event.m % 6 != 1, event.m % 6 == 0);
       case EventKind::policyChange: return changePolicy(at, event);
       case EventKind::deskEdit: return editDesk(at, event);
+      case EventKind::clearUp: return clearUp(at);
       default: return;
     }
   }
@@ -41,7 +43,7 @@ class AgentWorkload final : public Workload {
  private:
   // A request that the clerk works on. Now and then it has something for a meta-agent to decide.
   void enterRequest(Seat& at, const Event& event) {
-    const Now now = at.device->now(c_.agenda().now());
+    if (event.seed % 7 == 0) return writeByHand(at, event);
     const std::string id = concat("request/", event.seed);
     json::object payload{{"n", event.n}, {"private", concat(kNeedToKnow, event.seed)}};
     if (auto proposal = plausible(at, event)) payload["proposal"] = *std::move(proposal);
@@ -55,24 +57,43 @@ class AgentWorkload final : public Workload {
     // What a person approved is not known any more where plans are lost with their disks.
     if (event.seed % 8 == 0 && f.diskLosses + f.restores == 0 && c_.plan().options.work.approvals > 0)
       payload["pay"] = true;
+    const auto dot = enter(at, id, "request", payload);
+    if (!dot) return;
+    c_.history().agents.requests.emplace(
+        keyOf(id), runOfEntry(kSimAgents[0], "entries:request",
+                              {ChangeOrigin::local, dot->host, dot->counter, "journalEntity", id}));
+  }
+
+  // What the clerk would write, by a person: the sealer is for what agents write.
+  void writeByHand(Seat& at, const Event& event) {
+    const std::string id = concat("done/by-hand-", event.seed);
+    const auto dot = enter(at, id, "done", {{"answer", "brief"}});
+    if (!dot) return;
+    c_.probe("entry by a person that wakes no agent");
+    c_.history().agents.unasked.insert(
+        runOfEntry(kSimAgents[1], "entries:done", {ChangeOrigin::local, dot->host, dot->counter, "journalEntity", id}));
+  }
+
+  static History::Key keyOf(const std::string& id) { return {"journal/main", {static_cast<int>(Kind::journal), id}}; }
+
+  // A new entry; none if it is there already, or cannot be written now.
+  std::optional<Dot> enter(Seat& at, const std::string& id, const char* type, const json::object& payload) {
     auto space = at.replica().data().database(DatabaseName::journal).space("main");
     auto view = space.ok() ? journalViewIn(**space, id) : Result<JournalView>(space.error());
-    if (!view.ok() || view->shown) return;
-    auto body = journalEdit(*view, {"request", canonicalJson(payload), at.name(), now.wallMs(), std::nullopt});
-    if (!body.ok()) return c_.failed("store", at.name() + ": " + body.error().message);
+    if (!view.ok() || view->shown) return std::nullopt;
+    const std::int64_t nowMs = at.device->now(c_.agenda().now()).wallMs();
+    auto body = journalEdit(*view, {type, canonicalJson(payload), at.name(), nowMs, std::nullopt});
+    if (!body.ok()) return c_.failed("store", at.name() + ": " + body.error().message), std::nullopt;
     const std::array change{JournalChange{id, *std::move(body), "", ChangeOrigin::local}};
     auto writes = journalWrites(**space, change);
-    if (!writes.ok()) return c_.failed("store", at.name() + ": " + writes.error().message);
+    if (!writes.ok()) return c_.failed("store", at.name() + ": " + writes.error().message), std::nullopt;
     auto dot = at.replica().commit(DatabaseName::journal, "main", *writes);
-    if (!dot.ok()) return c_.trace(at.index(), "work", "commit refused", dot.error().message);
+    if (!dot.ok()) return c_.trace(at.index(), "work", "commit refused", dot.error().message), std::nullopt;
     ++c_.statistics().commits;
     c_.digest().add(dot->counter);
-    c_.trace(at.index(), "agents", "request", id);
-    const History::Key key{"journal/main", {static_cast<int>(Kind::journal), id}};
-    c_.history().wrote(key, {*dot, at.index(), c_.agenda().now(), false, false, false, {}});
-    c_.history().agents.requests.emplace(
-        key, runOfEntry(kSimAgents[0], "entries:request",
-                        {ChangeOrigin::local, dot->host, dot->counter, "journalEntity", id}));
+    c_.trace(at.index(), "agents", type, id);
+    c_.history().wrote(keyOf(id), {*dot, at.index(), c_.agenda().now(), false, false, false, {}});
+    return *dot;
   }
 
   // A proposal that would be lawful now. Not where logs lose decisions, or plans are lost with their disks: nobody
@@ -163,6 +184,50 @@ class AgentWorkload final : public Workload {
     auto writes = journalWrites(**space, std::span(&change, 1));
     if (!writes.ok()) return c_.failed("store", at.name() + ": " + writes.error().message);
     clients_.write(at, DatabaseName::journal, "main", *std::move(writes));
+  }
+
+  // People take away entries when all that runs know of them is gone, and give up what no tool ever did for an agent.
+  void clearUp(Seat& at) {
+    const std::int64_t days = c_.plan().options.cluster.retentionDays;
+    auto space = at.replica().data().database(DatabaseName::journal).space("main");
+    if (days == 0 || !space.ok()) return;
+    constexpr std::int64_t kAfterDays = 7;
+    const std::int64_t before = at.device->now(c_.agenda().now() - (days + kAfterDays) * kMicrosPerDay).wallMs();
+    for (const std::string& id : (*space)->keys(Kind::journal)) {
+      auto versions = (*space)->versions(Kind::journal, id);
+      if (!versions.ok()) return c_.failed("store", at.name() + ": " + versions.error().message);
+      const bool old = std::ranges::all_of(*versions, [&](const Version& version) {
+        const auto body = version.tombstone ? Result<JournalBody>(Error{}) : decodeRecord<JournalBody>(version.body);
+        return body.ok() && body->editedAtMs < before;
+      });
+      if (!old) continue;
+      c_.probe("old entry taken away");
+      clients_.write(at, DatabaseName::journal, "main", {{Kind::journal, id, "", true}});
+    }
+    for (Seat* one : c_.members()) {
+      agents::AgentHost* host = one->works() ? one->replica().agents() : nullptr;
+      if (host == nullptr) continue;
+      std::vector<OperationId> aside;
+      const Status read = host->sagas().rows().visitHeld([&](saga::SagaRow&& row) { aside.push_back(row.id()); });
+      if (!read.ok()) return c_.failed("store", one->name() + ": " + read.error().message);
+      for (const OperationId& operation : aside)
+        if (host->sagas().compensate(operation, one->device->now(c_.agenda().now())).ok())
+          c_.probe("put aside and given up");
+      c_.put(one->index(), {});
+    }
+  }
+
+  // On one device: all others go by it too.
+  void setTimer(Seat& at) {
+    auto space = at.replica().data().database(DatabaseName::agents).space("main");
+    WITAN_CHECK(space.ok(), "there is room for a scope");
+    auto state = agents::agentStateToWrite(**space, kSimWarden);
+    WITAN_CHECK(state.ok(), "a new agent's state can be read");
+    const std::string& writer = at.replica().data().writer();
+    state->schedule.timers[std::string(kWardenTimer)] = {0, static_cast<std::uint64_t>(kWardenSetMs), 1, writer};
+    const Write write{Kind::agentState, std::string(kSimWarden), encodeAgentState(*state, writer), false};
+    const auto dot = at.replica().commit(DatabaseName::agents, "main", {&write, 1});
+    WITAN_CHECK(dot.ok(), "a person sets a timer");
   }
 
   // An agent is paused, or woken again, on every device that hears of it.

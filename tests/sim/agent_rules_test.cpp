@@ -247,6 +247,19 @@ TEST(AgentRules, ACompletedRunThatHasNotDoneItsPlanIsSeen) {
 }
 
 // F3: of two plans for one run one survives, and only what it wants.
+// Of a run that ended before the horizon nothing is left but what it wrote.
+TEST(AgentRules, WhatIsForgottenWithItsRunIsMissedByNobody) {
+  Story story;
+  story.view = {};
+  story.records.agents.clear(), story.records.journal.clear(), story.records.completed.clear();
+  AgentRuleOptions options;
+  EXPECT_THAT(story.operations(options), HasSubstr("which has no record"));
+  options.keptSinceMs = 1;
+  EXPECT_THAT(story.operations(options), HasSubstr("which has no record")) << "it was written then";
+  options.keptSinceMs = 2;
+  EXPECT_EQ(story.operations(options), "");
+}
+
 TEST(AgentRules, WhatALosingPlanWroteMustBeGone) {
   Story story;
   const Plan loser = story.planBy("b", "\"no\"");

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "base/json_codec.h"
+#include "base/time.h"
 #include "sim/duration.h"
 #include "sim/options.h"
 
@@ -112,6 +113,49 @@ skewMs = "3s"
   EXPECT_EQ(agents, (std::set<std::int64_t>{1, 7, 50}));
   EXPECT_EQ(engines.size(), 2U);
   EXPECT_EQ(tears.size(), 2U);
+}
+
+TEST(Draw, AnEventThatComesAgainIsDrawnEachTimeButForWhatItSays) {
+  const auto scenario = parsed(R"(
+[cluster]
+devices = 4
+[time]
+seconds = "28h"
+[[event]]
+at = "5h"
+kind = "split"
+lasts = "2h"
+every = "7h"
+[[event]]
+at = "1h"
+kind = "request"
+device = 2
+every = "1h"
+[[event]]
+at = "3h"
+kind = "retire"
+other = 1
+)");
+  ASSERT_TRUE(scenario.ok()) << scenario.error().message;
+  const Plan plan = *drawPlan(*scenario, 5);
+  std::map<EventKind, std::vector<Event>> of;
+  for (const Event& event : plan.events) of[event.kind].push_back(event);
+  ASSERT_EQ(of[EventKind::split].size(), 4u);
+  std::set<std::uint64_t> sides, seeds;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const Event& split = of[EventKind::split][i];
+    EXPECT_EQ(split.at, static_cast<Micros>(5 + 7 * i) * kMicrosPerHour);
+    EXPECT_EQ(split.lasts, std::min<Micros>(2, 28 - (5 + 7 * static_cast<Micros>(i))) * kMicrosPerHour);
+    EXPECT_NE(split.n, 0u);
+    sides.insert(split.n);
+  }
+  EXPECT_GT(sides.size(), 1u);
+  for (const Event& request : of[EventKind::request])
+    if (request.at % kMicrosPerHour == 0 && request.device == 2) seeds.insert(request.seed);
+  EXPECT_EQ(seeds.size(), 27u);
+  EXPECT_EQ(of[EventKind::retire].size(), 1u);
+  EXPECT_FALSE(parsed("[[event]]\nat = \"1s\"\nkind = \"request\"\nevery = \"1ms\"").ok());
+  EXPECT_FALSE(drawPlan(*parsed("[[event]]\nat = \"1h\"\nkind = \"request\"\nevery = \"1s\""), 1).ok());
 }
 
 TEST(Draw, AnOptionThatChangesLeavesTheOthers) {

@@ -7,6 +7,7 @@ endfunction()
 
 witan_seeds(everything 200)
 witan_seeds(month-offline 1)
+witan_seeds(weeks 1)
 witan_seeds(undone 10)
 witan_seeds(many 5)
 foreach(scenario agents backup calm canary clock-chaos commons disk-lost domains etcd etcd-busy etcd-small flapping gossip handovers hostile-peer lossy owner-dies rocksdb rollback split-brain watchers)

@@ -1,0 +1,182 @@
+// Checker "retention": what runs leave goes once the horizon has passed and not before, and no device keeps more of it
+// from week to week. And of the checker "runs" what needs months: timers by the interval that all devices share, and
+// capabilities used no more often than their rates. Only where something goes (cluster.retentionDays).
+//
+// Each device is looked at once a week, before the cuts that a scenario of months has at its end.
+#include <map>
+#include <set>
+
+#include "agents/wake/wake_job.h"
+#include "replication/writer.h"
+#include "sim/check/level_rules.h"
+#include "sim/checkers/checker.h"
+#include "sim/sim_agents.h"
+
+namespace witan::sim {
+
+using namespace replication;
+
+namespace {
+
+constexpr std::int64_t kDayMs = kMicrosPerDay / 1'000, kHourMs = kMicrosPerHour / 1'000;
+constexpr Micros kWeek = 7 * kMicrosPerDay, kFirstLook = kMicrosPerDay * 9 / 2;
+// All devices have met within so long; and what goes is gone so long after the horizon.
+constexpr std::int64_t kMeetMs = 3 * kDayMs, kLateMs = 7 * kDayMs;
+
+class RetentionChecker final : public Checker {
+ public:
+  explicit RetentionChecker(Cluster& cluster)
+      : Checker(cluster), days_(cluster.plan().options.cluster.retentionDays), levels_(days_) {}
+
+  void onDurable(Seat& at) override {
+    const Micros now = c_.agenda().now();
+    if (days_ == 0 || c_.settling() || now < kFirstLook + looks_[at] * kWeek) return;
+    ++looks_[at];
+    if (at.replica().agents() == nullptr) return;
+    auto wrong = look(at, now);
+    if (!wrong.ok()) return c_.failed("store", at.name() + ": " + wrong.error().message);
+  }
+
+ private:
+  struct Kept {
+    Space *agents = nullptr, *journal = nullptr;
+    std::int64_t wallMs = 0;
+  };
+
+  Status look(Seat& at, Micros now) {
+    LocalReplica& data = at.replica().data();
+    Kept kept;
+    WITAN_SET(kept.agents, data.database(DatabaseName::agents).space("main"));
+    WITAN_SET(kept.journal, data.database(DatabaseName::journal).space("main"));
+    kept.wallMs = at.device->now(now).wallMs();
+    const KeptLevel level = levelOf(at, kept);
+    const std::int64_t day = now / kMicrosPerDay;
+    c_.probe("level of a week");
+    if (c_.tracing()) c_.trace(at.index(), "check", "level", concat("day ", day, ": ", wordsOf(level)));
+    if (const std::string wrong = levels_.looked(at.name(), day, level); !wrong.empty())
+      return c_.failed("retention", wrong), okStatus();
+    WITAN_DO(tooOld(at, kept));
+    WITAN_DO(forgotten(at, kept, now));
+    WITAN_DO(timers(at, kept));
+    return rates(at, kept);
+  }
+
+  static KeptLevel levelOf(Seat& at, const Kept& kept) {
+    KeptLevel level;
+    const auto count = [&](Space& space, Kind kind, std::uint64_t& standing) {
+      for (const std::string& key : space.keys(kind)) {
+        const auto& versions = space.table().find(kind, key)->versions;
+        const bool gone = std::ranges::all_of(versions, [](const Held* one) { return one->tombstone; });
+        ++(gone ? level.tombstones : standing);
+      }
+    };
+    count(*kept.agents, Kind::message, level.entries);
+    count(*kept.agents, Kind::plan, level.plans);
+    count(*kept.agents, Kind::wakeRun, level.runs);
+    count(*kept.agents, Kind::operation, level.operations);
+    count(*kept.journal, Kind::operation, level.operations);
+    count(*kept.agents, Kind::approval, level.approvals);
+    count(*kept.agents, Kind::batch, level.batches);
+    count(*kept.journal, Kind::batch, level.batches);
+    const auto kilobytes = [&](std::size_t disk) {
+      std::uint64_t bytes = 0;
+      at.device->disk(disk).visitBytes([&](std::string_view key, std::string_view value) {
+        bytes += key.size() + value.size();
+        return true;
+      });
+      return bytes / 1'000;
+    };
+    level.journalKb = kilobytes(0), level.agentsKb = kilobytes(1);
+    return level;
+  }
+
+  // What has a time and is long over.
+  Status tooOld(Seat& at, const Kept& kept) {
+    const std::int64_t before = kept.wallMs - days_ * kDayMs - kLateMs;
+    std::size_t old = 0;
+    std::string first;
+    for (const std::string& id : kept.agents->keys(Kind::message)) {
+      WITAN_TRY(versions, kept.agents->versions(Kind::message, id));
+      for (const Version& version : versions) {
+        if (version.tombstone) continue;
+        WITAN_TRY(body, decodeRecord<MessageBody>(version.body));
+        if (body.createdAtMs < before && ++old == 1) first = id + " of " + body.agentId;
+      }
+    }
+    for (const std::string& key : kept.agents->keys(Kind::wakeRun)) {
+      WITAN_TRY(run, RunKey::parse(key));
+      WITAN_TRY(view, agents::runView(*kept.agents, run));
+      // A fact of a ledger comes again.
+      if (!view.run || !isTerminal(view.run->body.status) || view.run->body.agentId == kSimAgents[2]) continue;
+      if (view.run->body.finishedAtMs < before && ++old == 1) first = "run " + key + " of " + view.run->body.agentId;
+    }
+    if (old > 0)
+      c_.failed("retention", concat(at.name(), " still keeps ", old, " records of runs that ended more than ",
+                                    days_ + kLateMs / kDayMs, " days ago: ", first));
+    return okStatus();
+  }
+
+  // Within the horizon nothing is forgotten.
+  Status forgotten(Seat& at, const Kept& kept, Micros now) {
+    for (const auto& [key, run] : c_.history().agents.requests) {
+      const WriteRecord& entered = c_.history().writes().find(key)->second.front();
+      const Micros age = now - entered.at;
+      if (!entered.durable || age >= days_ * kMicrosPerDay || age <= kMeetMs * 1'000) continue;
+      WITAN_TRY(ended, agents::hasEnded(*kept.agents, run));
+      if (!ended)
+        return c_.failed("retention", concat(at.name(), " knows of no end of the run of ", key.second.second,
+                                             ", which was entered ", age / kMicrosPerDay, " days ago")),
+               okStatus();
+      c_.probe("run within the horizon");
+    }
+    return okStatus();
+  }
+
+  // A person set another interval on one device when the cluster began.
+  Status timers(Seat& at, const Kept& kept) {
+    const std::int64_t since = std::max(kept.wallMs - days_ * kDayMs, at.device->now(0).wallMs() + kDayMs);
+    for (std::int64_t due = since / kHourMs * kHourMs + kHourMs; due < kept.wallMs - kMeetMs; due += kHourMs) {
+      WITAN_TRY(job, agents::timerJob(kSimWarden, kWardenTimer, due));
+      WITAN_TRY(ended, agents::hasEnded(*kept.agents, job.key()));
+      if (ended == (due % kWardenSetMs == 0)) continue;
+      const std::string when = formatTime(Time{due * 1'000});
+      return c_.failed("runs", at.name() +
+                                   (ended ? ": a timer woke its agent at an interval that is not the set one, "
+                                          : ": a timer did not wake its agent, ") +
+                                   when),
+             okStatus();
+    }
+    return okStatus();
+  }
+
+  // By device and hour: of two that are cut off each has what is left.
+  Status rates(Seat& at, const Kept& kept) {
+    std::map<std::pair<std::string, std::int64_t>, std::set<std::string>> written;
+    for (const std::string& id : kept.journal->keys(Kind::journal, kWardenFolder)) {
+      WITAN_TRY(versions, kept.journal->versions(Kind::journal, id));
+      for (const Version& version : versions) {
+        if (version.tombstone) continue;
+        WITAN_TRY(body, decodeRecord<JournalBody>(version.body));
+        auto& ids = written[{std::string(deviceOf(version.dot.host)), body.editedAtMs / kHourMs}];
+        ids.insert(id);
+        if (ids.size() > kWardenPerHour)
+          return c_.failed("runs",
+                           concat(at.name(), ": in one hour ", deviceOf(version.dot.host), " wrote ", ids.size(),
+                                  " entries for an agent that may write ", kWardenPerHour, ": ", id)),
+                 okStatus();
+      }
+    }
+    if (!written.empty()) c_.probe("rate of an hour");
+    return okStatus();
+  }
+
+  const std::int64_t days_;
+  LevelRules levels_;
+  PerDevice<std::int64_t> looks_;
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> makeRetentionChecker(Cluster& cluster) { return std::make_unique<RetentionChecker>(cluster); }
+
+}  // namespace witan::sim
