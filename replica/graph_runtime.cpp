@@ -510,7 +510,7 @@ Status GraphRuntime::takeTriggers(const PartitionHost& host, Hosted& hosted, Now
   const std::int64_t atMs = clock(host, now);
   const kernel::EntityState* own = mutated("graphEcho") ? nullptr : host.partition().state(hosted.id);
   return hosted.triggers.offer(
-      replica_, bodies_.scope(), *hosted.runtime->deployed(), own, now, atMs,
+      replica_, bodies_.scope(), *hosted.runtime->deployed(), own, atMs,
       [&](const std::string& ingress, const std::string& external, const json::value& body, std::uint64_t hops) {
         if (!takesRuns(host, hosted)) return false;
         const std::string_view why = hosted.runtime->admit(ingress, external, body, atMs, hops);

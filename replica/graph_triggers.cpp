@@ -157,14 +157,14 @@ Result<GraphTriggers::Told> GraphTriggers::editTold(Replica& replica, const std:
 }
 
 Result<GraphTriggers::Told> GraphTriggers::factTold(Replica& replica, const std::string& scope, const Arrival& arrival,
-                                                    const kernel::EntityState* own, Now now) {
+                                                    const kernel::EntityState* own) {
   if (isRunOf(own, arrival.event.maker.run)) return Told{};
-  WITAN_TRY(hops, hopsBehind(replica.data().database(DatabaseName::agents).find(scope), arrival.event, now));
+  WITAN_TRY(hops, hopsBehind(replica.data().database(DatabaseName::agents).find(scope), arrival.event.maker));
   return Told{toldBy(arrival.event.fact), hops};
 }
 
 Status GraphTriggers::offer(Replica& replica, const std::string& scope, const graph::Document& document,
-                            const kernel::EntityState* own, Now now, std::int64_t nowMs, const Enter& enter) {
+                            const kernel::EntityState* own, std::int64_t nowMs, const Enter& enter) {
   for (Source& source : sources_) {
     const graph::Node* node = document.node(source.ingress);
     const graph::MessageType* type = node == nullptr ? nullptr : document.type(node->out.at(0));
@@ -173,7 +173,7 @@ Status GraphTriggers::offer(Replica& replica, const std::string& scope, const gr
       const auto& [at, arrival] = *next;
       Told told;
       if (at.first >= source.sinceMs && nowMs - at.first <= document.horizonMs) {
-        WITAN_SET(told, source.trigger.source == TriggerSource::ledger ? factTold(replica, scope, arrival, own, now)
+        WITAN_SET(told, source.trigger.source == TriggerSource::ledger ? factTold(replica, scope, arrival, own)
                                                                        : editTold(replica, scope, arrival, own));
       }
       if (told.message && !told.hops) {

@@ -39,7 +39,7 @@ class GraphTriggers {
                                    std::uint64_t hops)>;
   // Offers what is due, the oldest first. `document`: the deployed one; `own`: the state of its ledger.
   Status offer(Replica& replica, const std::string& scope, const graph::Document& document,
-               const kernel::EntityState* own, Now now, std::int64_t nowMs, const Enter& enter);
+               const kernel::EntityState* own, std::int64_t nowMs, const Enter& enter);
   // When something that waits for its time may enter.
   std::optional<std::int64_t> nextMs(std::int64_t nowMs) const;
 
@@ -49,7 +49,8 @@ class GraphTriggers {
     replication::Dot dot;
     LedgerEvent event;
   };
-  // What is told of an arrival; no message: another edit has taken its place. No hops: who made it is not known yet.
+  // What is told of an arrival; no message: another edit has taken its place, or it is the graph's own. No hops: what
+  // made it is not here yet.
   struct Told {
     std::optional<json::object> message;
     std::optional<std::uint64_t> hops;
@@ -68,7 +69,7 @@ class GraphTriggers {
   static Result<Told> editTold(Replica& replica, const std::string& scope, const Arrival& arrival,
                                const kernel::EntityState* own);
   static Result<Told> factTold(Replica& replica, const std::string& scope, const Arrival& arrival,
-                               const kernel::EntityState* own, Now now);
+                               const kernel::EntityState* own);
 
   std::string graph_;
   std::vector<Source> sources_;

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::string_view kCursorRows = "ledger-watch/";
 constexpr unsigned kBatchesARound = 256;  // of one watcher and partition: the device does other things, too
-// Records of agents and ledgers come apart.
-constexpr std::int64_t kRecordWaitMs = 600'000;
+// Records of agents and ledgers come apart, and old ones are taken away.
+constexpr std::int64_t kRecordWaitMs = 60'000;
 
 replication::Database& agentsDatabase(Replica& replica) {
   return replica.data().database(replication::DatabaseName::agents);
@@ -98,18 +98,15 @@ Result<std::vector<LedgerEvent>> ledgerFactsIn(const PartitionHost& partition, s
 
 Hash graphPlan(const Hash& run, std::uint64_t hops) { return sha256(concat("v1|graph-plan|", toHex(run), "|", hops)); }
 
-Result<std::optional<std::uint64_t>> hopsBehind(replication::Space* records, const LedgerEvent& event, Now now) {
+Result<std::optional<std::uint64_t>> hopsBehind(replication::Space* records, const LedgerMaker& maker) {
   using replication::Kind;
-  const LedgerMaker& maker = event.maker;
   for (std::uint64_t hops = 0; maker.run != Hash{} && hops < graph::kMostHops; ++hops)
     if (graphPlan(maker.run, hops) == maker.plan) return std::optional(hops + 1);
   const bool begins = maker.run == Hash{};
   const auto operation = OperationId::parse(maker.operationId);
   // Only agents have such ids (replica/core/operation_names.h).
   if (begins && !operation.ok()) return std::optional<std::uint64_t>(0);
-  const bool gone = now.wallMs() - event.time.micros / 1000 > kRecordWaitMs;
-  const auto unknown = gone ? std::optional(agents::kEndlessHops) : std::nullopt;
-  if (records == nullptr) return unknown;
+  if (records == nullptr) return std::optional<std::uint64_t>();
   WITAN_TRY(versions, begins ? records->versions(Kind::operation, operation->hex())
                              : records->versions(Kind::wakeRun, toHex(maker.run)));
   std::optional<std::uint64_t> most;
@@ -119,7 +116,7 @@ Result<std::optional<std::uint64_t>> hopsBehind(replication::Space* records, con
                                         : hopsOf<replication::WakeRunBody>(version.body);
     if (said.ok()) most = std::max(most.value_or(0), *said + 1);
   }
-  return most ? most : unknown;
+  return most;
 }
 
 void LedgerCursor::align(const PartitionHost& partition) {
@@ -172,10 +169,9 @@ Result<bool> LedgerWatch::lookAt(const Watcher& watcher, PartitionHost& partitio
   for (unsigned n = 0; room && n < kBatchesARound && cursor->batches < durable; ++n) {
     WITAN_TRY(facts, ledgerFactsIn(partition, cursor->batches, watcher.spec));
     for (LedgerEvent& one : facts) {
-      WITAN_TRY(hops, hopsBehind(agentsDatabase(replica_).find(scope_), one, now));
-      if (!(room = hops.has_value())) break;
-      // Of a run whose records are gone: it wakes, and what it wakes is the last.
-      one.fact.hops = *hops == agents::kEndlessHops ? graph::kMostHops - 1 : *hops;
+      WITAN_TRY(hops, hopsBehind(agentsDatabase(replica_).find(scope_), one.maker));
+      if (!(room = hops || now.wallMs() - one.time.micros / 1000 > kRecordWaitMs)) break;
+      one.fact.hops = hops.value_or(graph::kMostHops - 1);  // not known: it wakes, and what it wakes is the last
       WITAN_TRY(taken, host.ledgerFact(watcher.agentId, watcher.spec.id, one.fact, now));
       if (!(room = taken)) break;
     }

@@ -49,9 +49,8 @@ Result<std::vector<LedgerEvent>> ledgerFactsIn(const PartitionHost& partition, s
                                                const agents::LedgerSpec& spec);
 
 // How many runs lie behind an entry: what its maker's run says, never a name that it chose. 0: nobody's run made it.
-// None: the record of that run has not come; after some minutes it counts as the end of a chain.
-// `records`: those of agents, which may be null.
-Result<std::optional<std::uint64_t>> hopsBehind(replication::Space* records, const LedgerEvent& event, Now now);
+// None: the record of that run is not here. `records`: those of agents, which may be null.
+Result<std::optional<std::uint64_t>> hopsBehind(replication::Space* records, const LedgerMaker& maker);
 
 // An entry has no member for hops: where a graph's run decides, this stands for its plan, and says them.
 Hash graphPlan(const Hash& run, std::uint64_t hops);

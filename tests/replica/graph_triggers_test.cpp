@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "agents/entry_agent.h"
 #include "replication/records/journal_entity.h"
 #include "tests/replica/graph_stage.h"
 
@@ -239,11 +240,58 @@ TEST(GraphTriggers, AnEffectOfTheGraphItselfBeginsNothing) {
   Device& desk = stage.cluster.a();
   stage.deploy();
   stage.send(desk, "in", "x", {{"id", "elsewhere/1"}, {"type", "note"}, {"payload", {{"k", "tea"}}}});
-  ASSERT_TRUE(stage.rounds([&] { return stage.statusOf(desk, "x") == "completed"; }))
-      << stage.words(desk) << stage.statusOf(desk, "x");
+  ASSERT_TRUE(stage.rounds([&] { return stage.statusOf(desk, "x") == "completed"; })) << stage.words(desk);
   EXPECT_THAT(stage.journal(desk, "elsewhere/"), SizeIs(1));
   pass(stage);
   EXPECT_EQ(runs(stage), 1u);
+}
+
+// Writes an entry that begins the next run.
+class Heir final : public agents::Agent {
+ public:
+  Heir() {
+    spec_.id = "heir", spec_.version = "1", spec_.what = "writes", spec_.category = "test";
+    spec_.locale = {"device"}, spec_.inGraphs = true, spec_.capabilities = {{"journal.put"}};
+  }
+  const agents::AgentSpec& spec() const override { return spec_; }
+  agents::Turn step(const json::value& sigma, const agents::Input& input) const override {
+    if (input.kind == agents::InputKind::wake) {
+      const json::value body = input.content.at("graph").at("body");
+      const std::string id = std::string(body.at("id").as_string()) + "+";
+      const json::object entry{{"id", id}, {"type", "report"}, {"payload", json::object{{"k", "next"}}}};
+      return {body, {}, agents::Actions{agents::action("journal.put", entry, {id})}};
+    }
+    agents::Finish finish;
+    finish.emits = {{"T", sigma}};
+    return {nullptr, {}, std::move(finish)};
+  }
+
+ private:
+  agents::AgentSpec spec_;
+};
+
+// What an agent of a run does counts in its chain.
+TEST(GraphTriggers, AChainByWayOfAnAgentEnds) {
+  json::object document = triggered(kReports);
+  document.at("node").as_array().push_back(
+      parseJson(
+          R"({"id":"work","kind":"agent","agent":"heir","version":"1","in":["T"],"out":["T"],
+          "capabilities":[{"resource":"journal.put"}]})")
+          .value());
+  document.at("edge") =
+      parseJson(R"([{"from":"in","to":"work","type":"T"},{"from":"work","to":"out","type":"T"}])").value();
+  agents::Policy policy = graphPolicy({"watch"}, {"id", "k"}, {"id", "k", "type", "payload.k"});
+  policy.grant.push_back({"heir", "test", {"device"}, {"journal.put"}, {"journal"}});
+  const Heir heir;
+  Stage stage(std::move(document), {setupOf({&heir}, policy)}, {});
+  Device& desk = stage.cluster.a();
+  stage.deploy();
+  edit(desk, "r", R"({"k":"first"})");
+  ASSERT_TRUE(stage.rounds([&] { return runs(stage) == 3; })) << stage.words(desk);
+  desk.losePower();
+  ASSERT_TRUE(stage.rounds([&] { return told(desk, "graphLoop"); }, 2'000)) << stage.words(desk) << runs(stage);
+  pass(stage);
+  EXPECT_EQ(runs(stage), graph::kMostHops);
 }
 
 // in -> record (udt) -> out; echo -> tell, which a fact of udt begins.
