@@ -34,7 +34,7 @@ AgentRuntime::AgentRuntime(Replica& replica, const AgentSetup& setup)
     : replica_(replica),
       setup_(setup),
       host_(replica.data(), gateOf(setup), setup.options),
-      watch_(replica, setup.agents) {}
+      watch_(replica, setup.agents, setup.options.wake.scope) {}
 
 const agents::episode::Gate& AgentRuntime::gateOf(const AgentSetup& setup) const {
   if (setup.gate != nullptr) return *setup.gate;

@@ -116,12 +116,16 @@ Status GraphRuntime::round(Now now, Effects& out) {
 }
 
 void GraphRuntime::tell(const std::string& partition, Hosted& hosted, Effects& out) {
-  const auto say = [&](const std::string& what, const char* kind = "graph") {
+  const auto say = [&](const char* kind, const std::string& what) {
     out.notices.push_back({kind, partition, hosted.id + ": " + what});
   };
-  if (!hosted.misfit.empty() && !std::exchange(hosted.misfitTold, true)) say(hosted.misfit);
+  const auto stands = [&](const std::string& why) {
+    say("graph", why);
+    replica_.data().note({"graph", "", concat(hosted.id, ": ", why)});
+  };
+  if (!hosted.misfit.empty() && !std::exchange(hosted.misfitTold, true)) stands(hosted.misfit);
   if (!std::exchange(hosted.lackingTold, true) && !lackingIn(hosted.id).empty()) {
-    say(waitsFor(hosted.id), "graphBody");
+    say("graphBody", waitsFor(hosted.id));
     std::size_t told = 0;
     for (const auto& [message, one] : hosted.lacking)
       if (++told <= kMostLackingTold)
@@ -130,7 +134,7 @@ void GraphRuntime::tell(const std::string& partition, Hosted& hosted, Effects& o
   if (!hosted.live || hosted.why.empty()) return;
   hosted.live = false;
   stopped_.emplace(hosted.id, hosted.why);
-  say(hosted.why);
+  stands(hosted.why);
 }
 
 Status GraphRuntime::follow(PartitionHost& host, Shard& shard, Now now) {
@@ -283,7 +287,7 @@ Status GraphRuntime::fold(const PartitionHost& host, Hosted& hosted, const Step&
     hosted.ended.emplace_back(atMs, end->run);
   }
   const auto* forget = std::get_if<domains::graph::Forget>(&step);
-  if (forget != nullptr && !domains::graph::runIn(host.partition().state(hosted.id), forget->run)) {
+  if (forget != nullptr && !domains::graph::runIn(host.partition().state(hosted.id), graph::Digest(forget->run))) {
     std::erase_if(hosted.ended, [&](const auto& ended) { return ended.second == forget->run; });
     forgetRun(hosted, forget->run);
   }
@@ -425,12 +429,13 @@ Status GraphRuntime::vet(const PartitionHost& host, const Request& request) {
   };
   if (request.actionType == domains::graph::Deploy::name) return vetDeploy(host, request);
   if (const auto answer = proposedStep<domains::graph::Answer>(request)) {
-    const auto asked = domains::graph::askedIn(state, answer->span);
-    return asked && asked->digest == answer->digest ? here(answer->digest, "answered about") : okStatus();
+    const auto asked = domains::graph::askedIn(state, graph::Digest(answer->span));
+    return asked && asked->digest == graph::Digest(answer->digest) ? here(answer->digest, "answered about")
+                                                                   : okStatus();
   }
   if (const auto redrive = proposedStep<domains::graph::Redrive>(request))
-    for (const domains::graph::Letter& letter : domains::graph::lettersIn(state, redrive->run))
-      if (letter.message.id == redrive->message) return here(letter.message.digest.hex(), "sent again");
+    for (const domains::graph::Letter& letter : domains::graph::lettersIn(state, graph::Digest(redrive->run)))
+      if (letter.message.id == graph::Digest(redrive->message)) return here(letter.message.digest.hex(), "sent again");
   return okStatus();
 }
 
@@ -446,10 +451,9 @@ Status GraphRuntime::vetDeploy(const PartitionHost& host, const Request& request
   const bool knows = setup_ != nullptr && setup_->graphEnvironment;
   const graph::Checked checked = graph::checkGraph(source, knows ? setup_->graphEnvironment() : graph::Environment(),
                                                    knows ? graph::Answers::own : graph::Answers::nothing);
-  const domains::graph::Version said{deploy->version, deploy->digest, deploy->deliveries, deploy->edges, deploy->gates};
-  if (const std::string why = domains::graph::misfitOf(checked, request.entity, said);
-      !why.empty() && !mutated("graphUnchecked"))
-    return invalid("the owner of the graph may not deploy it: " + why);
+  std::string why = domains::graph::misfitOf(checked, request.entity, deploy->said());
+  if (why.empty()) why = wrongTriggers(*checked.document, replica_.domains());
+  if (!why.empty() && !mutated("graphUnchecked")) return invalid("the owner of the graph may not deploy it: " + why);
   unflushed_ = true;
   return bodies_.keep({std::make_shared<const json::value>(std::move(source))});
 }
@@ -457,18 +461,20 @@ Status GraphRuntime::vetDeploy(const PartitionHost& host, const Request& request
 RequestRouter::Admission GraphRuntime::admit(PartitionHost& host, const Request& request, Now now) {
   Hosted* hosted = hostedOf(request.entity);
   if (hosted == nullptr || !hosted->live)
-    return {std::nullopt, kernel::Outcome::refused, "unavailable: the graph does not run yet"};
+    return {std::nullopt, kernel::Outcome::refused,
+            hosted == nullptr || hosted->why.empty() ? "unavailable: the graph does not run yet"
+                                                     : "unavailable: the graph stands: " + hosted->why};
   if (!takesRuns(host, *hosted))
     return {std::nullopt, kernel::Outcome::refused, "unavailable: another version is being deployed"};
   const auto body = parseJson(request.text, kBodyLimits);
   if (!body.ok()) return {std::nullopt, kernel::Outcome::refused, "schema: " + body.error().message};
-  std::optional<domains::graph::Limits> limits;
+  domains::graph::Entering entering;
   if (!request.action.empty()) {
     const std::string_view words(reinterpret_cast<const char*>(request.action.data()), request.action.size());
-    if (const Status read = readMessage(words, limits.emplace(), "limits"); !read.ok())
+    if (const Status read = readMessage(words, entering, "entering"); !read.ok())
       return {std::nullopt, kernel::Outcome::refused, "limits: " + read.error().message};
   }
-  const std::string why(hosted->runtime->admit(request.role, request.reason, *body, clock(host, now)));
+  const std::string why(hosted->runtime->admit(request.role, request.reason, *body, clock(host, now), entering.hops));
   graph::Taken taken = hosted->runtime->take();
   for (const graph::Line& notice : taken.notices) meter_.count(request.entity, notice);
   if (!why.empty())
@@ -476,7 +482,7 @@ RequestRouter::Admission GraphRuntime::admit(PartitionHost& host, const Request&
   std::vector<graph::Body> bodies;
   unflushed_ = true;
   std::vector<Step> steps = domains::graph::stepsOf(taken.entries.at(0), *hosted->runtime, "", bodies);
-  std::get<domains::graph::Begin>(steps.at(0)).limits = std::move(limits);
+  std::get<domains::graph::Begin>(steps.at(0)).limits = std::move(entering.limits);
   limit(*hosted, steps.at(0), clock(host, now));
   if (const Status kept = bodies_.keep(bodies); !kept.ok()) {
     hosted->why = kept.error().message;
@@ -498,14 +504,22 @@ bool GraphRuntime::takesRuns(const PartitionHost& host, const Hosted& hosted) {
   return deployed && deployed->number == hosted.runtime->deployed()->version;
 }
 
-Status GraphRuntime::takeTriggers(const PartitionHost& host, Hosted& hosted, std::int64_t atMs) {
+Status GraphRuntime::takeTriggers(const PartitionHost& host, Hosted& hosted, Now now) {
   WITAN_TRY(more, hosted.triggers.look(replica_, bodies_.scope()));
   again_ = again_ || more;
-  return hosted.triggers.offer(replica_, bodies_.scope(), *hosted.runtime->deployed(), atMs,
-                               [&](const std::string& ingress, const std::string& external, const json::value& body) {
-                                 return takesRuns(host, hosted) &&
-                                        hosted.runtime->admit(ingress, external, body, atMs) != "backpressure";
-                               });
+  const std::int64_t atMs = clock(host, now);
+  const kernel::EntityState* own = mutated("graphEcho") ? nullptr : host.partition().state(hosted.id);
+  return hosted.triggers.offer(
+      replica_, bodies_.scope(), *hosted.runtime->deployed(), own, atMs,
+      [&](const std::string& ingress, const std::string& external, const json::value& body, std::uint64_t hops) {
+        if (!takesRuns(host, hosted)) return false;
+        const std::string_view why = hosted.runtime->admit(ingress, external, body, atMs, hops);
+        if (why == "loop" && hosted.loops.insert(ingress).second)
+          replica_.data().note({"graphLoop", "",
+                                concat(hosted.id, ": ", ingress, " begins no run by ", external, ": ", graph::kMostHops,
+                                       " runs caused each other, which is the most")});
+        return why != "backpressure";
+      });
 }
 
 // --- one round of a graph
@@ -523,7 +537,7 @@ Status GraphRuntime::work(PartitionHost& host, Hosted& hosted, Now now) {
     const auto asked = domains::graph::askedIn(host.partition().state(hosted.id), span);
     return asked && asked->answered;
   });
-  WITAN_DO(takeTriggers(host, hosted, atMs));
+  WITAN_DO(takeTriggers(host, hosted, now));
   if (hosted.runtime->dispatch(atMs, kStartsARound)) again_ = true;
   WITAN_DO(takeBack(hosted));
   WITAN_DO(forget(host, hosted, now));
@@ -547,15 +561,18 @@ Status GraphRuntime::forget(PartitionHost& host, Hosted& hosted, Now now) {
     const std::string run = hosted.ended.front().second;
     hosted.ended.pop_front();
     bool some = true;
-    while (some && domains::graph::runIn(host.partition().state(hosted.id), run)) {
+    while (some && domains::graph::runIn(host.partition().state(hosted.id), graph::Digest(run))) {
       Request request = requestOf(host, hosted.id, domains::graph::Forget{run});
       replica_.sign({&request, 1});
       hosted.mine.insert(request.operationId);
       hosted.unconfirmed.emplace(request.operationId, ++hosted.entered);
       some = host.decideAs(request, request, timeOf(host, now), "").outcome == kernel::Outcome::approved;
     }
-    if (!some) continue;
-    forgetRun(hosted, run);
+    // The law saw it end later: once more, a horizon on.
+    if (!some)
+      hosted.ended.emplace_back(atMs, run);
+    else
+      forgetRun(hosted, run);
   }
   return okStatus();
 }

@@ -61,8 +61,8 @@ class GraphBodies final : public graph::Bodies {
 Result<Request> deployRequest(const kernel::DomainModule& graphs, const graph::Document& document,
                               const json::value& source, std::string operationId);
 
-// The run that a message at an ingress begins is held to these.
-void limitRun(Request& ingress, const domains::graph::Limits& limits);
+// What is known of the run that a message at an ingress begins.
+void enterWith(Request& ingress, const domains::graph::Entering& entering);
 
 class GraphRuntime {
  public:
@@ -125,6 +125,7 @@ class GraphRuntime {
     std::string why;     // it cannot go on
     std::string misfit;  // a deployment that is not run, and why
     bool misfitTold = false;
+    std::set<std::string> loops;                             // ingresses where a chain of runs ended, as was told
     std::optional<domains::graph::Deploy> awaited;           // whose document is not here
     std::set<std::string> missing;                           // digests of what was not here
     std::optional<std::uint64_t> looked;                     // changes of records, when that was looked for
@@ -171,7 +172,7 @@ class GraphRuntime {
   Status work(PartitionHost& host, Hosted& hosted, Now now);
   Status enter(PartitionHost& host, Hosted& hosted, Now now);
   static bool takesRuns(const PartitionHost& host, const Hosted& hosted);
-  Status takeTriggers(const PartitionHost& host, Hosted& hosted, std::int64_t atMs);
+  Status takeTriggers(const PartitionHost& host, Hosted& hosted, Now now);
   // `ahead`: how many entries are under way before it.
   Request requestOf(const PartitionHost& host, const std::string& graph, const domains::graph::Step& step,
                     std::size_t ahead = 0) const;

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "base/quote.h"
+#include "domains/graph/state.h"
 #include "replica/core/partition_host.h"
 #include "replica/replica.h"
 #include "replication/records/journal_entity.h"
@@ -11,6 +13,7 @@ namespace witan::node {
 
 using graph::TriggerSource;
 using replication::DatabaseName;
+using replication::Kind;
 
 namespace {
 
@@ -25,21 +28,6 @@ json::object cutTo(const graph::Schema& type, const json::object& from) {
   return message;
 }
 
-std::optional<json::object> editedAt(replication::Space& space, const std::string& entity,
-                                     const replication::Dot& dot) {
-  const auto view = journalViewIn(space, entity);
-  if (!view.ok()) return std::nullopt;
-  for (const replication::Sibling& one : view->siblings) {
-    if (!(one.dot == dot) || !one.body) continue;
-    auto payload = parseJson(one.body->payload, {.bytes = replication::kMaxRecordBytes, .depth = 64});
-    json::object message;
-    if (payload.ok() && payload->is_object()) message = std::move(payload->get_object());
-    message["id"] = entity;
-    return message;
-  }
-  return std::nullopt;  // another edit has taken its place, and arrived itself
-}
-
 json::object toldBy(const agents::LedgerFact& fact) {
   return {{"domain", fact.domain},
           {"entity", fact.entity},
@@ -48,7 +36,31 @@ json::object toldBy(const agents::LedgerFact& fact) {
           {"value", fact.value}};
 }
 
+// Of this graph, which its ledger tells while it may matter: what a run did a horizon ago enters nowhere.
+bool isRunOf(const kernel::EntityState* graph, const Hash& run) {
+  return run != Hash{} && domains::graph::runIn(graph, graph::Digest(toHex(run))).has_value();
+}
+
 }  // namespace
+
+std::string wrongTriggers(const graph::Document& document, std::span<const kernel::DomainModule* const> domains) {
+  for (const graph::Node& node : document.nodes) {
+    if (!node.trigger) continue;
+    const graph::Trigger& trigger = *node.trigger;
+    const std::string place = "node " + node.id + ": trigger: ";
+    if (trigger.source == TriggerSource::manual && !trigger.match.empty()) return place + trigger.match;
+    if (trigger.source != TriggerSource::ledger) continue;
+    const auto isIt = [&](const kernel::DomainModule* one) { return one->signature().domain == trigger.match; };
+    const auto domain = std::ranges::find_if(domains, isIt);
+    if (domain == domains.end()) return concat(place, "there is no domain ", inQuotes(trigger.match));
+    const auto& fields = (*domain)->signature().fields;
+    const auto field = std::ranges::find(fields, trigger.field, &kernel::FieldInfo::name);
+    if (!trigger.field.empty() && (field == fields.end() || !field->isColumn))
+      return concat(place, trigger.match, " has no column ", inQuotes(trigger.field), " (witan domain show ",
+                    trigger.match, ")");
+  }
+  return {};
+}
 
 void GraphTriggers::deployed(const graph::Document& document, std::int64_t atMs) {
   graph_ = document.id;
@@ -84,7 +96,6 @@ Status GraphTriggers::lookAtJournal(Replica& replica, const std::string& scope, 
   std::ranges::sort(entities);
   entities.erase(std::unique(entities.begin(), entities.end()), entities.end());
   for (const std::string& entity : entities) {
-    if (entity.starts_with(graph_ + "/")) continue;  // its own effects
     WITAN_TRY(view, journalViewIn(*space, entity));
     for (const replication::Sibling& one : view.siblings) {
       if (!one.body || one.body->type != source.trigger.match) continue;
@@ -113,9 +124,10 @@ Result<bool> GraphTriggers::lookAtLedgers(Replica& replica, Source& source) {
       }
       WITAN_TRY(facts, ledgerFactsIn(*partition, cursor.batches, spec));
       for (LedgerEvent& one : facts) {
-        if (one.fact.entity == graph_ && one.fact.domain == "graph") continue;
+        if (one.fact.entity == graph_ && one.fact.domain == "graph") continue;  // its own ledger
         const std::string external = "ledger:" + graph::identityOf(canonicalJson(toldBy(one.fact))).substr(0, 32);
-        source.waiting.try_emplace({one.time.micros / 1000, external}, Arrival{"", {}, std::move(one.fact)});
+        const std::int64_t atMs = one.time.micros / 1000;
+        source.waiting.try_emplace({atMs, external}, Arrival{"", {}, std::move(one)});
       }
       ++cursor.batches;
     }
@@ -124,24 +136,52 @@ Result<bool> GraphTriggers::lookAtLedgers(Replica& replica, Source& source) {
   return more;
 }
 
+Result<GraphTriggers::Told> GraphTriggers::editTold(Replica& replica, const std::string& scope, const Arrival& arrival,
+                                                    const kernel::EntityState* own) {
+  WITAN_TRY(space, replica.data().database(DatabaseName::journal).space(scope));
+  WITAN_TRY(view, journalViewIn(*space, arrival.entity));
+  const auto edit = std::ranges::find(view.siblings, arrival.dot, &replication::Sibling::dot);
+  if (edit == view.siblings.end() || !edit->body) return Told{};  // another has taken its place, and arrived itself
+  Told told{json::object(), edit->body->hops};
+  if (edit->body->operationId) {  // its record came with the edit
+    WITAN_TRY(records, space->versions(Kind::operation, toHex(*edit->body->operationId)));
+    for (const replication::Version& record : records) {
+      const auto made = replication::decodeRecord<replication::OperationBody>(record.body);
+      if (made.ok() && isRunOf(own, made->runKey)) return Told{};
+    }
+  }
+  auto payload = parseJson(edit->body->payload, {.bytes = replication::kMaxRecordBytes, .depth = 64});
+  if (payload.ok() && payload->is_object()) told.message = std::move(payload->get_object());
+  (*told.message)["id"] = arrival.entity;
+  return told;
+}
+
+Result<GraphTriggers::Told> GraphTriggers::factTold(Replica& replica, const std::string& scope, const Arrival& arrival,
+                                                    const kernel::EntityState* own) {
+  if (isRunOf(own, arrival.event.maker.run)) return Told{};
+  WITAN_TRY(hops, hopsBehind(replica.data().database(DatabaseName::agents).find(scope), arrival.event.maker));
+  return Told{toldBy(arrival.event.fact), hops};
+}
+
 Status GraphTriggers::offer(Replica& replica, const std::string& scope, const graph::Document& document,
-                            std::int64_t nowMs, const Enter& enter) {
+                            const kernel::EntityState* own, std::int64_t nowMs, const Enter& enter) {
   for (Source& source : sources_) {
     const graph::Node* node = document.node(source.ingress);
     const graph::MessageType* type = node == nullptr ? nullptr : document.type(node->out.at(0));
     if (type == nullptr) continue;
-    while (!source.waiting.empty() && source.waiting.begin()->first.first <= nowMs) {
-      const auto& [at, arrival] = *source.waiting.begin();
-      const bool counts = at.first >= source.sinceMs && nowMs - at.first <= document.horizonMs;
-      std::optional<json::object> told;
-      if (counts && source.trigger.source == TriggerSource::ledger) {
-        told = toldBy(arrival.fact);
-      } else if (counts) {
-        WITAN_TRY(space, replica.data().database(DatabaseName::journal).space(scope));
-        told = editedAt(*space, arrival.entity, arrival.dot);
+    for (auto next = source.waiting.begin(); next != source.waiting.end() && next->first.first <= nowMs;) {
+      const auto& [at, arrival] = *next;
+      Told told;
+      if (at.first >= source.sinceMs && nowMs - at.first <= document.horizonMs) {
+        WITAN_SET(told, source.trigger.source == TriggerSource::ledger ? factTold(replica, scope, arrival, own)
+                                                                       : editTold(replica, scope, arrival, own));
       }
-      if (told && !enter(source.ingress, at.second, cutTo(type->schema, *told))) break;
-      source.waiting.erase(source.waiting.begin());
+      if (told.message && !told.hops) {
+        ++next;
+        continue;
+      }
+      if (told.message && !enter(source.ingress, at.second, cutTo(type->schema, *told.message), *told.hops)) break;
+      next = source.waiting.erase(next);
     }
   }
   return okStatus();

@@ -88,13 +88,14 @@ json::value argumentsOf(const std::string& graph, const graph::Work& work, const
 }
 
 saga::Intent intentOf(const std::string& graph, const std::string& operation, const std::string& run,
-                      const std::string& tool, const json::value& arguments) {
+                      const std::string& tool, const json::value& arguments, std::uint64_t hops = 0) {
   saga::Intent intent;
   intent.operation = hashFromHex(operation).value();
   intent.run = hashFromHex(run).value();
   intent.agentId = graph;
   intent.tool = tool;
   intent.arguments = canonicalJson(arguments);
+  intent.hops = hops;
   return intent;
 }
 
@@ -172,8 +173,8 @@ GraphRuntime::Amounts GraphRuntime::shareOf(const Hosted& hosted, const graph::W
   return share;
 }
 
-void limitRun(Request& ingress, const domains::graph::Limits& limits) {
-  const std::string bytes(WordWriter().message(limits));
+void enterWith(Request& ingress, const domains::graph::Entering& entering) {
+  const std::string bytes(WordWriter().message(entering));
   ingress.action.assign(bytes.begin(), bytes.end());
 }
 
@@ -251,8 +252,8 @@ Status GraphRuntime::startAgent(const Hosted& hosted, Activity& activity) {
                        {"grant", grantOf(*work.document, node, json::value_from(activity.granted),
                                          narrowed == hosted.limits.end() ? nullptr : &narrowed->second.limits)}}}};
   if (market) input["market"] = json::object{{"terms", node.args}, {"out", node.out[0]}};
-  const replication::ActivationBody body{agent, work.document->id, work.span, static_cast<std::uint64_t>(work.attempt),
-                                         canonicalJson(input)};
+  const replication::ActivationBody body{
+      agent, work.document->id, work.span, static_cast<std::uint64_t>(work.attempt), canonicalJson(input), work.hops};
   WITAN_TRY(write, replication::recordWrite(key.hex(), body));
   WITAN_DO(replica_.commit(DatabaseName::agents, bodies_.scope(), {&write, 1}));
   return okStatus();
@@ -268,6 +269,8 @@ Status GraphRuntime::startDomain(const graph::Work& work, Now now) {
   if (action == nullptr || entity.empty()) return invalid("the message has no entity and action");
   WITAN_TRY(request, proposalRequest(*module, entity, node.role, work.span, *action));
   request.agent = work.document->id;
+  request.runKey = hashFromHex(work.run).value();
+  request.planDigest = graphPlan(request.runKey, work.hops);
   return replica_.enqueue(std::move(request), now);
 }
 
@@ -277,7 +280,8 @@ Status GraphRuntime::startEffect(const Hosted& hosted, const graph::Work& work, 
   const std::string tool = work.document->node(work.node)->tool();
   const std::string operation =
       mutated("graphFreshEffect") ? graph::identityOf(concat(work.span, "|", now.ms)) : work.span;
-  return host->graphEffect(intentOf(hosted.id, operation, work.run, tool, argumentsOf(hosted.id, work, tool)), now);
+  return host->graphEffect(
+      intentOf(hosted.id, operation, work.run, tool, argumentsOf(hosted.id, work, tool), work.hops), now);
 }
 
 void GraphRuntime::undo(const Hosted& hosted, const graph::Undo& undo, Now now) {
@@ -310,7 +314,9 @@ Status GraphRuntime::startNested(Activity& activity, Now now) {
   if (ingress == inner->nodes.end()) return invalid(node.name + " has no ingress of " + work.type);
   activity.inner = node.name;
   activity.innerRun = graph::runIdOf(node.name, ingress->id, work.span);
-  return replica_.enqueue(ingressRequest(node.name, ingress->id, work.span, work.span, canonicalJson(*work.body)), now);
+  Request request = ingressRequest(node.name, ingress->id, work.span, work.span, canonicalJson(*work.body));
+  enterWith(request, {.hops = work.hops});
+  return replica_.enqueue(std::move(request), now);
 }
 
 // --- what came of it
@@ -419,7 +425,8 @@ void GraphRuntime::pollNested(Hosted& hosted, std::int64_t atMs) {
     if (activity.inner.empty()) continue;
     const auto host = replica_.hosts().find(replica_.partitionFor(kGraphDomain, activity.inner));
     if (host == replica_.hosts().end() || !host->second->showsLog()) continue;
-    const auto run = domains::graph::runIn(host->second->partition().state(activity.inner), activity.innerRun);
+    const auto run =
+        domains::graph::runIn(host->second->partition().state(activity.inner), graph::Digest(activity.innerRun));
     if (run && run->status != "running") done.push_back(span);
   }
   for (const std::string& span : done) {
@@ -427,10 +434,10 @@ void GraphRuntime::pollNested(Hosted& hosted, std::int64_t atMs) {
     const graph::Work& work = activity.work;  // of the copy
     const auto host = replica_.hosts().find(replica_.partitionFor(kGraphDomain, activity.inner));
     const auto* state = host->second->partition().state(activity.inner);
-    const auto run = domains::graph::runIn(state, activity.innerRun);
+    const auto run = domains::graph::runIn(state, graph::Digest(activity.innerRun));
     const auto inner = bodies_.document(work.document->node(work.node)->digest);
     std::vector<graph::Output> outputs;
-    for (const domains::graph::Output& one : domains::graph::outputsIn(state, activity.innerRun)) {
+    for (const domains::graph::Output& one : domains::graph::outputsIn(state, graph::Digest(activity.innerRun))) {
       const graph::Body body = bodies_.find(one.digest);
       if (body == nullptr || inner == nullptr) return;  // it comes
       outputs.push_back({inner->node(one.node)->in.at(0), *body});

@@ -4,6 +4,7 @@
 
 #include "base/json_codec.h"
 #include "base/mutant.h"
+#include "kernel/graph/line.h"
 #include "kernel/record/log_batch.h"
 #include "replica/replica.h"
 #include "replica/replica_effects.h"
@@ -14,6 +15,8 @@ namespace {
 
 constexpr std::string_view kCursorRows = "ledger-watch/";
 constexpr unsigned kBatchesARound = 256;  // of one watcher and partition: the device does other things, too
+// Records of agents and ledgers come apart, and old ones are taken away.
+constexpr std::int64_t kRecordWaitMs = 60'000;
 
 replication::Database& agentsDatabase(Replica& replica) {
   return replica.data().database(replication::DatabaseName::agents);
@@ -29,13 +32,18 @@ std::uint64_t stillTrue(const EpochHistory& lineage, std::uint64_t batches, cons
 
 using Facts = std::vector<LedgerEvent>;
 
-void collect(const json::object& fields, std::string_view entity, Time time, const agents::LedgerSpec& spec,
-             Facts& facts) {
+void collect(const json::object& fields, const kernel::EntryView& entry, const agents::LedgerSpec& spec, Facts& facts) {
   const json::value* column = fields.if_contains(spec.field);
   if (column == nullptr || !column->is_object()) return;
+  LedgerMaker maker{.operationId = std::string(entry.operationId)};
+  if (!entry.runKey.empty()) {
+    std::ranges::copy(entry.runKey, maker.run.begin());
+    std::ranges::copy(entry.planDigest, maker.plan.begin());
+  }
   for (const auto& [key, value] : column->get_object())
     if (value.is_string() && value.get_string() == spec.value)
-      facts.push_back({{spec.domain, std::string(entity), spec.field, std::string(key), spec.value}, time});
+      facts.push_back(
+          {{spec.domain, std::string(entry.entity), spec.field, std::string(key), spec.value}, entry.time, maker});
 }
 
 // What an entry made of the watched field; of an entity's first entry also what it began with.
@@ -44,13 +52,13 @@ Status factsOf(const kernel::EntryView& entry, const agents::LedgerSpec& spec, F
   if (!entry.genesis.empty()) {
     WITAN_TRY(genesis, parsed(entry.genesis));
     const json::value* state = genesis.is_object() ? genesis.get_object().if_contains("state") : nullptr;
-    if (state != nullptr && state->is_object()) collect(state->get_object(), entry.entity, entry.time, spec, facts);
+    if (state != nullptr && state->is_object()) collect(state->get_object(), entry, spec, facts);
   }
   const bool counselors = entry.tag == kernel::Tag::cCommitted && !mutated("onlyApproved");
   const bool commit = entry.tag == kernel::Tag::approved || counselors;
   if (!commit || entry.writes.find(spec.field) == std::string_view::npos) return okStatus();
   WITAN_TRY(writes, parsed(entry.writes));
-  if (writes.is_object()) collect(writes.get_object(), entry.entity, entry.time, spec, facts);
+  if (writes.is_object()) collect(writes.get_object(), entry, spec, facts);
   return okStatus();
 }
 
@@ -61,8 +69,15 @@ Status begun(const kernel::LogRecord& record, const agents::LedgerSpec& spec, Fa
   WITAN_TRY(began, parseJson(genesis.genesis, {.bytes = kernel::kRecordMax, .depth = 64}));
   Time time;
   if (began.is_object() && began.get_object().contains("at")) WITAN_DO(readJson(began.at("at"), time, "genesis.at"));
-  facts.push_back({{spec.domain, std::move(genesis.entity), "", "", ""}, time});
+  facts.push_back(
+      {{spec.domain, std::move(genesis.entity), "", "", ""}, time, {.operationId = std::move(genesis.operationId)}});
   return okStatus();
+}
+
+template <class Body>
+Result<std::uint64_t> hopsOf(const std::string& body) {
+  WITAN_TRY(read, replication::decodeRecord<Body>(body));
+  return read.hops;
 }
 
 }  // namespace
@@ -81,6 +96,29 @@ Result<std::vector<LedgerEvent>> ledgerFactsIn(const PartitionHost& partition, s
   return facts;
 }
 
+Hash graphPlan(const Hash& run, std::uint64_t hops) { return sha256(concat("v1|graph-plan|", toHex(run), "|", hops)); }
+
+Result<std::optional<std::uint64_t>> hopsBehind(replication::Space* records, const LedgerMaker& maker) {
+  using replication::Kind;
+  for (std::uint64_t hops = 0; maker.run != Hash{} && hops < graph::kMostHops; ++hops)
+    if (graphPlan(maker.run, hops) == maker.plan) return std::optional(hops + 1);
+  const bool begins = maker.run == Hash{};
+  const auto operation = OperationId::parse(maker.operationId);
+  // Only agents have such ids (replica/core/operation_names.h).
+  if (begins && !operation.ok()) return std::optional<std::uint64_t>(0);
+  if (records == nullptr) return std::optional<std::uint64_t>();
+  WITAN_TRY(versions, begins ? records->versions(Kind::operation, operation->hex())
+                             : records->versions(Kind::wakeRun, toHex(maker.run)));
+  std::optional<std::uint64_t> most;
+  for (const replication::Version& version : versions) {
+    const auto said = version.tombstone ? Result<std::uint64_t>(notFound("it was taken away"))
+                      : begins          ? hopsOf<replication::OperationBody>(version.body)
+                                        : hopsOf<replication::WakeRunBody>(version.body);
+    if (said.ok()) most = std::max(most.value_or(0), *said + 1);
+  }
+  return most;
+}
+
 void LedgerCursor::align(const PartitionHost& partition) {
   batches = std::min(stillTrue(partition.lineage(), batches, {number, owner}), partition.durableBatches());
 }
@@ -93,7 +131,8 @@ bool LedgerCursor::stamp(const PartitionHost& partition, std::uint64_t before) {
   return true;
 }
 
-LedgerWatch::LedgerWatch(Replica& replica, std::span<const agents::Agent* const> agents) : replica_(replica) {
+LedgerWatch::LedgerWatch(Replica& replica, std::span<const agents::Agent* const> agents, std::string scope)
+    : replica_(replica), scope_(std::move(scope)) {
   for (const agents::Agent* agent : agents)
     for (const agents::LedgerSpec& spec : agent->spec().ledgers) watchers_.push_back({agent->spec().id, spec});
 }
@@ -129,7 +168,10 @@ Result<bool> LedgerWatch::lookAt(const Watcher& watcher, PartitionHost& partitio
   bool room = true;
   for (unsigned n = 0; room && n < kBatchesARound && cursor->batches < durable; ++n) {
     WITAN_TRY(facts, ledgerFactsIn(partition, cursor->batches, watcher.spec));
-    for (const LedgerEvent& one : facts) {
+    for (LedgerEvent& one : facts) {
+      WITAN_TRY(hops, hopsBehind(agentsDatabase(replica_).find(scope_), one.maker));
+      if (!(room = hops || now.wallMs() - one.time.micros / 1000 > kRecordWaitMs)) break;
+      one.fact.hops = hops.value_or(graph::kMostHops - 1);  // not known: it wakes, and what it wakes is the last
       WITAN_TRY(taken, host.ledgerFact(watcher.agentId, watcher.spec.id, one.fact, now));
       if (!(room = taken)) break;
     }

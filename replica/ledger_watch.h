@@ -34,17 +34,31 @@ struct LedgerCursor {
   bool stamp(const PartitionHost& partition, std::uint64_t batchesBefore);
 };
 
+// Who made an entry, or began an entity, as the ledger has it.
+struct LedgerMaker {
+  Hash run{}, plan{};  // zeros: none
+  std::string operationId;
+};
 struct LedgerEvent {
   agents::LedgerFact fact;
   Time time;
+  LedgerMaker maker;
 };
 // What a batch made of the watched field. O(entries of the batch).
 Result<std::vector<LedgerEvent>> ledgerFactsIn(const PartitionHost& partition, std::uint64_t batch,
                                                const agents::LedgerSpec& spec);
 
+// How many runs lie behind an entry: what its maker's run says, never a name that it chose. 0: nobody's run made it.
+// None: the record of that run is not here. `records`: those of agents, which may be null.
+Result<std::optional<std::uint64_t>> hopsBehind(replication::Space* records, const LedgerMaker& maker);
+
+// An entry has no member for hops: where a graph's run decides, this stands for its plan, and says them.
+Hash graphPlan(const Hash& run, std::uint64_t hops);
+
 class LedgerWatch {
  public:
-  LedgerWatch(Replica& replica, std::span<const agents::Agent* const> agents);
+  // `scope`: of the records of agents.
+  LedgerWatch(Replica& replica, std::span<const agents::Agent* const> agents, std::string scope);
 
   // Looks at what has become durable. O(new entries). Errors: of reading the ledgers; corrupt, a row of its own.
   Status look(agents::AgentHost& host, Now now);
@@ -57,13 +71,14 @@ class LedgerWatch {
     agents::LedgerSpec spec;
   };
   Result<LedgerCursor*> cursorOf(const std::string& row);
-  // False: the agent's queue is full.
+  // False: the agent's queue is full, or what made the next fact is not known yet.
   Result<bool> lookAt(const Watcher& watcher, PartitionHost& partition, agents::AgentHost& host, Now now);
 
   Replica& replica_;
+  const std::string scope_;
   std::vector<Watcher> watchers_;
   std::map<std::string, LedgerCursor> cursors_;  // by row
-  bool full_ = false;                            // the last look ended at a full queue: time alone does not help
+  bool full_ = false;                            // the last look could not go on: time alone does not help
 };
 
 }  // namespace witan::node

@@ -179,7 +179,7 @@ Result<std::optional<JournalChange>> compensation(Space& journal, const Intent& 
     return forAPerson(step, done, " was edited elsewhere without what stood there before operation ");
   JournalChange change{step.key, restored(intent, step, beside, nowMs), "", ChangeOrigin::local};
   if (change.body)
-    change.body->lamport = nextLamport(view);
+    change.body->lamport = nextLamport(view), change.body->hops = intent.hops + 1;
   else if (const JournalBody* shown = shownOf(view))
     change.type = shown->type;
   undo.push_back(
@@ -190,8 +190,8 @@ Result<std::optional<JournalChange>> compensation(Space& journal, const Intent& 
 }  // namespace
 
 Result<Write> operationWrite(const Intent& intent, const Outcome& outcome, std::vector<UndoStep> undo) {
-  OperationBody body{intent.operation, intent.run,     intent.agentId,  intent.tool,
-                     outcome.outcome,  outcome.result, std::move(undo), intent.compensates};
+  OperationBody body{intent.operation, intent.run,      intent.agentId,     intent.tool, outcome.outcome,
+                     outcome.result,   std::move(undo), intent.compensates, intent.hops};
   return recordWrite(intent.id().hex(), body);
 }
 
@@ -209,7 +209,7 @@ Result<JournalCommit> journalCommit(Space& journal, const Intent& intent, Journa
     const bool same = changesNothing(change, shown);
     if (same && (shown == nullptr || !shown->operationId || mutated("claimNothing"))) continue;
     undo.push_back(undoStep(scope, change.id, shown));
-    if (change.body) change.body->operationId = intent.operation;
+    if (change.body) change.body->operationId = intent.operation, change.body->hops = intent.hops + 1;
     (same ? claimed : changes).push_back(std::move(change));
   }
   return commitOf(journal, scope, intent, changes, std::move(undo),

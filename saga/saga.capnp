@@ -23,6 +23,7 @@ struct Intent {
   arguments @6 :Json;
   targets @7 :List(Id);
   compensates @8 :Sha256;    # of a compensation: the operation it undoes; else null
+  hops @9 :UInt64;           # runs between what somebody outside did and the one that acts
 }
 
 struct SagaRow {

@@ -506,6 +506,7 @@ Result<Intent> SagaEngine::compensationIntent(std::string_view scope, const Oper
   intent.agentId = body.agentId;
   intent.scope = scope;
   intent.compensates = operation.value;
+  intent.hops = body.hops;
   return intent;
 }
 

@@ -42,7 +42,8 @@ struct Intent {
   std::string arguments;  // canonical JSON
   std::vector<std::string> targets;
   std::optional<Hash> compensates;
-  WITAN_MEMBERS(Intent, operation, run, agentId, tool, kind, scope, arguments, targets, compensates)
+  std::uint64_t hops = 0;  // of its run (agents/wake/wake_job.h)
+  WITAN_MEMBERS(Intent, operation, run, agentId, tool, kind, scope, arguments, targets, compensates, hops)
   friend bool operator==(const Intent&, const Intent&) = default;
 
   OperationId id() const { return {operation}; }

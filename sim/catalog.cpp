@@ -271,10 +271,10 @@ constexpr const char* kCounted[] = {"absurd frame",
 
 // Kinds of replication::Incident and node::Notice. Both are open: texts of whoever reports.
 constexpr const char* kIncidents[] = {
-    "badBatch",      "badEntries",     "contradiction", "digestAlarm",    "equivocation", "falseAnswer",
-    "falsePosition", "forgedName",     "forgedRow",     "fork",           "forkProven",   "graphBody",
-    "headDiffers",   "newIncarnation", "olderCopy",     "otherRules",     "quarantine",   "rolledBack",
-    "surplus",       "unlawful",       "unsigned",      "unsignedAnswer", "wentBack"};
+    "badBatch",    "badEntries",     "contradiction",  "digestAlarm", "equivocation", "falseAnswer", "falsePosition",
+    "forgedName",  "forgedRow",      "fork",           "forkProven",  "graph",        "graphBody",   "graphLoop",
+    "headDiffers", "newIncarnation", "olderCopy",      "otherRules",  "quarantine",   "rolledBack",  "surplus",
+    "unlawful",    "unsigned",       "unsignedAnswer", "wentBack"};
 constexpr const char* kNotices[] = {"agent answer",    "agent failed",  "agent folded", "agent needsAttention",
                                     "agent question",  "agent unheard", "badFrame",     "claimRefused",
                                     "contradiction",   "evidence",      "falseAnswer",  "falsePosition",
@@ -328,6 +328,8 @@ constexpr Unreached kUnreached[] = {
     {"notice: headsNotSigned", "what a device of a run signed it can always note; tests/replica/heads_test.cpp"},
     {"notice: agent folded", "no model sums up the memory of a simulated agent; tests/agents/fold_run_test.cpp"},
     {"notice: graph", "no runtime makes a step that its ledger rejects"},
+    {"incident: graph", "likewise; tests/replica"},
+    {"incident: graphLoop", "a chain of eight runs; tests/replica"},
     {"graph: effect undone", "a run of the graph ends with its effect, before anybody can cancel it; tests/replica"},
     {"graph: run_bound", "a loop of the graph ends before its deliveries do; tests/graph"},
     {"graph: terminal_failure", "the agent of the graph plans nothing that fails for good; tests/replica"},

@@ -157,6 +157,7 @@ constexpr MutantCase kCases[] = {
     {"anyEpoch", "liveness fences assertion crash", "everything", 200, "a claim of any epoch is believed"},
     {"welcomeRetired", "confinement", "everything", 400, "a retired device that comes back is taken in"},
     {"graphEndless", "graphs", "graphs", 20, "no bound holds a guarded edge back"},
+    {"graphEcho", "graphs", "graphs", 20, "what a graph puts begins runs of it"},
     {"graphUnlocked", "graphs", "graphs", 20, "a lane delivers while a span of it is open"},
     {"graphUnheeded", "graphs", "graphs", 20, "what the monitor denies goes on all the same"},
     {"graphOpenGate", "graphs", "graphs", 20, "a denial is entered as an allowance"},

@@ -103,6 +103,8 @@ std::string nodesOf(const Shape& s) {
   std::string nodes = concat(
       R"({"id":"in","kind":"ingress","out":["T"],"capacity":)", 4 * s.capacity, s.keyed ? R"(,"key":"topic")" : "",
       R"(,"monitor":{"boundary":"intake","operation":"admit"}},
+        {"id":"echo","kind":"ingress","out":["Done"],"trigger":{"source":"journal","match":"Done"},
+         "monitor":{"boundary":"intake","operation":"admit"}},
         {"id":"weaver","kind":"agent","agent":")",
       kSimWeaver, R"(","version":"1","in":["T"],"out":["T","Done","Again"],"timeoutMs":60000,"maxOut":)", s.most, ",",
       concurrency, R"(,"retry":{"maxAttempts":)", s.attempts,
@@ -132,6 +134,7 @@ std::string edgesOf(const Shape& s) {
                     deduplicated ? R"(,"dedup":"topic"})" : "}");
   };
   edge("in", "weaver", "T");
+  edge("echo", "out", "Done");  // only the graph itself puts such entries: it begins nothing
   edge("weaver", "turn", "Again");
   if (s.sifted) edge("in", "sift", "T"), edge("sift", "weaver", "T");
   if (s.asked) edge("weaver", "doctor", "Done");

@@ -589,6 +589,7 @@ Status AgentHost::act(Running& run, const Effect& effect, Now now) {
   intent.scope = options_.wake.scope;
   intent.arguments = canonicalJson(effect.arguments());
   intent.targets = effect.targets();
+  intent.hops = run.job.hops;
   const auto refuse = [&](const Error& why) {
     again_ = true;
     return run.episode.outcome(*effect.operation(), OperationOutcome::failed, json::object{{"error", why.message}});

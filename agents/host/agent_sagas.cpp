@@ -53,11 +53,10 @@ Result<saga::JournalEffect> AgentHost::journalEffect(const SagaRow& row) {
     WITAN_SET(change.body, bodyOf(view, {edit.type, edit.payload, row.intent.agentId, row.createdAtMs, row.id()},
                                   settler.has_value()));
   }
-  const WakeQueue::Entry* job = wakes_.queue().find(RunKey{row.intent.run});
   return saga::JournalEffect{edit.scope,
                              {std::move(change)},
                              canonicalJson(json::object{{"id", edit.id}}),
-                             provenanceTokens({row.intent.agentId, job != nullptr ? job->job.hops : 0}),
+                             provenanceTokens({row.intent.agentId, row.intent.hops}),
                              settler.has_value()};
 }
 

@@ -120,7 +120,8 @@ Result<WakeJob> ledgerJob(std::string_view agentId, std::string_view subscriptio
               .reason = WakeReason::subscription,
               .subject = std::string(subscriptionId),
               .space = "ledger/" + fact.domain,
-              .change = change.value};
+              .change = change.value,
+              .hops = fact.hops};
   job.input = canonicalJson(json::object{{"changes", json::array{}},
                                          {"ledger",
                                           {{"domain", fact.domain},
@@ -147,6 +148,7 @@ Result<WakeJob> graphJob(const replication::ActivationBody& activation) {
                   .subject = activation.graph,
                   .scheduledAtMs = static_cast<std::int64_t>(activation.attempt),
                   .turn = activation.span,
+                  .hops = activation.hops,
                   .input = activation.input});
 }
 
@@ -196,7 +198,8 @@ Result<bool> hasEnded(replication::Space& space, const RunKey& key) {
 replication::WakeRunBody runBody(const WakeJob& job, WakeStatus status, std::string_view cause,
                                  std::int64_t finishedAtMs) {
   return {job.runKey, job.agentId,     job.reason,   job.subject,
-          status,     job.startedAtMs, finishedAtMs, std::string(clip(cause, kMaxCauseBytes))};
+          status,     job.startedAtMs, finishedAtMs, std::string(clip(cause, kMaxCauseBytes)),
+          job.hops};
 }
 
 Result<replication::Write> runWrite(const replication::WakeRunBody& body) {

@@ -75,6 +75,7 @@ Result<WakeJob> subscriptionJob(std::string_view agentId, std::string_view subsc
 // A fact of a ledger: `key` of `field` of an entity has become `value`.
 struct LedgerFact {
   std::string domain, entity, field, key, value;
+  std::uint64_t hops = 0;  // runs behind it
 };
 // The same fact gives the same run key on every device, and in every copy of the ledger.
 Result<WakeJob> ledgerJob(std::string_view agentId, std::string_view subscriptionId, const LedgerFact& fact);
@@ -95,7 +96,8 @@ Result<WakeJob> decodeJob(std::string_view rowName, std::string_view bytes);
 //   subtypeToken|run.agent|{agentId}   whose run made the change
 //   subtypeToken|run.hops|{n}          how many runs lie between this one and what somebody outside did
 // An agent's own changes do not wake it (unless a subscription asks for them), and a chain A -> B -> A ends after a
-// bounded number of runs. They are no part of any identity. Pure functions; any thread.
+// bounded number of runs. They are no part of any identity. Facts of ledgers (replica/ledger_watch.h) and runs of
+// graphs are counted in the same chain. Pure functions; any thread.
 
 inline constexpr std::string_view kRunAgentNamespace = "run.agent";
 inline constexpr std::string_view kRunHopsNamespace = "run.hops";

@@ -36,7 +36,10 @@ struct Deploy {
   std::int64_t deliveries = 0;
   std::vector<Bound> edges;
   std::vector<Gate> gates;
-  WITAN_MEMBERS(Deploy, version, digest, deliveries, edges, gates)
+  std::int64_t horizonMs = 604'800'000;  // after its end a run is forgotten
+  WITAN_MEMBERS(Deploy, version, digest, deliveries, edges, gates, horizonMs)
+
+  Version said() const { return {version, digest, deliveries, edges, gates, horizonMs}; }
 };
 struct Cancel {
   WITAN_GRAPH_ACTION(Cancel, 2)
@@ -63,7 +66,14 @@ struct Begin {
   std::int64_t version = 0;
   std::string node, external, message, key, digest;
   std::optional<Limits> limits;
-  WITAN_MEMBERS(Begin, run, version, node, external, message, key, digest, limits)
+  std::uint64_t hops = 0;  // runs between what somebody outside did and this one
+  WITAN_MEMBERS(Begin, run, version, node, external, message, key, digest, limits, hops)
+};
+// What a device says with a message to an ingress.
+struct Entering {
+  std::optional<Limits> limits;
+  std::uint64_t hops = 0;
+  WITAN_MEMBERS(Entering, limits, hops)
 };
 // `digest`: of what may cross; empty: nothing.
 struct Verdict {
@@ -128,7 +138,8 @@ struct End {
   std::vector<Lost> dead;
   WITAN_MEMBERS(End, run, status, deliveries, lost, dead)
 };
-// The row of a run that ended a horizon ago. Of one that has left much, some of that: it takes several.
+// The row of a run that ended a horizon ago: only then may its id begin again. Of one that has left much, some of that:
+// it takes several.
 struct Forget {
   WITAN_GRAPH_ACTION(Forget, 1)
   std::string run;

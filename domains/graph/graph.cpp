@@ -6,6 +6,7 @@
 #include "base/identity.h"
 #include "domains/graph/actions.h"
 #include "domains/registry.h"
+#include "kernel/graph/line.h"
 #include "kernel/typed_module.h"
 
 namespace witan::domains::graph {
@@ -141,7 +142,7 @@ void forgetKept(M& m, M::Row<kKept> row) {
 // What has no row any more (it was collected, or a guard held it back) is counted and no more.
 void bury(M& m, RunHandle run, const std::vector<Lost>& dead) {
   for (const Lost& lost : dead) {
-    if (const auto row = findMessage(m, lost.message)) {
+    if (const auto row = findMessage(m, Digest(lost.message))) {
       const Message message = *row->get<MessageAt>();
       if (!(message.run == run.get<RunAt>()->id)) throw Fault{"message " + lost.message + " is of another run"};
       removeMessage(m, run, *row);
@@ -227,7 +228,7 @@ void deliverFirst(M& m, RunHandle run, MessageHandle row, const Deliver& step) {
   const std::int64_t most = versionOf(m, at.version).deliveries;
   if (++at.deliveries > most) breaks(kLimits, "more than " + std::to_string(most) + " deliveries in a run");
   run.set<RunAt>(std::move(at));
-  row.set<MessageSpan>({.id = step.span, .attempt = 1});
+  row.set<MessageSpan>({.id = Digest(step.span), .attempt = 1});
 }
 
 }  // namespace
@@ -241,7 +242,7 @@ void Deploy::apply(M& m, Time) const {
     if (version < 1 || version < now) breaks(kVersionLaw, "version " + std::to_string(now) + " is deployed");
     if (version - now > kMostVersionsAhead)
       breaks(kVersionLaw, concat("version ", now, " is deployed: the next one is at most ", now + kMostVersionsAhead));
-    const Version next{version, digest, deliveries, edges, gates};
+    const Version next = said();
     if (version == now && toJson(versionOf(m, version)) != toJson(next))
       breaks(kVersionLaw, "another document is deployed as version " + std::to_string(now));
     if (version == now) return;
@@ -270,7 +271,7 @@ void Redrive::apply(M& m, Time) const {
     Message again = found->get<KeptLetter>()->message;
     forgetKept(m, *found);
     Run at = *row.get<RunAt>();
-    again.id = redrivenId(message);
+    again.id = Digest(redrivenId(message));
     at.status = "running";
     --at.letters;
     row.set<RunAt>(std::move(at));
@@ -281,11 +282,13 @@ void Redrive::apply(M& m, Time) const {
 void Begin::apply(M& m, Time) const {
   judged(m, [&] {
     checkId("the run", run);
+    if (hops >= ::witan::graph::kMostHops)
+      breaks(kLimits, concat("run ", run, " is the end of a chain of more than ", ::witan::graph::kMostHops, " runs"));
     if (version != m.get<CurrentVersion>()) breaks(kVersionLaw, "a run begins under the deployed version");
     if (!m.matching<kRuns, RunById>(Digest(run).bytes()).empty()) breaks(kOnce, "run " + run + " has begun");
     RunHandle row = freeRow<kRuns, graph::RunRows, RunNext>(m);
-    row.set<RunAt>({.id = run, .node = node, .external = external, .status = "running", .version = version});
-    addMessage(m, row, {.id = message, .run = run, .digest = digest, .node = node, .key = key});
+    row.set<RunAt>({.id = Digest(run), .node = node, .external = external, .status = "running", .version = version});
+    addMessage(m, row, {.id = Digest(message), .run = Digest(run), .digest = Digest(digest), .node = node, .key = key});
   });
 }
 
@@ -302,7 +305,7 @@ void Verdict::apply(M& m, Time) const {
 void Deliver::apply(M& m, Time) const {
   judged(m, [&] {
     RunHandle of = runningRun(m, run);
-    auto row = findMessage(m, message);
+    auto row = findMessage(m, Digest(message));
     if (!row) breaks(kOnce, "message " + message + " does not wait");
     const Message& at = *row->get<MessageAt>();
     if (at.run != Digest(run) || at.node != node) throw Fault{"message " + message + " is of another run or node"};
@@ -334,7 +337,7 @@ void Finish::apply(M& m, Time) const {
     const Version version = versionOf(m, of.get<RunAt>()->version);
     removeMessage(m, of, row);
     if (!output.empty() && of.get<RunAt>()->outputs < m.policy().mostOutputs) {
-      keep(m, run).set<KeptOutput>({node, output});
+      keep(m, Digest(run)).set<KeptOutput>({node, output});
       count(of, &Run::outputs, 1);
     }
     for (const Send& send : sends) {
@@ -342,9 +345,9 @@ void Finish::apply(M& m, Time) const {
       count(of, version, send.edge);
       if (!send.duplicate)
         addMessage(m, of,
-                   {.id = send.message,
-                    .run = run,
-                    .digest = send.digest,
+                   {.id = Digest(send.message),
+                    .run = Digest(run),
+                    .digest = Digest(send.digest),
                     .node = send.node,
                     .key = send.key,
                     .edge = send.edge,
@@ -377,7 +380,7 @@ void Effect::apply(M& m, Time) const {
     demandPassage(m, *of.get<RunAt>(), node, at);
     at.effect = true;
     row.set<MessageSpan>(std::move(at));
-    keep(m, run).set<KeptEffect>({span, node, false});
+    keep(m, Digest(run)).set<KeptEffect>({Digest(span), node, false});
   });
 }
 
@@ -417,11 +420,11 @@ void Compensate::apply(M& m, Time) const {
     if (found.empty() || found.front().get<KeptAt>()->run != Digest(run) || found.front().get<KeptEffect>()->undone)
       breaks(kOnce, "span " + span + " has no effect to undo");
     M::Row<kKept> effect = found.front();
-    effect.set<KeptEffect>({span, effect.get<KeptEffect>()->node, true});
+    effect.set<KeptEffect>({Digest(span), effect.get<KeptEffect>()->node, true});
   });
 }
 
-void End::apply(M& m, Time) const {
+void End::apply(M& m, Time now) const {
   judged(m, [&] {
     RunHandle of = runningRun(m, run);
     bury(m, of, dead);
@@ -429,14 +432,19 @@ void End::apply(M& m, Time) const {
     if (at.open != 0) breaks(kOrder, "messages of run " + run + " are open");
     if (at.deliveries != deliveries || at.dead != lost) breaks(kLimits, "the ledger has other counts of run " + run);
     at.status = status;
+    at.endedMs = now.micros / 1000;
     of.set<RunAt>(std::move(at));
   });
 }
 
-void Forget::apply(M& m, Time) const {
+void Forget::apply(M& m, Time now) const {
   judged(m, [&] {
     RunHandle row = runOf(m, run);
-    if (row.get<RunAt>()->status == "running") breaks(kOnce, "run " + run + " has not ended");
+    const Run& at = *row.get<RunAt>();
+    if (at.status == "running") breaks(kOnce, "run " + run + " has not ended");
+    // Its id could begin again, and its effects be made again.
+    if (now.micros / 1000 - at.endedMs <= versionOf(m, at.version).horizonMs)
+      breaks(kOnce, "run " + run + " has ended within the horizon");
     const auto kept = m.matching<kKept, KeptByRun>(Digest(run).bytes());
     const std::size_t some = std::min(kept.size(), kForgottenAtOnce);
     for (std::size_t i = 0; i < some; ++i) forgetKept(m, kept[i]);

@@ -43,7 +43,8 @@ struct Version {
   std::int64_t deliveries = 0;  // at most, of one run
   std::vector<Bound> bounds;
   std::vector<Gate> gates;
-  WITAN_MEMBERS(Version, number, digest, deliveries, bounds, gates)
+  std::int64_t horizonMs = 0;
+  WITAN_MEMBERS(Version, number, digest, deliveries, bounds, gates, horizonMs)
 };
 
 struct Measure {
@@ -109,7 +110,8 @@ struct Run {
   std::int64_t version = 0, deliveries = 0, dead = 0, open = 0;  // open: messages
   std::int64_t outputs = 0, letters = 0;                         // that are kept
   std::string cancelled;                                         // why; empty: it was not
-  WITAN_MEMBERS(Run, id, node, external, status, version, deliveries, dead, open, outputs, letters, cancelled)
+  std::int64_t endedMs = 0;                                      // while it has ended
+  WITAN_MEMBERS(Run, id, node, external, status, version, deliveries, dead, open, outputs, letters, cancelled, endedMs)
 };
 
 struct Kept {

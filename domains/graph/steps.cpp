@@ -7,7 +7,10 @@ namespace witan::domains::graph {
 using flow::NodeKind;
 
 Deploy deployStep(const flow::Document& document) {
-  Deploy step{.version = document.version, .digest = document.digest, .deliveries = document.maxDeliveries};
+  Deploy step{.version = document.version,
+              .digest = document.digest,
+              .deliveries = document.maxDeliveries,
+              .horizonMs = document.horizonMs};
   for (const flow::Edge& edge : document.edges)
     if (const auto bound = edge.bound()) step.edges.push_back({edge.name, *bound});
   for (const flow::Node& node : document.nodes) {
@@ -22,9 +25,8 @@ std::string misfitOf(const flow::Checked& checked, const std::string& graph, con
   if (checked.document == nullptr) return "its document is none of a graph";
   const Deploy step = deployStep(*checked.document);
   if (checked.document->id != graph) return "its document is of graph " + checked.document->id;
-  const Version says{step.version, step.digest, step.deliveries, step.edges, step.gates};
-  if (!version || toJson(*version) != toJson(says))
-    return "its document has another version, other bounds or other gates";
+  if (!version || toJson(*version) != toJson(step.said()))
+    return "its document has another version, horizon, other bounds or other gates";
   if (checked.errors.empty()) return {};
   const flow::Finding& first = checked.errors[0];
   return concat(first.id, " ", first.place, ": ", first.message);
@@ -39,7 +41,9 @@ class StepWriter {
       : runtime_(runtime), policy_(policy), bodies_(bodies) {}
 
   void on(const flow::Deployed&) {}
-  void on(const flow::Begun& f) { add(Begin{f.run, f.version, f.node, f.external, f.message, f.key, keep(f.body)}); }
+  void on(const flow::Begun& f) {
+    add(Begin{f.run, f.version, f.node, f.external, f.message, f.key, keep(f.body), {}, f.hops});
+  }
   void on(const flow::Delivered& f) { add(Deliver{f.run, f.node, f.message, f.span, f.attempt}); }
   void on(const flow::Resumed& f) { add(Resume{f.run, f.node, f.span, f.attempt}); }
   void on(const flow::Redriven&) {}
@@ -119,7 +123,8 @@ class LineReader {
   Status on(const Begin& s) {
     const flow::Node* node = runtime_.deployed() ? runtime_.deployed()->node(s.node) : nullptr;
     if (node == nullptr || node->out.empty()) return corrupt("run " + s.run + " begins at no ingress");
-    add(flow::Begun{s.run, s.node, s.external, s.version, s.message, s.key, node->out[0], sources_.body(s.digest)});
+    add(flow::Begun{s.run, s.node, s.external, s.version, s.message, s.key, node->out[0], sources_.body(s.digest),
+                    s.hops});
     return okStatus();
   }
   Status on(const Verdict& s) {

@@ -7,6 +7,7 @@
 
 #include "base/sha256.h"
 #include "kernel/graph/cycles.h"
+#include "kernel/graph/line.h"
 #include "kernel/graph/static_bound.h"
 
 namespace witan::graph {
@@ -368,6 +369,43 @@ class Check {
       if (!reached.contains(node.id)) bad("GL14", node.id, "no ingress leads to it");
     if (document_->timeoutMs > document_->horizonMs) bad("GL22", "graph", "a run can outlive the retry horizon");
     if (!comesOut) bad("GW04", "graph", "it has neither an egress nor a domain nor a market node");
+    if (above_.empty()) checkChain();
+  }
+
+  // Whether what the one does can begin a run of the other, as far as the documents tell.
+  static bool mayBegin(const Document& from, const Document& to) {
+    for (const Node& of : to.nodes)
+      for (const Node& node : from.nodes) {
+        if (!of.trigger) break;
+        const bool puts = node.kind == NodeKind::egress && node.tool() == "journal.put";
+        if (of.trigger->source == TriggerSource::journal && puts && holds(node.in, of.trigger->match)) return true;
+        if (of.trigger->source == TriggerSource::ledger && !of.trigger->field.empty() &&
+            node.kind == NodeKind::domain && node.name == of.trigger->match)
+          return true;
+      }
+    return false;
+  }
+
+  // What a graph does begins no run of itself, but may by way of others.
+  void checkChain() {
+    const auto isTriggered = [](const Node& node) { return node.trigger && !node.trigger->match.empty(); };
+    if (std::none_of(document_->nodes.begin(), document_->nodes.end(), isTriggered)) return;
+    std::vector<std::shared_ptr<const Document>> others;
+    for (const auto& [name, source] : environment_.graphs)
+      if (auto other = readDocument(source).document; other && other->id != document_->id)
+        others.push_back(std::move(other));
+    std::vector<std::pair<const Document*, std::string>> reached{{document_, ""}};
+    for (std::size_t at = 0; at < reached.size(); ++at) {
+      const auto [from, way] = reached[at];
+      if (at > 0 && mayBegin(*from, *document_))
+        return bad("GW05", "graph",
+                   concat("its runs can begin others of themselves by way of ", way, ": after ", kMostHops,
+                          " runs such a chain ends"));
+      for (auto& other : others)
+        if (std::none_of(reached.begin(), reached.end(), [&](const auto& one) { return one.first == other.get(); }) &&
+            mayBegin(*from, *other))
+          reached.emplace_back(other.get(), concat(way, way.empty() ? "" : ", ", other->id));
+    }
   }
 
   std::optional<std::int64_t> checkBound() {

@@ -11,8 +11,8 @@ namespace witan::graph {
 class Digest {
  public:
   Digest() = default;
-  // None, if the text is no digest.
-  Digest(const std::string& hex) {  // NOLINT: implicit, what steps and lines name is looked up in states
+  // None, if the text is no digest. It parses.
+  explicit Digest(const std::string& hex) {
     if (auto read = hashFromHex(hex); read.ok()) bytes_ = *read;
   }
   bool isNone() const { return bytes_ == Hash{}; }
@@ -58,7 +58,7 @@ struct JsonCodec<graph::Digest> {
   static Status read(const json::value& v, graph::Digest& out, std::string_view where) {
     std::string text;
     WITAN_DO(readText(v, text, where));
-    out = text;
+    out = graph::Digest(text);
     return out.isNone() && !text.empty() ? Status(invalid(concat(where, ": must have 64 hex digits"))) : okStatus();
   }
   static void write(std::string& out, const graph::Digest& v) {

@@ -19,6 +19,9 @@ using Body = std::shared_ptr<const json::value>;
 // Per guarded edge with a measure: the value of the last traversal in the ancestry of a message.
 using Measures = boost::container::flat_map<std::string, std::int64_t>;
 
+// Runs in one chain of cause and effect: what a run does may begin others by triggers, and those others again.
+inline constexpr std::uint64_t kMostHops = 8;
+
 // Each kind has its name in the projection.
 struct Deployed {
   static constexpr const char* kName = "deployed";
@@ -30,6 +33,7 @@ struct Begun {
   std::int64_t version = 0;
   std::string message, key, type;
   Body body;
+  std::uint64_t hops = 0;  // runs between what somebody outside did and this one
 };
 struct Sent {
   static constexpr const char* kName = "sent";

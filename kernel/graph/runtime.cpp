@@ -42,7 +42,7 @@ Status Runtime::deploy(std::shared_ptr<const Document> document, std::int64_t no
 }
 
 std::string_view Runtime::admit(const std::string& ingress, const std::string& external, const json::value& body,
-                                std::int64_t now) {
+                                std::int64_t now, std::uint64_t hops) {
   now_ = now;
   const auto refuse = [&](std::string_view why) {
     notice(Refused{ingress, external, std::string(why)});
@@ -59,6 +59,7 @@ std::string_view Runtime::admit(const std::string& ingress, const std::string& e
     notice(DuplicateArrival{ingress, external});
     return "duplicate";
   }
+  if (hops >= kMostHops) return refuse("loop");
   if (nodes_.at(ingress).queued >= node->capacity) return refuse("backpressure");
   const std::uint32_t before = recurrencesOf(ingress, external);
   const std::string run = runIdOf(document_->id, ingress, before == 0 ? external : concat(external, "#", before));
@@ -69,7 +70,8 @@ std::string_view Runtime::admit(const std::string& ingress, const std::string& e
              .message = identityOf("v1|message|" + run + "||" + ingress + "|0"),
              .key = node->key.empty() ? run : keyText(*valueAt(body, node->key)),
              .type = node->out[0],
-             .body = std::make_shared<const json::value>(body)});
+             .body = std::make_shared<const json::value>(body),
+             .hops = hops});
   close();
   return {};
 }
@@ -167,7 +169,7 @@ Body Runtime::unread(const std::string& digest) { return std::make_shared<const 
 // Its body is where bodies are kept.
 void Runtime::sleep(const Message& message) {
   if (message.body == nullptr) return;
-  message.digest = digestOf(*message.body);
+  message.digest = Digest(digestOf(*message.body));
   message.body = nullptr;
 }
 
@@ -216,7 +218,7 @@ void Runtime::goOn(const std::set<std::string>& digests, std::int64_t now) {
 bool Runtime::isOpen(const Lacking& message) const {
   const Run* of = findRun(message.run);
   if (of == nullptr || !of->isRunning()) return false;
-  const Digest id = message.message;
+  const Digest id(message.message);
   const auto isIt = [&](const MessagePtr& one) { return one->id == id; };
   return queuedAt_.contains(id) ||
          std::any_of(of->spans.begin(), of->spans.end(), [&](const Span* span) { return isIt(span->message); }) ||
@@ -230,7 +232,7 @@ std::optional<Runtime::Lacking> Runtime::wake(const std::string& spanOrLetter) {
                          : std::optional(Lacking{message.run->id.hex(), message.node->id, message.id.hex(),
                                                  message.digest.hex()});
   };
-  const Digest id = spanOrLetter;
+  const Digest id(spanOrLetter);
   if (const Span* span = findSpan(spanOrLetter)) return lacking(*span->message);
   for (const auto& [ordinal, run] : runs_)
     for (const MessagePtr& letter : run.rare().letters)

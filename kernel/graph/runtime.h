@@ -62,6 +62,7 @@ struct Work {
   std::string type;
   Body body;
   bool resumed = false;
+  std::uint64_t hops = 0;  // of the run
 };
 
 struct Undo {
@@ -111,9 +112,10 @@ class Runtime {
   // or another digest of the present version. Requires: the document passed the checks.
   Status deploy(std::shared_ptr<const Document> document, std::int64_t now);
   // Requires, as the next ones: a document is deployed.
-  // "" if a run begins, else why not; "duplicate".
+  // "" if a run begins, else why not; "duplicate"; "loop": more runs caused each other than may. `hops`: runs behind
+  // it.
   std::string_view admit(const std::string& ingress, const std::string& external, const json::value& body,
-                         std::int64_t now);
+                         std::int64_t now, std::uint64_t hops = 0);
   // An answer to the question of a lane; `digest`, if given, is that of the body that the person saw.
   void answer(const std::string& node, const std::string& key, const std::string& by, bool approve,
               const std::optional<std::string>& digest, std::int64_t now);
@@ -207,7 +209,7 @@ class Runtime {
       return edge == nullptr ? none : edge->name;
     }
     void setBody(Body given) const {
-      digest = given != nullptr && given->is_string() ? std::string(given->get_string()) : std::string();
+      digest = given != nullptr && given->is_string() ? Digest(std::string(given->get_string())) : Digest();
       body = digest.isNone() ? std::move(given) : nullptr;
     }
     std::string bodyDigest() const { return body == nullptr ? digest.hex() : digestOf(*body); }
@@ -260,6 +262,7 @@ class Runtime {
     std::int64_t deadline = 0;
     std::int64_t deliveries = 0;
     std::int64_t dead = 0;
+    std::uint64_t hops = 0;
     boost::container::flat_map<std::int64_t, MessagePtr> queued;
     boost::container::flat_set<Span*> spans;  // open ones
 

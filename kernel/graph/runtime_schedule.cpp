@@ -104,7 +104,7 @@ void Runtime::work(Span& span, bool resumed) {
     complete(span, {});
   else
     taken_.work.push_back({span.id.hex(), span.attempt, message->run->id.hex(), message->run->document, node.id,
-                           message->type(), message->body, resumed});
+                           message->type(), message->body, resumed, message->run->hops});
 }
 
 // Whether the body may cross now. The verdict holds for every attempt of the span.
@@ -241,7 +241,7 @@ void Runtime::send(const Message& cause, const std::string& span, const Edge& ed
   const json::value& body = *output.body;
   const std::string runId = run.id.hex();
   const std::string id = identityOf(concat("v1|message|", runId, "|", span, "|", edge.name, "|", count));
-  Message message{.id = id,
+  Message message{.id = Digest(id),
                   .run = &run,
                   .node = run.document->node(edge.to),
                   .key = edge.key.empty() ? cause.key : keyText(*valueAt(body, edge.key))};

@@ -90,16 +90,17 @@ void Runtime::on(const Begun& fact) {
   if (!mutated("graphTwice")) admitted_.see(arrivalOf(fact.node, fact.external), now_);
   ++recurrences_[recurrenceKey(fact.node, fact.external)];
   Run& run = runs_[++begun_];
-  run.id = fact.run;
+  run.id = Digest(fact.run);
   run.external = fact.external;
   run.document = document_;
   run.ordinal = begun_;
+  run.hops = fact.hops;
   run.deadline = later(now_, document_->timeoutMs);
   runAt_.insert(&run);
   if (scripted_) open_.emplace(run.external, run.ordinal);
   ++versions_[run.document.get()];
   deadlines_.emplace(run.deadline, run.ordinal);
-  Message message{.id = fact.message, .run = &run, .node = document_->node(fact.node), .key = fact.key};
+  Message message{.id = Digest(fact.message), .run = &run, .node = document_->node(fact.node), .key = fact.key};
   message.setBody(fact.body);
   enqueue(std::make_shared<Message>(std::move(message)));
 }
@@ -109,7 +110,7 @@ void Runtime::on(const Sent& fact) {
   if (fact.counts) ++of.rareToChange().passes[fact.edge];
   if (fact.dedup) deduped_.see(valueOf(fact.node, fact.key, *fact.dedup), now_);
   if (scripted_) of.rareToChange().sent[fact.message] = {fact.node, fact.key, now_};
-  Message message{.id = fact.message,
+  Message message{.id = Digest(fact.message),
                   .run = &of,
                   .node = of.document->node(fact.node),
                   .edge = of.document->edge(fact.edge),
@@ -132,7 +133,7 @@ void Runtime::on(const Delivered& fact) {
     }
     Span& made = spans_[message.get()];
     at = &made;
-    made.id = fact.span;  // for good: spanAt_ refers to it
+    made.id = Digest(fact.span);  // for good: spanAt_ refers to it
     made.message = std::move(message);
     ++made.message->run->deliveries;
     made.message->run->spans.insert(at);
@@ -158,10 +159,10 @@ void Runtime::on(const Redriven& fact) {
   Run& of = run(fact.run);
   Rare& rare = of.rareToChange();
   const auto letter = std::find_if(rare.letters.begin(), rare.letters.end(),
-                                   [&](const MessagePtr& message) { return message->id == Digest(fact.dead); });
+                                   [id = Digest(fact.dead)](const MessagePtr& message) { return message->id == id; });
   WITAN_CHECK(letter != rare.letters.end(), "a dead letter that is kept");
   auto again = std::make_shared<Message>(**letter);
-  again->id = fact.message;
+  again->id = Digest(fact.message);
   rare.letters.erase(letter);
   rare.poisoned.erase(Lane(again->lane()));
   if (!of.isRunning()) {
@@ -229,7 +230,7 @@ void Runtime::on(const Dead& fact) {
     if (!scripted_) sleep(*message);
     rare.letters.push_back(message);
   };
-  const Digest id = fact.message;
+  const Digest id(fact.message);
   if (const auto queued = queuedAt_.find(id); queued != queuedAt_.end()) return bury(unqueue((*queued)->sequence));
   if (const auto at = spans_.find(lane); at != spans_.end() && at->second.message->id == id) {
     bury(at->second.message);

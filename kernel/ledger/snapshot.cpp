@@ -1,5 +1,6 @@
 #include "kernel/ledger/snapshot.h"
 
+#include <array>
 #include <cstring>
 
 #include "base/bytes.h"
@@ -9,11 +10,20 @@
 
 namespace witan::kernel {
 
-std::string snapshotChunkKey(char kind, std::uint64_t number) {
-  std::string key = concat("s/", kind, "/");
+namespace {
+
+std::string numbered(std::string key, std::uint64_t number) {
   for (int i = 0; i < 8; ++i) key += static_cast<char>(number >> (56 - 8 * i));
   return key;
 }
+std::string entityKey(const std::string& entity, std::uint64_t part) {
+  std::string key = concat(kSnapshotEntityPrefix, entity);
+  return part == 0 ? key : numbered(key + '\n', part);
+}
+
+}  // namespace
+
+std::string snapshotChunkKey(char kind, std::uint64_t number) { return numbered(concat("s/", kind, "/"), number); }
 
 std::string sealSnapshot(std::string_view payload) {
   const Hash check = leafHash(payload);
@@ -43,11 +53,15 @@ void Partition::stageSnapshot(std::uint64_t batches, const std::vector<std::uint
                      .genesis = instance.genesis};
     // The state stands outside of the message: it may be larger than what is read of one.
     const std::string_view message = writer_.message(s);
-    const std::uint64_t bytes = message.size();
-    std::string payload(reinterpret_cast<const char*>(&bytes), sizeof bytes);
+    std::array<std::uint64_t, 2> sizes{message.size()};
+    std::string payload(reinterpret_cast<const char*>(&sizes), sizeof sizes);
     payload += message;
     module_->writeState(payload, *instance.state);
-    out.put(concat(kSnapshotEntityPrefix, entity), sealSnapshot(payload));
+    sizes[1] = payload.size();
+    std::memcpy(payload.data(), &sizes, sizeof sizes);
+    for (std::uint64_t part = 0; part * kSnapshotPartBytes < payload.size(); ++part)
+      out.put(entityKey(entity, part),
+              sealSnapshot(std::string_view(payload).substr(part * kSnapshotPartBytes, kSnapshotPartBytes)));
   }
   std::string operations;
   for (const auto& [key, answer] : newOperations_) {
@@ -133,12 +147,14 @@ Status Partition::restoreChunk(const store::Reader& store, std::uint64_t number,
   return okStatus();
 }
 
-Status Partition::restoreEntity(std::string_view entity, std::string_view sealed) {
-  WITAN_TRY(payload, unsealSnapshot(sealed));
-  std::uint64_t length = 0;
-  std::memcpy(&length, payload.data(), std::min(payload.size(), sizeof length));
-  const std::string_view rest = std::string_view(payload).substr(std::min(payload.size(), sizeof length));
-  if (length > rest.size()) return corrupt("a snapshot of an entity is cut");
+Status Partition::restoreEntity(std::string_view entity, std::string_view payload) {
+  std::array<std::uint64_t, 2> sizes{};
+  std::memcpy(&sizes, payload.data(), std::min(payload.size(), sizeof sizes));
+  const auto [length, all] = sizes;
+  // Behind it stands what an earlier snapshot of more parts left.
+  if (all > payload.size() || all < sizeof sizes || length > all - sizeof sizes)
+    return corrupt("a snapshot of an entity is cut");
+  const std::string_view rest = payload.substr(sizeof sizes, all - sizeof sizes);
   EntitySnapshot s;
   WITAN_DO(readMessage(rest.substr(0, length), s, "entity snapshot"));
   WITAN_TRY(parsed, parseJson(rest.substr(length), {.bytes = rest.size(), .depth = 64}));
@@ -188,11 +204,22 @@ Result<std::optional<std::uint64_t>> Partition::restoreSnapshot(const store::Rea
       return corrupt("the snapshot names an answer that is not there");
   if (firstSeqs.size() != head.batches) return corrupt("the snapshot's batch list is not complete");
   Status status = okStatus();
+  std::string entity, parts;
+  const auto finish = [&] {
+    if (!entity.empty()) status = restoreEntity(entity, parts);
+    return status.ok();
+  };
   WITAN_DO(store.scan(kSnapshotEntityPrefix, {}, [&](std::string_view key, std::string_view value) {
-    status = restoreEntity(key.substr(kSnapshotEntityPrefix.size()), value);
+    key.remove_prefix(kSnapshotEntityPrefix.size());
+    const std::string_view of = key.substr(0, key.find('\n'));
+    if (of != entity && !finish()) return false;
+    if (of != entity) entity = of, parts.clear();
+    auto part = unsealSnapshot(value);
+    status = part.ok() ? okStatus() : Status(part.error());
+    if (part.ok()) parts += *part;
     return status.ok();
   }));
-  if (!status.ok()) return status.error();
+  if (!status.ok() || !finish()) return status.error();
   if (instances_.size() != head.entities) return corrupt("the snapshot does not hold all its entities");
   unsafeCommits_ = head.unsafeCommits;
   epochs_ = std::move(head.epochs);

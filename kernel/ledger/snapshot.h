@@ -3,7 +3,8 @@
 // Derived and lazy: they may be missing, older than the log, or deleted; the log alone is the truth. Each snapshot
 // writes what changed since the last one, in one atomic batch with its head. Keys, all under "s":
 //   "s/head"              -> SnapshotHead
-//   "s/e/" + entity       -> u64 bytes of an EntitySnapshot, EntitySnapshot, canonical JSON of the state
+//   "s/e/" + entity       -> the first part of: u64 bytes of an EntitySnapshot, u64 bytes of all, EntitySnapshot,
+//                            canonical JSON of the state; each further part behind the entity, "\n" and its number
 //   "s/o/" + u64 number   -> operation ids decided between two snapshots, 24 bytes each: 16 of the key, u64 answer
 //   "s/r/" + u64 number   -> runs bound between two snapshots, 40 bytes each: 16 of the key, 16 of the plan, u64 entry
 //   "s/n/" + u64 number   -> NoteList: answers without a decision
@@ -21,7 +22,9 @@
 namespace witan::kernel {
 
 // A snapshot of another version is thrown away and the whole log folded.
-inline constexpr std::uint64_t kSnapshotVersion = 4;
+inline constexpr std::uint64_t kSnapshotVersion = 5;
+// A store holds values of 256 MiB, and a state may be larger.
+inline constexpr std::size_t kSnapshotPartBytes = 4 << 20;
 
 struct SnapshotHead {
   std::uint64_t version = kSnapshotVersion;

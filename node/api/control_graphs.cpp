@@ -105,15 +105,6 @@ void forEachGraph(Daemon& daemon, Visit visit) {
         visit(*host, entity, host->partition().state(entity));
 }
 
-// The checks pass over what triggers say.
-std::string wrongTriggers(const graph::Document* document) {
-  if (document == nullptr) return "";
-  for (const graph::Node& node : document->nodes)
-    if (node.trigger && node.trigger->source == graph::TriggerSource::manual && !node.trigger->match.empty())
-      return "node " + node.id + ": trigger: " + node.trigger->match;
-  return "";
-}
-
 // Their spans would run into their timeouts.
 void warnOfAgents(Daemon& daemon, const graph::Document& document, std::vector<std::string>& warnings) {
   replication::Space* space = bodiesOf(daemon).records();
@@ -132,7 +123,7 @@ void deploy(const ApiContext& context, const DeployRequest& asked, Later<GraphDe
   if (const Status kept = needsLedgers(daemon); !kept.ok()) return later.refuse(kept.error());
   const json::value source = asked.document;
   const graph::Checked checked = graph::checkGraph(source, graphEnvironmentOf(daemon));
-  const std::string wrong = wrongTriggers(checked.document.get());
+  const std::string wrong = checked.document ? wrongTriggers(*checked.document, daemon.replica().domains()) : "";
   if (!checked.errors.empty() || !wrong.empty()) {
     std::string all = wrong;
     for (const graph::Finding& one : checked.errors)

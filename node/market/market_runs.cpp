@@ -105,10 +105,10 @@ void MarketRuns::start(const RunRequest& request, Moment now) {
     return std::int64_t(std::min(most, market::Natural(std::numeric_limits<std::int64_t>::max())));
   };
   const market::Budget& most = request.budget;
-  limitRun(message, {amount(most.steps),
-                     amount(most.tokens),
-                     amount(most.seconds),
-                     {request.locales.begin(), request.locales.end()}});
+  enterWith(message, {domains::graph::Limits{amount(most.steps),
+                                             amount(most.tokens),
+                                             amount(most.seconds),
+                                             {request.locales.begin(), request.locales.end()}}});
   Begun begun{request, graph::runIdOf(request.capability.graph, ingress->id, request.externalId)};
   (void)ask_(std::move(message), kAskMs, [self = self_, begun = std::move(begun), now](const Result<Answer>& answer) {
     if (*self != nullptr && answer.ok()) (*self)->onBegun(begun, *answer, now);
@@ -133,7 +133,7 @@ void MarketRuns::poll() {
     const std::string graph = begun.request.capability.graph;
     const PartitionHost* host = replica_.host(replica_.partitionFor(kGraphDomain, graph));
     if (host == nullptr || !host->showsLog()) continue;
-    const auto run = domains::graph::runIn(host->partition().state(graph), begun.run);
+    const auto run = domains::graph::runIn(host->partition().state(graph), graph::Digest(begun.run));
     if (run && run->status != "running")
       ended.emplace_back(external, resultOf(begun.request, *host, run->id.hex(), run->status == "completed"));
   }
@@ -259,7 +259,7 @@ RunResult MarketRuns::resultOf(const RunRequest& request, const PartitionHost& h
   result.startedAt = first.value_or(result.endedAt);
 
   json::array outputs;
-  for (const domains::graph::Output& one : domains::graph::outputsIn(host.partition().state(graph), run))
+  for (const domains::graph::Output& one : domains::graph::outputsIn(host.partition().state(graph), graph::Digest(run)))
     if (const graph::Body body = bodies.find(one.digest)) outputs.push_back(*body);
   if (!outputs.empty()) result.output = outputs.size() == 1 ? outputs.front() : json::value(outputs);
   transcript.add("end", {{"output", market::jsonDigest(result.output)}});

@@ -89,6 +89,7 @@ struct WakeRunBody {
   startedAtMs @5 :Millis;
   finishedAtMs @6 :Millis;   # 0 while started
   cause @7 :Text;            # why it was skipped or failed
+  hops @8 :UInt64;           # runs between what somebody outside did and this one
 }
 
 struct PlanBody {
@@ -136,6 +137,9 @@ struct JournalBody {
 
   resolves @6 :List(DotEntry);
   # Not empty: the author is a person who was shown these versions side by side and settled on this payload.
+
+  hops @7 :UInt64;
+  # Runs behind this edit, that of its operation among them; 0: a person made it.
 }
 
 # --- operations and approvals; key: the operation id in hex
@@ -154,6 +158,7 @@ struct OperationBody {
   # In the journal: what was there before, for a compensation on any device.
 
   compensates @7 :Sha256;    # of a compensation: the operation it undoes; else null
+  hops @8 :UInt64;           # of its run
 }
 
 struct UndoStep {
@@ -211,4 +216,5 @@ struct ActivationBody {
   span @2 :Id;
   attempt @3 :UInt64;        # from 1
   input @4 :Json;            # {"graph": {"graph","version","run","node","span","type","body","grant"}}
+  hops @5 :UInt64;           # of the graph's run, and so of the agent's
 }

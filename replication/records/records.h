@@ -79,7 +79,7 @@ struct WakeRunBody {
   static constexpr Kind recordKind = Kind::wakeRun;
   WITAN_DECLARED(WakeRunBody, (Hash, runKey), (std::string, agentId), (WakeReason, reason, WakeReason::subscription),
                  (std::string, subject), (WakeStatus, status, WakeStatus::started), (std::int64_t, startedAtMs),
-                 (std::int64_t, finishedAtMs), (std::string, cause))
+                 (std::int64_t, finishedAtMs), (std::string, cause), (std::uint64_t, hops))
 };
 
 struct PlanAction {
@@ -106,7 +106,7 @@ struct JournalBody {
   static constexpr std::size_t textMax = kMaxRecordBytes;
   WITAN_DECLARED(JournalBody, (std::string, type), (std::string, payload), (std::uint64_t, lamport),
                  (std::string, author), (std::int64_t, editedAtMs), (std::optional<Hash>, operationId),
-                 (std::vector<DotEntry>, resolves))
+                 (std::vector<DotEntry>, resolves), (std::uint64_t, hops))
 };
 
 WITAN_ENUM(OperationOutcome, applied, denied, failed)
@@ -122,7 +122,7 @@ struct OperationBody {
   static constexpr std::size_t textMax = kMaxRecordBytes;
   WITAN_DECLARED(OperationBody, (Hash, operationId), (Hash, runKey), (std::string, agentId), (std::string, toolName),
                  (OperationOutcome, outcome, OperationOutcome::applied), (std::string, result),
-                 (std::vector<UndoStep>, undo), (std::optional<Hash>, compensates))
+                 (std::vector<UndoStep>, undo), (std::optional<Hash>, compensates), (std::uint64_t, hops))
 };
 
 WITAN_ENUM(ApprovalVerdict, waiting, approved, denied)
@@ -177,7 +177,7 @@ struct ActivationBody {
   static constexpr Kind recordKind = Kind::activation;
   static constexpr std::size_t textMax = kMaxRecordBytes;
   WITAN_DECLARED(ActivationBody, (std::string, agentId), (std::string, graph), (std::string, span),
-                 (std::uint64_t, attempt), (std::string, input))
+                 (std::uint64_t, attempt), (std::string, input), (std::uint64_t, hops))
 };
 
 // What was validated, by whom (docs/graphs.md, registry). Key: "{kind}:{id}:{version}"; readers check the signature.

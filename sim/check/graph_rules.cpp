@@ -25,7 +25,7 @@ bool isTrue(const json::object& from, std::string_view member) {
   const json::value* value = from.if_contains(member);
   return value != nullptr && value->is_bool() && value->get_bool();
 }
-constexpr std::int64_t kHorizonMs = 604'800'000;
+constexpr std::int64_t kHorizonMs = 604'800'000, kMostHops = 8;
 
 std::string shortly(const std::string& id) { return id.substr(0, 16); }
 
@@ -39,7 +39,10 @@ std::string GraphRules::add(const json::object& step, std::int64_t atMs) {
   const auto run = runs_.find(textOf(step, "run"));
   if (run == runs_.end()) return type + " of run " + shortly(textOf(step, "run")) + ", which never began";
   if (type == "Redrive") return onRedrive(step);
-  if (type == "Forget") return run->second.status == "running" ? "a run is forgotten that has not ended" : "";
+  if (type == "Forget") {
+    const bool early = run->second.status == "running" || atMs_ - run->second.endedMs <= kHorizonMs;
+    return early ? "a run is forgotten that has not ended a horizon ago (G-02)" : "";
+  }
   if (run->second.status != "running") return type + " of run " + shortly(run->first) + ", which has ended";
   if (type == "Deliver") return onDeliver(step);
   if (type == "Finish") return onFinish(step);
@@ -78,6 +81,7 @@ std::string GraphRules::onBegin(const json::object& step) {
   const std::string id = textOf(step, "run");
   if (versions_.empty() || numberOf(step, "version") != versions_.rbegin()->first)
     return "run " + shortly(id) + " begins under another version than the deployed one";
+  if (numberOf(step, "hops") >= kMostHops) return "run " + shortly(id) + " goes on with a chain of runs (G-01)";
   if (!runs_.try_emplace(id, Run{.version = numberOf(step, "version")}).second)
     return "run " + shortly(id) + " begins twice";
   const auto [entered, first] = entered_.try_emplace({textOf(step, "node"), textOf(step, "external")}, atMs_);
@@ -243,6 +247,7 @@ std::string GraphRules::onEnd(const json::object& step) {
   if (!run.open.empty()) return "run " + shortly(textOf(step, "run")) + " ends with open messages (G-01)";
   if (run.deliveries != numberOf(step, "deliveries")) return "a run ends with another count of deliveries";
   run.status = textOf(step, "status");
+  run.endedMs = atMs_;
   return {};
 }
 

@@ -53,7 +53,7 @@ class GraphRules {
     bool again = false, passed = false, mustAsk = false, approved = false, waits = false;
   };
   struct Run {
-    std::int64_t version = 0, deliveries = 0;
+    std::int64_t version = 0, deliveries = 0, endedMs = 0;
     std::map<std::string, std::int64_t> passes;
     std::set<std::string> open;  // messages
     std::string status = "running";

@@ -58,6 +58,9 @@ class GraphChecker final : public Checker {
       if (const std::string wrong = documentOf(bodies, step->as_object(), hostsAgents(*log, line.entry.seq));
           !wrong.empty())
         return c_.failed("graphs", nameOf(line.entry) + ": " + wrong);
+      if (const json::value* at = step->as_object().if_contains("external");
+          at != nullptr && at->as_string().starts_with("journal:") && !stepsMayBeGone())
+        return c_.failed("graphs", nameOf(line.entry) + ": a run begins by what its own graph put (G-01)");
       if (const std::string wrong = rules.add(step->as_object(), line.entry.time.micros / 1000); !wrong.empty())
         return c_.failed("graphs", nameOf(line.entry) + ": " + wrong);
     }

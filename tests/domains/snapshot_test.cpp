@@ -152,7 +152,7 @@ TEST(Snapshot, RepeatedOperationIdsAreAnsweredAcrossARestart) {
   EXPECT_EQ(propose(*ledger, "op-2").outcome, Outcome::approved);
 }
 
-// Larger than what is read of one record, or of one message.
+// Larger than what is read of one record, or of one message, or stored in one value.
 TEST(Snapshot, AStateOfAnySizeComesBack) {
   const auto module = domains::makeDomain("graph").value();
   const std::string digest(64, 'a'), external(60'000, 'x');
@@ -181,7 +181,18 @@ TEST(Snapshot, AStateOfAnySizeComesBack) {
                           {"digest", digest}});
     ASSERT_TRUE(ledger->snapshotIfDue(1).ok());
     module->writeState(expected, *ledger->partition().state("G"));
-    EXPECT_GT(expected.size(), kRecordMax);
+    EXPECT_GT(expected.size(), 4 * kSnapshotPartBytes);
+    ASSERT_TRUE(store
+                    .scan(kSnapshotEntityPrefix, {},
+                          [](std::string_view, std::string_view value) {
+                            EXPECT_LE(value.size(), kSnapshotPartBytes + 8);
+                            return true;
+                          })
+                    .ok());
+    // As a larger snapshot before it leaves them.
+    store::WriteBatch stale;
+    stale.put(concat(kSnapshotEntityPrefix, "G\n\x7f"), sealSnapshot("stale"));
+    ASSERT_TRUE(store.write(stale).ok());
   }
   auto ledger = openLedger(store, *module);
   EXPECT_EQ(ledger->recovery().snapshotBatches, ledger->batches());

@@ -41,6 +41,36 @@ TEST(GraphChecks, EachFiresInSomeVector) {
   EXPECT_EQ(fired.size(), 27u);  // GL01 to GL23, GW01 to GW04
 }
 
+// Begins by entries of type `from`, and puts entries of type `to`.
+json::value relay(const char* id, const char* from, const char* to) {
+  return parseJson(concat(R"({"graph":{"id":")", id, R"(","version":1,"format":1},"monitor":{"boundaries":["b"]},
+    "type":[{"name":")",
+                          to, R"(","schema":{"type":"object","properties":{}}}],
+    "node":[{"id":"in","kind":"ingress","out":[")",
+                          to, R"("],"trigger":{"source":"journal","match":")", from,
+                          R"("},"monitor":{"boundary":"b","operation":"o"}},
+     {"id":"out","kind":"egress","in":[")",
+                          to, R"("],"monitor":{"boundary":"b","operation":"o"},"sink":{"tool":"journal.put"},
+      "capabilities":[{"resource":"journal.put"}]}],
+    "edge":[{"from":"in","to":"out","type":")",
+                          to, R"("}]})"))
+      .value();
+}
+
+TEST(GraphChecks, AChainOfGraphsThatLeadsBackIsSaid) {
+  Environment environment;
+  environment.graphs = {{"b@1", relay("b", "B", "C")}, {"c@1", relay("c", "C", "A")}, {"a@1", relay("a", "B", "A")}};
+  const auto warnings = [&](const char* from, const char* to) {
+    return checkGraph(relay("a", from, to), environment, Answers::nothing).warnings;
+  };
+  EXPECT_EQ(warnings("A", "B"),
+            (std::vector<Finding>{{"GW05", "graph",
+                                   "its runs can begin others of themselves by way of b, c: after 8 runs such a chain "
+                                   "ends"}}));
+  EXPECT_EQ(warnings("A", "A"), std::vector<Finding>());  // its own effects begin nothing
+  EXPECT_EQ(warnings("C", "D"), std::vector<Finding>());
+}
+
 TEST(GraphChecks, FormErrorsNameTheirPlace) {
   json::object document;
   for (const json::object& vector : tests::vectorsOf("checks.jsonl"))

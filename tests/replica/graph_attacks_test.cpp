@@ -7,6 +7,7 @@
 namespace witan::node::test::graph_attacks_test {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr std::int64_t kAskMs = 500;
@@ -23,6 +24,13 @@ class GraphAttacks : public ::testing::Test {
     stage_.answer(desk(), "dr", "doctor");
     EXPECT_TRUE(stage_.rounds([&] { return stage_.statusOf(desk(), external) == "completed"; }))
         << stage_.statusOf(desk(), external) << stage_.words(desk());
+  }
+  std::vector<std::string> incidents() {
+    std::vector<std::string> all;
+    const auto incidents = desk().replica().data().incidents().value();
+    for (const replication::Incident& one : incidents)
+      if (one.kind == "graph") all.push_back(one.what);
+    return all;
   }
   std::string refusal() { return desk().answers.empty() ? "" : desk().answers.back().message; }
   // With the document, if one is given, and what its ledger is told.
@@ -119,9 +127,34 @@ TEST_F(GraphAttacks, WhatAnotherOwnerTookIsNotRunHere) {
   (void)desk().replica().host("graph/0")->decideAs(request, request, at(desk().ms).wall, "");
   stage_.rounds([] { return false; }, 5);
   EXPECT_THAT(stage_.words(desk()), HasSubstr("version 2 is not run: GL07"));
+  EXPECT_THAT(incidents(), ElementsAre(HasSubstr("gate: version 2 is not run: GL07")));
   stage_.deploy(gateDocument(kAskMs, 3));
   ASSERT_TRUE(stage_.rounds([&] { return desk().replica().graphs()->runtime("gate")->deployed()->version == 3; }));
   goesOn("next");
+}
+
+// A graph that stands says so, where people look and where they send.
+TEST_F(GraphAttacks, AGraphThatStandsSaysWhy) {
+  stage_.deploy();
+  Request step = proposalRequest(graphs(), "gate", "Runtime", "anothers",
+                                 json::object{{"type", "Begin"},
+                                              {"run", std::string(64, 'a')},
+                                              {"version", 1},
+                                              {"node", "in"},
+                                              {"external", "x"},
+                                              {"message", std::string(64, 'b')},
+                                              {"key", "k"},
+                                              {"digest", std::string(64, 'c')}})
+                     .value();
+  step.device = desk().name();
+  desk().replica().sign({&step, 1});
+  const auto decided = desk().replica().host("graph/0")->decideAs(step, step, at(desk().ms).wall, "");
+  ASSERT_EQ(decided.outcome, kernel::Outcome::approved) << decided.invariant << decided.message;
+  stage_.rounds([] { return false; }, 5);
+  stage_.send(desk(), "in", "late", {{"k", "late"}});
+  stage_.rounds([] { return false; }, 5);
+  EXPECT_EQ(refusal(), "unavailable: the graph stands: another wrote a step of its runtime");
+  EXPECT_THAT(incidents(), ElementsAre("gate: another wrote a step of its runtime"));
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ TEST_F(GraphBodiesLost, AnAnswerThatStandsIsFollowedWhenTheBodyComes) {
   // It is decided, and not followed yet.
   ASSERT_TRUE(stage_.rounds(
       [&] {
-        const auto asked = domains::graph::askedIn(stage_.state(desk()), question.span);
+        const auto asked = domains::graph::askedIn(stage_.state(desk()), graph::Digest(question.span));
         return asked && asked->answered;
       },
       3));

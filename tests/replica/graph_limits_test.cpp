@@ -290,7 +290,7 @@ TEST(GraphLimits, ABudgetIsOfTheRunAndNotOfEachSpan) {
 
 void sendLimited(Stage& stage, const std::string& id, const domains::graph::Limits& limits) {
   Request request = ingressRequest(stage.graph, "in", id, "limited-" + id, canonicalJson(json::object{{"k", id}}));
-  limitRun(request, limits);
+  enterWith(request, {limits});
   stage.submit(stage.cluster.a(), request);
 }
 std::string endOf(Stage& stage, const std::string& id) {

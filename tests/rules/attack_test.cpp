@@ -134,6 +134,13 @@ TEST(Attack, FindsNothingInTheDomainsOfToday) {
   }
 }
 
+// A run that had just ended was forgotten, and begun again under its id.
+TEST(Attack, FindsNoRunOfAGraphThatIsForgottenBeforeItsTime) {
+  const auto module = domains::makeDomain("graph").value();
+  const AttackReport report = attacked(*module, {.role = "Runtime"});
+  EXPECT_TRUE(report.findings.empty()) << attackText(*module, report);
+}
+
 TEST(Attack, TheSameSeedGivesTheSameReport) {
   const auto module = domains::makeDomain("disclosure").value();
   const AttackOptions options{.seed = 7, .steps = 300, .role = "Disclosure"};

@@ -95,6 +95,7 @@ TEST(GraphRules, G01RunsEndAndGuardsHold) {
     steps[12]["sends"].as_array().push_back(again);
   });
   fires([](auto& steps) { steps.insert(steps.end() - 3, steps.back()); });
+  fires(with(1, "hops", 8));
 }
 
 TEST(GraphRules, G02LanesKeepTheirOrder) {
@@ -106,6 +107,7 @@ TEST(GraphRules, G02LanesKeepTheirOrder) {
   });
   fires(twice(12));
   fires(with(7, "attempt", 3));
+  fires([](auto& steps) { steps.push_back({{"type", "Forget"}, {"run", "r"}}); });  // as soon as it has ended
   fires([](auto& steps) {  // the same message begins another run
     json::object again = steps[1];
     again["run"] = "another", again["message"] = "m9";
