@@ -104,6 +104,8 @@ Result<int> check(const DomainArguments& a) {
   } else {
     putWords(checksText(checks));
     for (const std::string& problem : problems) putWords("problem: " + problem + "\n");
+    if (const auto begun = module->create({}, kSampleStart); !begun.ok())
+      putWords(concat("note: no entity begins with the defaults alone: ", begun.error().message, "\n"));
     putWords(concat(s.domain, ": ", s.fields.size(), " fields, ", s.processes.size(), " processes, ",
                     s.invariants.size(), " invariants, digest ", toHex(module->digest()).substr(0, 16), "\n"));
   }

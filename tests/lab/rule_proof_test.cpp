@@ -24,8 +24,8 @@ ProofReport proved(const std::string& text, ProofOptions options = {.rows = 2, .
   return prove(**domain, **module, options);
 }
 
-ProofReport provedExample(const std::string& name) {
-  return proved(**node::readSmallFile(std::string(tests::kSourceDir) + "/docs/examples/" + name, kFileMax));
+std::string exampleText(const std::string& name) {
+  return **node::readSmallFile(std::string(tests::kSourceDir) + "/docs/examples/" + name, kFileMax);
 }
 
 const Claim& claim(const std::vector<Claim>& all, std::string_view invariant, std::string_view first,
@@ -79,7 +79,7 @@ TEST(RuleProof, ProvesWhatAProcessKeepsAndRefutesTheHole) {
 }
 
 TEST(RuleProof, FindsTheTraceOfTwoRoles) {
-  const ProofReport report = provedExample("budget.domain.toml");
+  const ProofReport report = proved(exampleText("budget.domain.toml"));
   const Claim& cap = claim(report.uncoordinated, "BUDGET_CAP", {});
   EXPECT_EQ(cap.answer, Answer::no) << cap.why;
   EXPECT_NE(cap.first, cap.second);
@@ -277,6 +277,42 @@ rule = "what is counted is no debt"
 check = '''require c > -1000 else reject 'x' '''
 )toml");
   EXPECT_EQ(claim(report.orderless, "", "Clear", "Count").answer, Answer::no) << proofText(report);
+}
+
+// What is said to be kept is kept: small states, as the claims are of, that random actions reach and try to break.
+TEST(RuleProof, WhatIsKeptIsKeptInRandomHistories) {
+  std::size_t broken = 0;
+  for (const std::string& text :
+       {exampleText("budget.domain.toml"), exampleText("purchase.domain.toml"), std::string(kTable)}) {
+    const auto domain = *readRuleDomain(text, "test.domain.toml", {});
+    const auto module = *makeRuleModule(text, "test.domain.toml");
+    const ProofReport report = prove(*domain, *module, {.rows = 2, .milliseconds = 20'000});
+    SeededRandom random(23);
+    const auto isSmall = [&](const kernel::EntityState& state) {
+      std::string bytes;
+      module->writeState(bytes, state);
+      const json::value all = *parseJson(bytes, kOwnJson);
+      return std::ranges::all_of(domain->layout.fields, [&](const FieldDecl& field) {
+        const json::value* cells = field.isColumn ? all.get_object().if_contains(field.name) : nullptr;
+        return cells == nullptr || (cells->is_object() ? cells->get_object().size() : cells->get_array().size()) <= 1;
+      });
+    };
+    for (int history = 0; history < 400; ++history) {
+      auto state = *module->create({}, kSampleStart);
+      kernel::Evaluation evaluation;
+      for (int step = 0; step < 6 && isSmall(*state); ++step) {
+        const Time at{kSampleStart.micros + step * kMicrosPerDay};
+        const auto action = module->sample(*state, random, at);
+        const auto& process = module->signature().processes[action->process];
+        module->evaluate(*state, process.role, *action, at, evaluation);
+        if (evaluation.tag == kernel::Evaluation::Tag::approved || evaluation.witness == 0) continue;
+        ++broken;
+        const std::string rule(module->invariantId(evaluation.witness));
+        EXPECT_NE(claim(report.kept, rule, process.name).answer, Answer::yes) << rule << " " << process.name;
+      }
+    }
+  }
+  EXPECT_GT(broken, 100u);
 }
 
 // Without time nothing is known but what needs no question.
