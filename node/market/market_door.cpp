@@ -4,6 +4,7 @@
 
 #include "base/frame.h"
 #include "base/quote.h"
+#include "base/utf8.h"
 
 namespace witan::node {
 
@@ -231,13 +232,24 @@ void MarketDoor::join(net::LinkId id, Link& link, const std::string& org) {
   events_.connected(org);
 }
 
-void MarketDoor::onLetter(net::LinkId id, const Link& link, const json::value& frame) {
+// Of each link, so that none takes another's place by telling much.
+bool MarketDoor::mayTell(Link& link) {
+  const std::int64_t now = net::Loop::nowMs() / 1'000;
+  if (std::exchange(link.listsAt, now) != now) link.lists = 0;
+  return ++link.lists <= kLettersOfAWaiting;
+}
+
+void MarketDoor::onLetter(net::LinkId id, Link& link, const json::value& frame) {
   const json::object* members = frame.if_object();
   const json::value* body = members == nullptr ? nullptr : members->if_contains("body");
   if (body == nullptr || !body->is_object()) return;
   Letter letter{link.org, org_, market::textOf(*members, "id"), market::textOf(*members, "kind"), body->get_object()};
   if (letter.id.empty() || letter.id.size() > kMostId || letter.kind.empty() || letter.kind.size() > kMostKind) return;
-  if (!link.waits || letter.kind == kRevokedLetter) return events_.letter(letter);
+  if (const std::string why = market::textOf(letter.body, "because"); !why.empty() && network_->mayLog())
+    log_.warn("market", "a partner is busy", {{"org", link.org}, {"why", std::string(clip(why))}});
+  const bool list = letter.kind == kRevokedLetter;
+  if (list && !mayTell(link)) return;
+  if (list || !link.waits) return events_.letter(letter);
   if (letter.kind == "answer") return;
   const json::object busy{{"busy", true}, {"because", kWaits}};
   network_->send(

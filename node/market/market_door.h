@@ -31,7 +31,7 @@ inline constexpr std::string_view kMarketPurpose = "witan-market/1";
 // What an organisation may send in a second, answers included; more is not read.
 inline constexpr int kLettersPerSecond = 200;
 inline constexpr std::size_t kBytesPerSecond = 2 << 20, kBytesAtOnce = 4 << 20;
-inline constexpr int kLettersOfAWaiting = 20;
+inline constexpr int kLettersOfAWaiting = 20;                  // and lists of revoked devices, of each link
 inline constexpr std::string_view kRevokedLetter = "revoked";  // a list (market_revoked.h), in "list"
 
 class MarketDoor {
@@ -76,15 +76,18 @@ class MarketDoor {
     market::Moment until;  // of the pass
     bool waits = false;    // another device of its organisation speaks
     Pace pace;             // while it waits
+    std::int64_t listsAt = 0;
+    int lists = 0;  // that were heard in that second
   };
 
   void onUp(const net::LinkInfo& info);
   void onFrame(net::LinkId id, std::string_view frame);
   void onDown(net::LinkId id, std::string_view reason);
+  static bool mayTell(Link& link);
   bool mayRead(net::LinkId id, Link& link, std::size_t bytes);
   void onPass(net::LinkId id, Link& link, const json::value& frame);
   void join(net::LinkId id, Link& link, const std::string& org);
-  void onLetter(net::LinkId id, const Link& link, const json::value& frame);
+  void onLetter(net::LinkId id, Link& link, const json::value& frame);
   std::string passFlaw(Link& link, const json::value& frame, std::string& org);
 
   net::Loop& loop_;

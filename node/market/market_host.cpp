@@ -409,6 +409,7 @@ void MarketHost::onLetter(const Letter& letter) {
     const json::value* list = letter.body.if_contains("list");
     return list == nullptr ? void() : takeRevoked(*list);
   }
+  if (isOfRevoked(letter)) return post(market::refusalOf(letter, "a key of this contract is revoked"));
   if (letter.kind == "evidence") return carryOut(Desk::buyer, buyer_->onLetter(letter, now()));
   if (letter.kind != "view" && letter.kind != "act" && letter.kind != "open")
     return carryOut(Desk::seller, seller_->onLetter(letter, now()));

@@ -155,6 +155,7 @@ class MarketHost {
   void renewPass();
   Status restoreRevoked();
   void takeRevoked(const json::value& list);
+  bool isOfRevoked(const market::Letter& letter) const;
   void postRevoked(const std::string& to, const RevokedBook::Known& list);
   void tellRevoked(const RevokedBook::Known& list);
   void tellRevokedTo(const std::string& org);
@@ -206,7 +207,6 @@ class MarketHost {
   std::map<std::string, market::Opened<market::Offer>> quotes_;  // by digest
   market::Roots roots_;
   RevokedBook revoked_;
-  std::string listed_;  // the cluster's own list, as it was read last
   std::map<std::uint64_t, Watcher> watchers_;
   MarketChanges changes_;  // that watchers are still to be told
   std::uint64_t nextWatch_ = 0;

@@ -49,16 +49,13 @@ bool speaks(const MarketEnrolment& granted, const Roster& roster) {
 Status listRevoked(replication::LocalReplica& replica, const std::filesystem::path& dir,
                    const std::vector<MarketEnrolment>& granted, const Roster& roster, const SigningKey& root,
                    market::Moment now) {
-  std::vector<market::Hex> keys;
-  std::vector<MarketEnrolment> left;
-  for (const MarketEnrolment& each : granted)
-    if (speaks(each, roster))
-      left.push_back(each);
-    else
-      keys.push_back(each.key);
-  if (keys.empty()) return okStatus();
+  std::vector<MarketEnrolment> left, gone;
+  for (const MarketEnrolment& each : granted) (speaks(each, roster) ? left : gone).push_back(each);
+  if (gone.empty()) return okStatus();
+  for (MarketEnrolment& each : gone)  // a device with another key signs with what it has signed with before
+    if (roster.member(each.device) != nullptr) each.contract = each.evidence = each.card = {};
   const auto before = newestPass(replica, kRevokedList, root.publicKey());
-  const auto list = withRevoked(market::valueOf(before.content), granted.front().org, keys, root, now);
+  const auto list = withRevoked(market::valueOf(before.content), gone, root, now);
   if (list) WITAN_DO(publishWord(replica, kRevokedList, before.version + 1, *list, root));
   return keepGranted(dir, left);
 }

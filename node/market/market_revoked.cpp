@@ -6,45 +6,53 @@ namespace witan::node {
 
 namespace {
 
-// A pass of a week, and clocks that are far off.
-constexpr std::int64_t kListedSeconds = 30 * kDaySeconds;
+// Longer than a pass and a grant last, for clocks that are far off.
+constexpr std::int64_t kDeviceSeconds = 30 * kDaySeconds, kSigningSeconds = 400 * kDaySeconds;
 
 }  // namespace
 
-std::optional<std::string> withRevoked(const json::value& before, const std::string& org,
-                                       const std::vector<market::Hex>& keys, const SigningKey& root,
-                                       market::Moment now) {
-  RevokedDevices list;
-  if (auto opened = market::openEnvelope<RevokedDevices>(before); opened.ok()) list = std::move(opened->document);
+std::optional<std::string> withRevoked(const json::value& before, const std::vector<MarketEnrolment>& devices,
+                                       const SigningKey& root, market::Moment now) {
+  RevokedKeys list;
+  if (auto opened = market::openEnvelope<RevokedKeys>(before); opened.ok()) list = std::move(opened->document);
   bool added = false;
-  for (const market::Hex& key : keys) {
-    if (std::ranges::count(list.devices, key, &RevokedDevice::key) > 0) continue;
-    list.devices.push_back({key, {now.seconds + kListedSeconds}});
+  const auto add = [&](const market::Hex& key, std::int64_t seconds) {
+    if (key.empty() || std::ranges::count(list.keys, key, &RevokedKey::key) > 0) return;
+    list.keys.push_back({key, {now.seconds + seconds}});
     added = true;
+  };
+  for (const MarketEnrolment& each : devices) {
+    list.org = each.org;
+    add(each.key, kDeviceSeconds);
+    for (const market::Hex& key : {each.contract, each.evidence, each.card}) add(key, kSigningSeconds);
   }
   if (!added) return std::nullopt;
-  std::erase_if(list.devices, [&](const RevokedDevice& each) { return each.until <= now; });
-  std::ranges::stable_sort(list.devices, std::greater{}, &RevokedDevice::until);
-  if (list.devices.size() > kMostRevoked) list.devices.resize(kMostRevoked);
-  list.org = org;
+  std::erase_if(list.keys, [&](const RevokedKey& each) { return each.until <= now; });
+  std::ranges::stable_sort(list.keys, {}, [&](const RevokedKey& each) {
+    return std::pair(each.until.seconds > now.seconds + kDeviceSeconds, -each.until.seconds);
+  });
+  if (list.keys.size() > kMostRevoked) list.keys.resize(kMostRevoked);
   // Also beyond what a root said that was brought back from a backup since.
   list.serial = std::max(list.serial + 1, market::Natural(std::max<std::int64_t>(0, now.seconds)));
   return market::sealedDocument(list, {&root, 1});
 }
 
-const RevokedBook::Known* RevokedBook::take(const json::value& envelope, const market::Roots& roots) {
-  const auto list = market::openEnvelope<RevokedDevices>(envelope);
+const RevokedBook::Known* RevokedBook::take(const json::value& envelope, const market::Roots& roots,
+                                            market::Moment now) {
+  const auto list = market::openEnvelope<RevokedKeys>(envelope);
   if (!list.ok()) return nullptr;
   const auto root = roots.find(list->document.org);
   if (root == roots.end()) return nullptr;
   const auto before = known_.find(root->second);
-  if (before != known_.end() && list->document.serial <= before->second.serial) return nullptr;
-  if (!market::isSignedBy(list->text, root->second)) return nullptr;
-  Known known{list->document.org,
-              toJson(market::signedOnlyBy(list->text, {&root->second, 1}).envelope),
-              list->document.serial,
-              {}};
-  for (const RevokedDevice& each : list->document.devices) known.keys.push_back(market::keyOf(each.key));
+  Known known{list->document.org, {}, list->document.serial, {}, now, 0};
+  if (before != known_.end()) {
+    if (known.serial <= before->second.serial) return nullptr;
+    const std::int64_t passed = now.seconds - before->second.since.seconds;
+    if (passed >= 0 && passed < 60) known.since = before->second.since, known.taken = before->second.taken;
+  }
+  if (++known.taken > kListsAMinute || !market::isSignedBy(list->text, root->second)) return nullptr;
+  known.envelope = toJson(market::signedOnlyBy(list->text, {&root->second, 1}).envelope);
+  for (const RevokedKey& each : list->document.keys) known.keys.push_back(market::keyOf(each.key));
   return &(known_[root->second] = std::move(known));
 }
 

@@ -58,8 +58,8 @@ void MarketHost::renewPass() {
   const auto pass = renewedPass(node_.dir, setup_.origin, identity_.pass, now());
   if (!pass.ok()) node_.log.warn("market", pass.error().message);
   if (pass.ok() && *pass != identity_.pass) door_->show(identity_.pass = *pass);
-  std::string list = revokedIn(node_.replica.data(), identity_.root);
-  if (list != std::exchange(listed_, list)) takeRevoked(market::valueOf(list));
+  if (const std::string list = revokedIn(node_.replica.data(), identity_.root); !list.empty())
+    takeRevoked(market::valueOf(list));
 }
 
 // ---- revoked devices
@@ -68,22 +68,34 @@ Status MarketHost::restoreRevoked() {
   return node_.store.scan(kRevokedRows, {}, [&](std::string_view key, std::string_view value) {
     const auto root = hashFromHex(key.substr(kRevokedRows.size()));
     const json::value list = market::valueOf(std::string(value));
-    const auto opened = market::openEnvelope<RevokedDevices>(list);
-    if (root.ok() && opened.ok()) revoked_.take(list, {{opened->document.org, *root}});
+    const auto opened = market::openEnvelope<RevokedKeys>(list);
+    if (root.ok() && opened.ok()) revoked_.take(list, {{opened->document.org, *root}}, {});
     return true;
   });
 }
 
 // From the cluster's records or from a partner: its root's signature counts, and that it is a later one.
 void MarketHost::takeRevoked(const json::value& list) {
-  const RevokedBook::Known* known = revoked_.take(list, roots_);
+  const RevokedBook::Known* known = revoked_.take(list, roots_, now());
   if (known == nullptr) return;
-  node_.log.info("market", "devices are revoked", {{"org", known->org}, {"devices", concat(known->keys.size())}});
+  node_.log.info("market", "devices are revoked", {{"org", known->org}, {"keys", concat(known->keys.size())}});
   store::WriteBatch batch;
   batch.put(concat(kRevokedRows, toHex(roots_.at(known->org))), known->envelope);
   if (!holds(node_.store.write(batch)) || !holds(node_.store.sync())) return;
   door_->keepTo(roots_);
   tellRevoked(*known);
+}
+
+// A key that is lost may have grants for months.
+bool MarketHost::isOfRevoked(const market::Letter& letter) const {
+  const json::value* envelope = letter.body.if_contains("contract");
+  if (envelope == nullptr || revoked_.byRoot().empty()) return false;
+  const auto contract = market::openEnvelope<Contract>(*envelope);
+  const auto isRevoked = [&](const auto& party) {
+    const auto root = roots_.find(party.org);
+    return root != roots_.end() && revoked_.has(root->second, market::keyOf(party.key));
+  };
+  return contract.ok() && (isRevoked(contract->document.buyer) || isRevoked(contract->document.seller));
 }
 
 void MarketHost::postRevoked(const std::string& to, const RevokedBook::Known& list) {

@@ -322,16 +322,34 @@ TEST_F(Bare, AFloodIsNotRead) {
   EXPECT_LT(lab_.letters.size(), 5'000u);
 }
 
+// So that what is looked at costs little.
+TEST_F(Bare, AFloodOfListsIsNotRead) {
+  const net::LinkId link = connect();
+  network_->send(link, frame(kPass, passOf("clinic", key_, keyOf("root of clinic"))));
+  ASSERT_TRUE(until([&] { return !lab_.connected.empty(); }));
+  std::string many;
+  for (int n = 0; n < 150; ++n) many += frame(kLetter, R"({"body":{},"id":"1","kind":"revoked"})");
+  network_->send(link, many + frame(kLetter, R"({"body":{},"id":"2","kind":"view"})"));
+  ASSERT_TRUE(until([&] { return !lab_.letters.empty() && lab_.letters.back().id == "2"; }));
+  EXPECT_GE(lab_.letters.size(), std::size_t(kLettersOfAWaiting));
+  EXPECT_LT(lab_.letters.size(), 150u);
+}
+
 // ---- lists of revoked devices
 
 class Revoked : public ::testing::Test {
  protected:
-  static market::Hex hexOf(int device) { return toHex(keyOf(concat("device ", device)).publicKey()); }
+  static MarketEnrolment enrolled(int device) {
+    const auto hexOf = [&](const char* of) -> market::Hex { return toHex(keyOf(concat(of, device)).publicKey()); };
+    return {{}, "clinic", "device", hexOf("device "), hexOf("contract "), hexOf("evidence "), hexOf("card ")};
+  }
   // The list `before` with one more.
   static json::value with(const json::value& before, int device, Moment now, const SigningKey& root) {
-    return market::valueOf(withRevoked(before, "clinic", {hexOf(device)}, root, now).value());
+    return market::valueOf(withRevoked(before, {enrolled(device)}, root, now).value());
   }
-  bool has(int device) const { return book_.has(root_.publicKey(), keyOf(concat("device ", device)).publicKey()); }
+  bool has(int device, const char* key = "device ") const {
+    return book_.has(root_.publicKey(), keyOf(concat(key, device)).publicKey());
+  }
 
   const SigningKey root_ = keyOf("root of clinic");
   const market::Roots roots_{{"clinic", root_.publicKey()}};
@@ -340,30 +358,42 @@ class Revoked : public ::testing::Test {
 
 TEST_F(Revoked, OnlyALaterListOfTheTrustedRootCounts) {
   const json::value first = with({}, 1, {1'000}, root_), second = with(first, 2, {1'000}, root_);
-  EXPECT_EQ(book_.take(first, {}), nullptr) << "nobody is trusted";
-  EXPECT_EQ(book_.take(with({}, 1, {9'000}, keyOf("another root")), roots_), nullptr);
-  EXPECT_EQ(book_.take(market::valueOf(passOf("clinic", keyOf("device"), root_)), roots_), nullptr);
-  ASSERT_NE(book_.take(second, roots_), nullptr);
-  EXPECT_TRUE(has(1) && has(2));
+  EXPECT_EQ(book_.take(first, {}, {1}), nullptr) << "nobody is trusted";
+  EXPECT_EQ(book_.take(with({}, 1, {9'000}, keyOf("another root")), roots_, {1}), nullptr);
+  EXPECT_EQ(book_.take(market::valueOf(passOf("clinic", keyOf("device"), root_)), roots_, {1}), nullptr);
+  ASSERT_NE(book_.take(second, roots_, {1}), nullptr);
+  EXPECT_TRUE(has(1) && has(2) && has(1, "contract ") && has(1, "evidence ") && has(2, "card "));
   EXPECT_FALSE(has(3));
-  EXPECT_EQ(book_.take(first, roots_), nullptr) << "it is an earlier one";
-  EXPECT_EQ(book_.take(second, roots_), nullptr) << "it is known";
+  EXPECT_EQ(book_.take(first, roots_, {1}), nullptr) << "it is an earlier one";
+  EXPECT_EQ(book_.take(second, roots_, {1}), nullptr) << "it is known";
   EXPECT_TRUE(has(2));
   EXPECT_FALSE(book_.has(keyOf("another root").publicKey(), keyOf("device 1").publicKey()));
   // A root that was brought back from a backup, or whose clock was set back.
-  ASSERT_NE(book_.take(with({}, 3, {5'000}, root_), roots_), nullptr);
-  EXPECT_EQ(withRevoked(second, "clinic", {hexOf(1), hexOf(2)}, root_, {9'000}), std::nullopt) << "they stand in it";
+  ASSERT_NE(book_.take(with({}, 3, {5'000}, root_), roots_, {1}), nullptr);
+  EXPECT_EQ(withRevoked(second, {enrolled(1), enrolled(2)}, root_, {9'000}), std::nullopt) << "they stand in it";
 }
 
 TEST_F(Revoked, AListStaysSmallAndForgetsWhatHasNoPassAnyMore) {
   json::value list;
   for (int n = 0; n < int(kMostRevoked) + 20; ++n) list = with(list, n, {1'000 + n}, root_);
-  ASSERT_NE(book_.take(list, roots_), nullptr);
+  ASSERT_NE(book_.take(list, roots_, {1}), nullptr);
   EXPECT_EQ(book_.byRoot().begin()->second.keys.size(), kMostRevoked);
   EXPECT_LT(book_.byRoot().begin()->second.envelope.size(), market::kMostEnvelopeBytes - 4'096);
-  EXPECT_TRUE(!has(0) && has(kMostRevoked + 19));
-  ASSERT_NE(book_.take(with(list, 999, {1'000 + 40 * kDaySeconds}, root_), roots_), nullptr);
-  EXPECT_TRUE(has(999) && !has(kMostRevoked + 19));
+  EXPECT_TRUE(!has(0) && has(kMostRevoked + 19)) << "devices go before what they sign with";
+  ASSERT_NE(book_.take(with(list, 999, {1'000 + 40 * kDaySeconds}, root_), roots_, {1}), nullptr);
+  EXPECT_TRUE(has(999) && has(999, "contract ") && !has(kMostRevoked + 19));
+}
+
+// Each list is stored, and told to others.
+TEST_F(Revoked, ARootThatRevokesAllTheTimeIsHeardNowAndThen) {
+  json::value list;
+  for (int n = 0; n < kListsAMinute; ++n)
+    ASSERT_NE(book_.take(list = with(list, n, {1'000}, root_), roots_, {5}), nullptr);
+  list = with(list, 99, {1'000}, root_);
+  EXPECT_EQ(book_.take(list, roots_, {64}), nullptr);
+  EXPECT_TRUE(has(kListsAMinute - 1) && !has(99));
+  EXPECT_NE(book_.take(list, roots_, {65}), nullptr);
+  EXPECT_NE(book_.take(with(list, 100, {1'000}, root_), roots_, {3}), nullptr) << "the clock was set back";
 }
 
 // ---- a device of the organisation that does not hold its root

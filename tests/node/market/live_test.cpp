@@ -17,8 +17,9 @@ using market::Letter;
 using market::textOf;
 using test::Node;
 using test::Scratch;
-using ::testing::ElementsAre;
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
 
 SigningKey liveKey(char seed) { return SigningKey::fromSeed(std::string(32, seed)).value(); }
 
@@ -66,9 +67,9 @@ struct Partner {
 // The keys of the devices that a list has.
 std::vector<std::string> keysIn(const json::value& list) {
   std::vector<std::string> keys;
-  const auto opened = market::openEnvelope<RevokedDevices>(list);
+  const auto opened = market::openEnvelope<RevokedKeys>(list);
   if (opened.ok())
-    for (const RevokedDevice& each : opened->document.devices) keys.push_back(each.key);
+    for (const RevokedKey& each : opened->document.keys) keys.push_back(each.key);
   return keys;
 }
 
@@ -169,7 +170,7 @@ TEST(MarketLive, ADeviceWithoutTheRootServesUntilItIsRevoked) {
   ASSERT_EQ(begun.run({"device", "revoke", "serving", "--reason", "lost"}).exitCode, 0);
   ASSERT_TRUE(clinic.until([&] { return !clinic.lists.empty(); })) << begun.log();
   const auto pass = market::openEnvelope<DevicePass>(market::valueOf(word));
-  EXPECT_THAT(keysIn(clinic.lists[0]), ElementsAre(std::string(pass->document.key)));
+  EXPECT_THAT(keysIn(clinic.lists[0]), Contains(std::string(pass->document.key)));
   EXPECT_EQ(test::contentOf(begun.dir() + "/market.granted"), "[]\n");
   EXPECT_TRUE(clinic.until([&] {
     return test::contentOf(serving.dir() + ".log").find("nothing more is done") != std::string::npos;
@@ -220,12 +221,16 @@ TEST(MarketLive, WhoIsRevokedIsCutOffAndTheHolderTellsWhomAContractTies) {
   ASSERT_EQ(textOf(stolen.last, "outcome"), "approved") << canonicalJson(stolen.last);
 
   ASSERT_TRUE(honest.connects(address));
-  const auto revoked =
-      withRevoked({}, "clinic", {toHex(stolen.device.publicKey())}, honest.root, market::momentOf(SystemClock().now()));
+  const MarketEnrolment thief{{}, "clinic", "device", toHex(stolen.device.publicKey()), market::hexOf(toy.clinic),
+                              {}, {}};
+  const auto revoked = withRevoked({}, {thief}, honest.root, market::momentOf(SystemClock().now()));
   const Letter told{"clinic", "notary", "r", std::string(kRevokedLetter), {{"list", market::valueOf(*revoked)}}};
   ASSERT_TRUE(honest.door->send(told));
   ASSERT_TRUE(lab.until([&] { return !lab.lists.empty(); })) << "by the holder\n" << notary.log();
-  EXPECT_EQ(keysIn(lab.lists[0]), std::vector<std::string>{toHex(stolen.device.publicKey())});
+  EXPECT_THAT(keysIn(lab.lists[0]), UnorderedElementsAre(std::string(thief.key), std::string(thief.contract)));
+  ASSERT_TRUE(lab.door->send(openingOf(toy, market::momentOf(SystemClock().now()))));
+  ASSERT_TRUE(lab.until([&] { return lab.answers > 0; }));
+  EXPECT_EQ(textOf(lab.last, "message"), "a key of this contract is revoked");
   const auto isHeard = [&](Partner& partner) {
     const int before = partner.answers, busy = partner.busy;
     (void)partner.door->send({"x", "notary", concat("v", before), "view", {{"entity", "none"}}});
