@@ -133,7 +133,7 @@ constexpr MutantCase kCases[] = {
     {"planAgain", "operations liveness", "everything", 400, "a run is planned although another device's plan is there"},
     {"claimNothing", "effects settled", "undone", 100,
      "what an operation found as it wanted it goes with the operation that wrote it"},
-    {"undoToNothing", "effects operations", "undone", 100, "what stood before an undone operation does not come back"},
+    {"undoToNothing", "effects operations", "undone", 200, "what stood before an undone operation does not come back"},
     {"leaveConflicts", "settled", "undone", 100, "nobody is woken by a conflict of entries that agents wrote"},
     {"forgetAttempts", "sagas", "agents", 200, "a restart begins to count attempts again"},
     {"parkSilently", "sagas", "agents", 200, "nobody is told of what is put aside"},

@@ -36,6 +36,7 @@ namespace {
 // A Unix socket's path has at most 107 bytes (sun_path).
 constexpr std::size_t kMaxSocketPath = 100;
 constexpr std::int64_t kStartedMs = 1'000;
+constexpr std::int64_t kGiveBackMs = 10 * 60'000;
 constexpr std::int64_t kRulesMs = 250;  // how often the folder of rule files is looked at
 
 struct UpArguments {
@@ -154,9 +155,9 @@ class Up {
     manager_.ready("up: " + daemon_->cluster().name);
     keepAlive();
     watchRules();
-    loop_.after(kStartedMs, [] {
+    loop_.after(kStartedMs, [this] {
       (void)::dl_iterate_phdr(releaseSegments, nullptr);
-      ::malloc_trim(0);
+      giveBack();
     });
     loop_.run();
     removeControlFile(dir_);
@@ -246,6 +247,11 @@ class Up {
     return at == known.end() ? okStatus() : rules::continuesRules(std::string((*at)->ruleText()), {}, *module);
   }
 
+  // What work has left unused between what stays, which the allocator would keep.
+  void giveBack() {
+    ::malloc_trim(0);
+    loop_.after(kGiveBackMs, [this] { giveBack(); });
+  }
   void keepAlive() {
     if (manager_.aliveEveryMs() <= 0) return;
     manager_.alive();

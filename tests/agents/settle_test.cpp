@@ -118,6 +118,59 @@ TEST(Settle, OfAnAgentThatKnowsNothingOfConflictsWhatReadersSeeStands) {
   two.expectEqual();
 }
 
+// Stamps 25 entries for each request.
+class Stamper final : public EntryAgent {
+ public:
+  const AgentSpec& spec() const override {
+    static const AgentSpec kSpec{.id = "stamper",
+                                 .version = "1",
+                                 .what = "stamps entries",
+                                 .category = "office",
+                                 .subscriptions = {onEntries("request")},
+                                 .capabilities = {{"journal.read"}, {"journal.put"}},
+                                 .budget = {.steps = 1'000}};
+    return kSpec;
+  }
+
+ protected:
+  bool concerns(const Entry& entry) const override { return entry.type == "request"; }
+  Result<Actions> plan(const Entry& entry, const Entries&) const override {
+    Actions actions;
+    for (int i = 0; i < 25; ++i) {
+      const std::string id = concat("stamp/", entry.id.substr(1), "/", i);
+      actions.push_back(action("journal.put", {{"id", id}, {"type", "stamp"}, {"payload", entry.id}}, {id}));
+    }
+    return actions;
+  }
+};
+
+// The queue takes few at a time; the others wait outside, and none is forgotten.
+TEST(Settle, AThousandConflictsAtOnceAreAllSettled) {
+  const Stamper stamper;
+  Two two(stamper);
+  for (HostRig* rig : {&two.a, &two.b}) {
+    for (int part = 0; part < 40; ++part)
+      ASSERT_TRUE(rig->enter(concat(rig == &two.a ? "a" : "b", part), "request", "1").ok());
+    ASSERT_TRUE(rig->settle().ok());
+  }
+  two.exchange();
+  const auto conflicts = [&] {
+    std::size_t n = 0;
+    for (const std::string& id : two.a.device().journal().keys(Kind::journal)) n += two.view(id).inConflict() ? 1 : 0;
+    return n;
+  };
+  ASSERT_EQ(conflicts(), 1'000u);
+  two.meet(true);
+  for (int n = 0; n < 400 && conflicts() > 0; ++n, two.a.ms += 500, two.b.ms += 500) {
+    two.exchange();
+    for (int i = 0; i < 60; ++i) ASSERT_TRUE(two.a.round().ok() && two.b.round().ok());
+  }
+  two.together();
+  EXPECT_EQ(conflicts(), 0u);
+  EXPECT_THAT(two.a.runs(), SizeIs(80 + 1'000));
+  two.expectEqual();
+}
+
 TEST(Settle, APersonIsAskedForWhatAPersonWrote) {
   Two two(kMarker);
   ASSERT_TRUE(two.a.enter("last", "mark", R"("by hand")").ok());
