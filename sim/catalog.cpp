@@ -271,10 +271,10 @@ constexpr const char* kCounted[] = {"absurd frame",
 
 // Kinds of replication::Incident and node::Notice. Both are open: texts of whoever reports.
 constexpr const char* kIncidents[] = {
-    "badBatch",    "badEntries",     "contradiction",  "digestAlarm", "equivocation", "falseAnswer", "falsePosition",
-    "forgedName",  "forgedRow",      "fork",           "forkProven",  "graph",        "graphBody",   "graphLoop",
-    "headDiffers", "newIncarnation", "olderCopy",      "otherRules",  "quarantine",   "rolledBack",  "surplus",
-    "unlawful",    "unsigned",       "unsignedAnswer", "wentBack"};
+    "badBatch",      "badEntries",  "cannotUndo",     "contradiction",  "digestAlarm", "equivocation", "falseAnswer",
+    "falsePosition", "forgedName",  "forgedRow",      "fork",           "forkProven",  "graph",        "graphBody",
+    "graphLoop",     "headDiffers", "newIncarnation", "olderCopy",      "otherRules",  "quarantine",   "rolledBack",
+    "surplus",       "unlawful",    "unsigned",       "unsignedAnswer", "wentBack"};
 constexpr const char* kNotices[] = {"agent answer",    "agent failed",  "agent folded", "agent needsAttention",
                                     "agent question",  "agent unheard", "badFrame",     "claimRefused",
                                     "contradiction",   "evidence",      "falseAnswer",  "falsePosition",
@@ -336,6 +336,8 @@ constexpr Unreached kUnreached[] = {
     {"notAllowed", "who may ask what is the daemon's rule, which is not simulated; tests/node"},
     {"notice: notAllowed", "who may ask what is the daemon's rule, which is not simulated; tests/node"},
     {"notice: tooLarge", "no simulated action is so large; tests/replica"},
+    {"incident: cannotUndo",
+     "two cut-off devices must be answered yes and no on one effect: one in some hundred seeds"},
     {"incident: badBatch", "nobody forges batches that can be read; tests/agents"},
     {"incident: equivocation", "nobody forges versions; tests/replication"},
     {"commit refused", "what is written is well formed; a defence of the workloads"},

@@ -27,6 +27,7 @@
 #include "agents/agent.h"
 #include "agents/episode/episode.h"
 #include "agents/host/host_effects.h"
+#include "agents/host/record_audit.h"
 #include "agents/host/run_retention.h"
 #include "agents/host/standing.h"
 #include "agents/memory/compactor.h"
@@ -220,8 +221,9 @@ class AgentHost final : saga::SagaEnvironment {
   std::map<std::string, replication::Arrivals, std::less<>> edits_;       // by scope of the journal
   std::map<std::pair<std::string, std::string>, std::int64_t> settleAt_;  // entries that agents left in conflict
   // Looked at again when something has arrived, but only so often: records may come late.
-  std::set<RunKey> watched_;                // runs whose plans were settled once
-  std::deque<OperationId> undone_;          // the last operations that were undone here
+  std::set<RunKey> watched_;        // runs whose plans were settled once
+  std::deque<OperationId> undone_;  // the last operations that were undone here
+  EffectWatch lostEffects_;
   std::optional<std::uint64_t> watchedAt_;  // the changes of the records when they were looked at
   std::int64_t nextWatchMs_ = 0;            // not before
   std::vector<std::string> members_;

@@ -204,6 +204,7 @@ void AgentHost::tellRun(const RunKey& run, const OperationId& operation, Operati
 
 Status AgentHost::noticeContested(Now now) {
   WITAN_TRY(records, space());
+  WITAN_DO(lostEffects_.look(replica_, *records, options_.onceTools));
   for (const std::string& key : records->takeContested()) {
     auto run = RunKey::parse(key);
     if (!run.ok()) continue;

@@ -1,7 +1,10 @@
 #include "agents/host/device_gate.h"
 
+#include <algorithm>
+
 #include "agents/host/builtin_tools.h"
 #include "base/bytes.h"
+#include "base/identity.h"
 #include "base/mutant.h"
 
 namespace witan::agents {
@@ -84,9 +87,36 @@ GateVerdict withHint(GateVerdict verdict) {
   return verdict;
 }
 
+// Names of versions that stand side by side (agents/wake/agent_conflict.h): nothing that agents say, and no payload
+// crosses with them.
+bool isVersionNames(const json::value& settles) {
+  if (!settles.is_array() || settles.get_array().size() > kMaxPolicyList) return false;
+  return std::ranges::all_of(settles.get_array(), [](const json::value& one) {
+    const std::string_view name = one.is_string() ? std::string_view(one.get_string()) : std::string_view();
+    const std::size_t colon = std::min(name.rfind(':'), name.size());
+    const std::string_view counter = name.substr(std::min(colon + 1, name.size()));
+    return validateId("writer", name.substr(0, colon)).ok() && !counter.empty() && counter.size() <= 20 &&
+           std::ranges::all_of(counter, [](char c) { return c >= '0' && c <= '9'; });
+  });
+}
+
 }  // namespace
 
+// The settling of an entry that only agents wrote is Witan's own: of its arguments the policy judges the others.
 GateVerdict DeviceGate::judge(const GateRequest& asked) const {
+  const json::value* settles =
+      asked.tool->name == "journal.put" && monitor_ ? asked.arguments->if_contains("settles") : nullptr;
+  if (settles == nullptr || !isVersionNames(*settles)) return judgeWhole(asked);
+  json::object others = *asked.arguments;
+  others.erase("settles");
+  GateRequest request = asked;
+  request.arguments = &others;
+  GateVerdict verdict = judgeWhole(request);
+  if (verdict.arguments) (*verdict.arguments)["settles"] = *settles;
+  return verdict;
+}
+
+GateVerdict DeviceGate::judgeWhole(const GateRequest& asked) const {
   if (!monitor_) return withHint(LocalGate().judge(asked));
   ToolInfo tool = *asked.tool;
   GateRequest request = asked;

@@ -80,6 +80,7 @@ class DeviceGate final : public episode::Gate {
   const Policy* policy() const { return monitor_ ? monitor_->policy() : nullptr; }
 
  private:
+  episode::GateVerdict judgeWhole(const episode::GateRequest& request) const;
   ReceiptBook receiptsFor(const episode::GateRequest& request, const episode::ToolInfo& tool) const;
 
   std::optional<Monitor> monitor_;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "agents/host/builtin_tools.h"
 #include "base/mutant.h"
 #include "replication/records/record_views.h"
+#include "replication/writer.h"
 
 namespace witan::agents {
 
@@ -25,6 +27,27 @@ void auditRepeats(const std::string& key, const OperationView& view, DatabaseNam
           concat("operation ", key, " was carried out ", count, " times in ", toString(database), " by ", writer));
 }
 
+// The devices whose records say that it was carried out.
+std::set<std::string> devicesThatDid(std::span<const Version> operation) {
+  std::set<std::string> devices;
+  for (const Version& version : operation) {
+    if (version.tombstone) continue;
+    const auto body = decodeRecord<OperationBody>(version.body);
+    if (body.ok() && body->outcome == OperationOutcome::applied) devices.emplace(deviceOf(version.dot.host));
+  }
+  return devices;
+}
+
+// A person's, in any version that stands.
+std::optional<ApprovalBody> denialIn(std::span<const Version> approval) {
+  for (const Version* version : maximalVersions(approval)) {
+    if (version->tombstone) continue;
+    auto body = decodeRecord<ApprovalBody>(version->body);
+    if (body.ok() && body->verdict == ApprovalVerdict::denied && body->by != kNobodyAnswered) return *std::move(body);
+  }
+  return std::nullopt;
+}
+
 using Records = std::map<std::string, OperationBody>;
 
 Result<Records> recordsIn(LocalReplica& replica, std::string_view scope, DatabaseName database, RecordAudit& audit) {
@@ -41,6 +64,8 @@ Result<Records> recordsIn(LocalReplica& replica, std::string_view scope, Databas
       continue;
     }
     auditRepeats(key, view, database, audit);
+    if (database == DatabaseName::agents && effectKindOf(view.record->body.toolName) == saga::EffectKind::tool)
+      audit.doubled += devicesThatDid(versions).size() > 1 ? 1 : 0;
     records.emplace(key, view.record->body);
   }
   return records;
@@ -74,6 +99,36 @@ Result<RecordAudit> auditRecords(LocalReplica& replica, std::string_view scope) 
       audit.problem("operation " + key + " has an outcome and no effect in the journal");
   if (Space* at = replica.database(DatabaseName::agents).find(scope)) WITAN_DO(auditRuns(*at, audit));
   return audit;
+}
+
+Status EffectWatch::look(LocalReplica& replica, Space& records, const std::set<std::string, std::less<>>& once) {
+  std::set<std::string> changed;
+  operations_.look(records, [&](const Record& record) {
+    if (record.versions.size() > 1 || records.table().find(Kind::approval, record.key) != nullptr)
+      changed.insert(record.key);
+  });
+  approvals_.look(records, [&](const Record& record) {
+    if (records.table().find(Kind::operation, record.key) != nullptr) changed.insert(record.key);
+  });
+  for (const std::string& key : changed) {
+    const auto operation = OperationId::parse(key);
+    if (!operation.ok()) continue;
+    WITAN_TRY(versions, records.versions(Kind::operation, key));
+    WITAN_TRY(approval, records.versions(Kind::approval, key));
+    const std::set<std::string> devices = devicesThatDid(versions);
+    const OperationView view = operationViewOf(*operation, versions);
+    if (devices.empty() || !view.record) continue;
+    const OperationBody& done = view.record->body;
+    std::string by;
+    for (const std::string& device : devices) by += concat(by.empty() ? "" : ", ", device);
+    const std::string what =
+        concat("operation ", key, " (", done.agentId, ": ", done.toolName, ") was carried out by ");
+    if (devices.size() > 1 && once.contains(done.toolName))
+      replica.note({"cannotUndo", "", concat(what, devices.size(), " devices that were cut off: ", by)});
+    if (const auto denial = denialIn(approval))
+      replica.note({"cannotUndo", "", concat(what, by, ", and denied elsewhere by ", denial->by)});
+  }
+  return okStatus();
 }
 
 }  // namespace witan::agents

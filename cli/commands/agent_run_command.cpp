@@ -275,8 +275,9 @@ std::string checkWords(const operations::AgentReport& report) {
   std::string text;
   for (const std::string& problem : report.problems) text += problem + "\n";
   if (!report.problems.empty()) return text;
-  return concat("ok: ", report.operations, " operations, one effect each (", report.journalEffects,
-                " in the journal); ", report.runs, " runs ended; ",
+  return concat("ok: ", report.operations, " operations, one effect each (", report.journalEffects, " in the journal",
+                report.doubled > 0 ? concat("; ", report.doubled, " carried out on two devices") : "", "); ",
+                report.runs, " runs ended; ",
                 report.waiting > 0 ? concat(report.waiting, " proposals wait for a counselor; ") : "",
                 "the ledgers verify, with ", report.entries, " entries\n");
 }

@@ -51,6 +51,15 @@ Status copyFiles(const BackupOrder& order) {
   WITAN_TRY(rules, installedRuleFiles(order.dir));
   if (!rules.empty()) WITAN_DO(makeFolder(order.to / "rules"));
   for (const fs::path path : rules) WITAN_DO(copy((fs::path("rules") / path.filename()).c_str()));
+  // Beside the store of that name; the versions are what earlier runs replay with.
+  for (const fs::path folder : {"agents", "agents/versions"}) {
+    std::error_code ec;
+    for (const auto& entry : fs::directory_iterator(order.dir / folder, ec)) {
+      if (!entry.is_regular_file(ec) || !entry.path().filename().native().ends_with(".agent.toml")) continue;
+      WITAN_DO(makeFolder(order.to / folder));
+      WITAN_DO(copy((folder / entry.path().filename()).c_str()));
+    }
+  }
   if (order.keys)
     for (const char* name : kBackupKeys) WITAN_DO(copy(name));
   return okStatus();

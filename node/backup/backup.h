@@ -2,6 +2,7 @@
 // manifest.
 //
 //   journal/ agents/ ledgers/          as snapshots of one moment saw them, each a store of its own
+//   agents/*.agent.toml agents/versions/*.agent.toml rules/*
 //   format replica.json cluster.json roster witan.toml policy.toml market.roots market.grants market.pass
 //   device.key device.key.previous admin.key cluster.key secrets.witan market.keys          with keys
 //

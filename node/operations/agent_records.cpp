@@ -4,6 +4,7 @@
 
 #include "agents/episode/replay.h"
 #include "agents/host/agent_host.h"
+#include "agents/json_members.h"
 #include "agents/policy/monitor.h"
 #include "agents/wake/wake_job.h"
 #include "agents/wake/wake_queue.h"
@@ -42,6 +43,31 @@ ApprovalRow approvalRow(const std::string& operation, const ApprovalBody& body) 
           body.atMs};
 }
 
+// An approval names the policy under which this device asked: under another one the effect would be denied all the
+// same.
+Status checkAskedUnder(OperationContext& context, Space& space, const ApprovalVersion& asked, std::string_view id) {
+  if (deviceOf(asked.dot.host) != context.replica.device()) return okStatus();
+  WITAN_TRY(rows, agents::episode::readTranscript(space, RunKey{asked.body.runKey}, context.replica.device()));
+  std::string then;
+  for (const TranscriptRow& row : rows) {
+    const auto entry = agents::episode::parseEntry(row.message.content);
+    if (entry.ok() && entry->kind == EntryKind::intended && agents::stringOf(entry->body, "span") == id)
+      then = agents::stringOf(entry->body, "policy");
+  }
+  if (then.empty()) return okStatus();
+  std::string now;
+  if (context.agents != nullptr) {
+    now = context.agents->policyEpoch();
+  } else {
+    WITAN_TRY(gate, gateOfDevice(context.dir));
+    now = gate->epoch();
+  }
+  if (now == then) return okStatus();
+  return conflict(concat("it was asked under policy ", inQuotes(then), ", and ", inQuotes(now),
+                         " is in force: an approval would not count"),
+                  "deny it; or put the former policy back, and approve it then");
+}
+
 Result<ApprovalRow> answerApproval(OperationContext& context, const ApprovalAnswerRequest& request,
                                    ApprovalVerdict verdict) {
   const std::string by = request.by.value_or(context.replica.device());
@@ -53,8 +79,9 @@ Result<ApprovalRow> answerApproval(OperationContext& context, const ApprovalAnsw
   WITAN_TRY(operation, OperationId::parse(id));
   WITAN_TRY(digest, approvalDigest(request.digest));
   WITAN_TRY(versions, space->versions(Kind::approval, id));
-  WITAN_TRY(body, answerTo(approvalViewOf(operation, versions), digest.value, verdict, by, request.reason.value_or(""),
-                           context.nowMs()));
+  const ApprovalView view = approvalViewOf(operation, versions);
+  WITAN_TRY(body, answerTo(view, digest.value, verdict, by, request.reason.value_or(""), context.nowMs()));
+  if (verdict == ApprovalVerdict::approved) WITAN_DO(checkAskedUnder(context, *space, *view.shown, id));
   WITAN_TRY(write, recordWrite(id, body));
   WITAN_DO(context.replica.commit(DatabaseName::agents, request.scope.value_or(kDefaultScope), {&write, 1}));
   return approvalRow(id, body);
@@ -70,8 +97,7 @@ Result<Space*> spaceOf(OperationContext& context, const EpisodeRequest& request)
 }
 
 std::string textAt(const json::object& body, std::string_view name) {
-  const json::value* found = body.if_contains(name);
-  return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string();
+  return std::string(agents::stringOf(body, name));
 }
 
 // The transcript by the named device; with none named, the only one that is held.

@@ -184,19 +184,36 @@ Result<Number> Chain::verdictOf(const OperationId& operation, const RunKey& key)
   return add(std::move(link));
 }
 
+std::string answerWords(const ApprovalBody& body) {
+  return concat(enumName(body.verdict), " by ", body.by, body.reason.empty() ? "" : ": " + body.reason);
+}
+
+// A person's yes, though another answer may stand beside it.
+std::optional<ApprovalBody> approvalIn(std::span<const Version> versions) {
+  for (const Version* version : maximalVersions(versions)) {
+    auto body = version->tombstone ? Result<ApprovalBody>(notFound("gone")) : decodeRecord<ApprovalBody>(version->body);
+    if (body.ok() && body->verdict == ApprovalVerdict::approved) return *std::move(body);
+  }
+  return std::nullopt;
+}
+
 Result<Number> Chain::approvalOf(const OperationId& operation) {
   Space* records = agents();
   if (records == nullptr || records->table().find(Kind::approval, operation.hex()) == nullptr) return Number();
   WITAN_TRY(versions, records->versions(Kind::approval, operation.hex()));
   const ApprovalView view = approvalViewOf(operation, versions);
   if (!view.shown) return Number();
-  const ApprovalBody& body = view.shown->body;
+  WITAN_TRY(marks, saga::marksOf(context_.replica, scope_, operation));
+  const std::optional<ApprovalBody> rested = marks.applied() ? approvalIn(versions) : std::nullopt;
+  const ApprovalBody& body = rested ? *rested : view.shown->body;
   const bool waits = body.verdict == ApprovalVerdict::waiting;
+  std::string words = waits ? std::string("waits for a person") : answerWords(body);
+  if (view.shown->body.verdict != body.verdict)
+    words += concat(", on which the effect rested; on a device that was cut off ", answerWords(view.shown->body));
   return add({WhyKind::approval,
               operation.hex(),
               timeOf(body.atMs),
-              waits ? std::string("waits for a person")
-                    : concat(enumName(body.verdict), " by ", body.by, body.reason.empty() ? "" : ": " + body.reason),
+              std::move(words),
               {},
               json::object{{"digest", toHex(body.digest)}, {"what", parsed(body.what)}}});
 }

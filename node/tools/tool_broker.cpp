@@ -28,8 +28,9 @@ Result<std::unique_ptr<ToolPort>> portOf(PortSetup setup) {
   return replayPort(std::move(setup));
 }
 
-ToolAnswer bounded(const ToolConfig& config, ToolAnswer answer) {
-  answer.error = agents::episode::shortText(answer.error);
+ToolAnswer bounded(const ToolConfig& config, const SecretStrike& strike, ToolAnswer answer) {
+  answer.error = agents::episode::shortText(strike.of(answer.error));
+  answer.content = strike.of(answer.content);
   if (answer.kind != Kind::done) return answer;
   const Status good = checkResult(config, answer.content);
   if (good.ok()) return answer;
@@ -66,8 +67,9 @@ Status ToolBroker::openPorts() {
     if (!config.secret.empty() && secret == nullptr)
       return notFound(concat(config.place, ": [tool.", config.name, "] there is no secret ", inQuotes(config.secret)),
                       "witan secret set " + config.secret);
+    const auto strike = std::make_shared<const SecretStrike>(secret);
     // A program may write without end.
-    const auto say = [this, name = config.name, rate = mcp::RateLimit(50, 2),
+    const auto say = [this, name = config.name, strike, rate = mcp::RateLimit(50, 2),
                       passedOver = std::uint64_t{0}](std::string_view words) mutable {
       if (!rate.take(net::Loop::nowMs())) {
         if (++passedOver == 1) log_.warn("tools", "lines of it are not kept: it writes too many", {{"tool", name}});
@@ -75,11 +77,12 @@ Status ToolBroker::openPorts() {
       }
       if (const std::uint64_t count = std::exchange(passedOver, 0); count > 0)
         log_.warn("tools", concat(count, " lines of it were not kept"), {{"tool", name}});
-      log_.info("tools", agents::episode::shortText(words), {{"tool", name}});
+      log_.info("tools", agents::episode::shortText(strike->of(words)), {{"tool", name}});
     };
     WITAN_TRY(port, portOf({loop_, config, secret, say}));
     byName_.emplace(config.name,
                     Tool{&config,
+                         strike,
                          std::move(port),
                          mcp::RateLimit(config.perMinute, std::max<std::int64_t>(1, config.perMinute / 60)),
                          {},
@@ -135,7 +138,7 @@ void ToolBroker::finish(std::uint64_t key, ToolAnswer answer) {
   Pending& call = node.mapped();
   loop_.cancel(call.timer);
   call.tool->active.erase(key);
-  answer = bounded(*call.tool->config, std::move(answer));
+  answer = bounded(*call.tool->config, *call.tool->strike, std::move(answer));
   answer.seconds = (net::Loop::nowMs() - call.sinceMs + 999) / 1'000;
   record(call, answer);
   loop_.post([done = std::move(call.done), answer = std::move(answer), here = std::weak_ptr<bool>(alive_)] {

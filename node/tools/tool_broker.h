@@ -4,6 +4,7 @@
 // connections are begun by the first call and end with the broker.
 //
 // A result is data: nothing in it changes a role, a list of tools or a budget, because none of them is asked of it.
+// What a tool says, in results, errors and on stderr, goes on without the tool's secret.
 //
 // Belongs to its loop's thread; loop and log outlive it. Answers come from the loop, never from inside call().
 #pragma once
@@ -20,6 +21,7 @@
 #include "agents/policy/secure_store.h"
 #include "mcp/call.h"
 #include "node/telemetry/log.h"
+#include "node/tools/secret_strike.h"
 #include "node/tools/served_port.h"
 #include "node/tools/tool_port.h"
 
@@ -54,6 +56,7 @@ class ToolBroker {
  private:
   struct Tool {
     const ToolConfig* config = nullptr;
+    std::shared_ptr<const SecretStrike> strike;  // of all that it says
     std::unique_ptr<ToolPort> port;
     mcp::RateLimit rate;
     std::set<std::uint64_t> active;

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "agents/host/record_audit.h"
 #include "agents/wake/host_choice.h"
 #include "domains/agents.h"
 #include "replication/records/record_views.h"
@@ -13,8 +14,11 @@ namespace witan::agents::host_devices_test {
 namespace {
 
 using namespace test;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
@@ -63,6 +67,84 @@ TEST(AgentHost, F3TwoCutOffDevicesPlanTheSameWakeDifferently) {
   EXPECT_THAT(a->effects(DatabaseName::journal), Each(Pair(::testing::_, 1u)));
   EXPECT_EQ(a->effects(DatabaseName::journal), b->effects(DatabaseName::journal));
   expectEqualStores(*a, *b);
+}
+
+// --- effects that nobody can take back
+
+std::vector<std::string> incidentsOf(HostRig& rig) {
+  std::vector<std::string> all;
+  for (const Incident& incident : rig.device().replica().incidents().value())
+    all.push_back(concat(incident.kind, ": ", incident.what));
+  return all;
+}
+
+// One plan, so no operation has lost: each device sent the mail, as it did not know of the other.
+TEST(AgentHost, WhatTwoDevicesCarriedOutIsReportedOnEachOnce) {
+  for (const bool once : {true, false}) {
+    auto a = clerkOn("a", "mail"), b = clerkOn("b", "mail");
+    if (once) a->options.onceTools = b->options.onceTools = {"mail.send"};
+    ASSERT_TRUE(a->open().ok() && b->open().ok());
+    ASSERT_TRUE(a->enter("r1", "request", "1").ok());
+    connect(*a, *b);
+    meet(*a, *b, false);
+    ASSERT_TRUE(a->settle().ok() && b->settle().ok());
+    EXPECT_THAT(incidentsOf(*a), SizeIs(0));
+    together(*a, *b, 40);
+    ASSERT_TRUE(a->open().ok());  // what was reported stays reported
+    together(*a, *b, 10);
+    for (HostRig* rig : {a.get(), b.get()}) {
+      EXPECT_EQ(auditRecords(rig->device().replica(), "main")->doubled, 1u);
+      if (once)
+        EXPECT_THAT(incidentsOf(*rig), ElementsAre(AllOf(HasSubstr("clerk: mail.send"),
+                                                         HasSubstr("by 2 devices that were cut off: a, b"))));
+      else
+        EXPECT_THAT(incidentsOf(*rig), SizeIs(0));
+    }
+  }
+}
+
+class AskingForMails final : public episode::Gate {
+ public:
+  episode::GateVerdict judge(const episode::GateRequest& request) const override {
+    const Hash digest = sha256(canonicalJson(*request.arguments));
+    const bool free = request.tool->name != "mail.send" || (request.approved != nullptr && *request.approved == digest);
+    return {free ? episode::GateKind::allow : episode::GateKind::requireHuman, "", "", std::nullopt,
+            free ? std::nullopt : std::optional(digest)};
+  }
+  std::string epoch() const override { return "asking"; }
+};
+
+void answerAll(HostRig& rig, ApprovalVerdict verdict, std::string_view by) {
+  Space& records = rig.device().agents();
+  for (const std::string& key : records.keys(Kind::approval)) {
+    const ApprovalView view = approvalViewOf(*OperationId::parse(key), *records.versions(Kind::approval, key));
+    const auto body = answerTo(view, view.shown->body.digest, verdict, by, "", rig.ms);
+    ASSERT_TRUE(body.ok()) << body.error().message;
+    const Write write{Kind::approval, key, *encodeRecord(*body), false};
+    ASSERT_TRUE(rig.device().replica().commit(DatabaseName::agents, "main", {&write, 1}).ok());
+  }
+}
+
+TEST(AgentHost, AnEffectAgainstADenialIsReportedOnEachDeviceOnce) {
+  const AskingForMails gate;
+  for (const ApprovalVerdict onA : {ApprovalVerdict::denied, ApprovalVerdict::approved}) {
+    auto a = clerkOn("a", "mail"), b = clerkOn("b", "mail");
+    a->gate = b->gate = &gate;
+    ASSERT_TRUE(a->open().ok() && b->open().ok());
+    ASSERT_TRUE(a->enter("r1", "request", "1").ok());
+    connect(*a, *b);
+    meet(*a, *b, false);
+    ASSERT_TRUE(a->settle(60'000).ok() && b->settle(60'000).ok());
+    answerAll(*a, onA, "ann");
+    answerAll(*b, ApprovalVerdict::approved, "bob");
+    ASSERT_TRUE(a->settle(60'000).ok() && b->settle(60'000).ok());
+    together(*a, *b, 40);
+    for (HostRig* rig : {a.get(), b.get()})
+      if (onA == ApprovalVerdict::denied)
+        EXPECT_THAT(incidentsOf(*rig), ElementsAre(HasSubstr("was carried out by b, and denied elsewhere by ann")));
+      else
+        EXPECT_THAT(incidentsOf(*rig), SizeIs(0));
+  }
 }
 
 // An entry that two devices wrote at once waits for a choice: an agent that could not write it does not report success.

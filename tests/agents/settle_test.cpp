@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "agents/host/device_gate.h"
 #include "agents/host/record_audit.h"
 #include "agents/wake/agent_conflict.h"
 #include "domains/agents.h"
@@ -42,7 +43,8 @@ class Marker final : public EntryAgent {
 const Marker kMarker;
 
 struct Two {
-  explicit Two(const Agent& agent) : a("a", {&agent}), b("b", {&agent}) {
+  explicit Two(const Agent& agent, const episode::Gate* gate = nullptr) : a("a", {&agent}), b("b", {&agent}) {
+    a.gate = b.gate = gate;
     EXPECT_TRUE(a.open().ok() && b.open().ok());
     cut();
   }
@@ -168,6 +170,34 @@ TEST(Settle, AThousandConflictsAtOnceAreAllSettled) {
   two.together();
   EXPECT_EQ(conflicts(), 0u);
   EXPECT_THAT(two.a.runs(), SizeIs(80 + 1'000));
+  two.expectEqual();
+}
+
+// Ordinary policies know what agents put down, and nothing of versions.
+TEST(Settle, NoPolicyHasToAllowTheNamesOfVersions) {
+  const DeviceGate gate(Monitor::compile(parsePolicyToml(R"(
+name = "office"
+version = 1
+[[boundary]]
+name = "journal"
+locales = ["device"]
+operation = [{name = "read", allow = ["id"]}, {name = "put", allow = ["id", "type", "payload"]}]
+[[grant]]
+agent = "marker"
+category = "office"
+locales = ["device"]
+tools = ["journal.read", "journal.put"]
+boundaries = ["journal"]
+)",
+                                                         "p.toml")
+                                             .value())
+                            .value());
+  Two two(kMarker, &gate);
+  two.apart("request");
+  two.exchange();
+  ASSERT_TRUE(two.view("last").inConflict());
+  two.together();
+  EXPECT_FALSE(two.view("last").inConflict());
   two.expectEqual();
 }
 

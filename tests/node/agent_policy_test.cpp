@@ -166,6 +166,25 @@ TEST(AgentPolicy, WhatNeedsAPersonWaitsForOneAndIsDoneAsShown) {
   EXPECT_THAT(clinic.transcripts("udt-lab"), HasSubstr("\"by\":\"ann\""));
 }
 
+// It would be denied as stale when the person had been told that it happens.
+TEST(AgentPolicy, NobodyApprovesWhatWasAskedUnderAnotherPolicy) {
+  const std::string policy = with(clinicPolicy(), kProposals, kProposals + "\nrequire-human = true");
+  const Clinic clinic(policy);
+  (void)clinic.feed({0, 1});
+  const json::value question = clinic.question();
+  const auto answer = [&](const char* how) {
+    return clinic.run(
+        {"approval", how, textOf(question, "operation"), "--digest", textOf(question, "digest"), "--by", "ann"});
+  };
+  clinic.setPolicy(with(policy, "version = 1", "version = 2"));
+  const Finished refused = answer("approve");
+  EXPECT_EQ(refused.exitCode, 1);
+  EXPECT_THAT(refused.err, HasSubstr("an approval would not count"));
+  EXPECT_THAT(clinic.question().as_object().at("verdict").as_string(), HasSubstr("waiting"));
+  clinic.setPolicy(policy);
+  EXPECT_EQ(answer("approve").exitCode, 0);
+}
+
 TEST(AgentPolicy, WhatAPersonDeniesIsNotDone) {
   const Clinic clinic(with(clinicPolicy(), kProposals, kProposals + "\nrequire-human = true"));
   (void)clinic.feed({0, 1});

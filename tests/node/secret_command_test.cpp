@@ -8,6 +8,10 @@
 
 #include <fstream>
 
+#include "base/base64url.h"
+#include "base/bytes.h"
+#include "node/tools/secret_strike.h"
+#include "node/tools/tool_broker.h"
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"
 #include "tests/paths.h"
@@ -324,6 +328,70 @@ TEST_F(SecretCommand, WhereThereIsNoDirectoryThereIsNothingToList) {
   const Finished listed = runWitan({"secret", "list", "--dir", (dir() / "nosuchdir").string()});
   EXPECT_EQ(listed.exitCode, 1);
   EXPECT_NE(listed.err.find("there is no data directory"), std::string::npos) << listed.err;
+}
+
+// --- what a tool says back
+
+constexpr const char* kOdd = "p+q/\"r\xc3\xa9 0123";
+
+TEST(SecretStrike, TakesEveryFormOfTheValueAndNothingElse) {
+  const Secret secret = Secret::copyOf(concat(kOdd, "\n"));
+  const SecretStrike strike(&secret);
+  const std::string struck(SecretStrike::kStruck);
+  EXPECT_EQ(strike.of(concat("bad key <", kOdd, ">, ", kOdd)), concat("bad key <", struck, ">, ", struck));
+  EXPECT_EQ(strike.of(R"({"key":"p+q/\"ré 0123"})"), concat(R"({"key":")", struck, R"("})"));
+  EXPECT_EQ(strike.of("?key=p%2Bq%2F%22r%C3%A9%200123&a"), concat("?key=", struck, "&a"));
+  EXPECT_EQ(strike.of("?key=p%2bq%2f%22r%c3%a9%200123&a"), concat("?key=", struck, "&a"));
+  EXPECT_EQ(strike.of(toHex(asBytes(kOdd))), struck);
+  for (const std::string& before : {"", "u", "ui", "uid"})
+    for (const std::string& after : {"", "a", "ab"})
+      for (const bool url : {false, true}) {
+        const std::string whole = concat(before, kOdd, after);
+        const std::string said = strike.of(concat("Basic ", url ? toBase64Url(whole) : toBase64(whole)));
+        EXPECT_NE(said.find(struck), said.npos) << said;
+        EXPECT_LT(said.size(), struck.size() + 16) << said;
+      }
+  EXPECT_EQ(strike.of("cut off: p+q/\"r\xc3"), concat("cut off: ", struck));
+  EXPECT_EQ(strike.of("p+q is fine, 0123 too"), "p+q is fine, 0123 too");
+  EXPECT_EQ(canonicalJson(strike.of(json::value{{"a", json::array{1, kOdd}}, {kOdd, nullptr}})),
+            R"({"[secret]":null,"a":[1,"[secret]"]})");
+  const Secret brief = Secret::copyOf("abc");
+  EXPECT_EQ(SecretStrike(&brief).of("abc"), "abc");
+  EXPECT_EQ(SecretStrike(nullptr).of(kOdd), kOdd);
+}
+
+// Of the result, of the words of a failure, of what is written to stderr and to the file of records.
+TEST(SecretStrike, WhatAToolSaysBackComesWithoutItsSecret) {
+  Scratch scratch;
+  agents::SecureStore secrets;
+  ASSERT_TRUE(secrets.set("key", Secret::copyOf(kValue)).ok());
+  std::string log;
+  net::Loop loop;
+  Log lines(
+      LogLevel::info, false, [] { return Time{}; }, [&](std::string_view line) { log += line; });
+  const auto tool = [&](const std::string& name, const std::string& script) {
+    ToolConfig config{.name = name, .kind = "command", .command = {"/bin/sh", "-c", script}, .looks = {"get"}};
+    config.secret = "key", config.secretAs = "env:KEY", config.record = scratch / "record";
+    return config;
+  };
+  auto broker = ToolBroker::open(
+      loop, lines,
+      {tool("says", R"(printf '{"tracking":"T %s"}' "$KEY")"), tool("fails", R"(echo "bad key $KEY" >&2; exit 1)")},
+      std::move(secrets));
+  ASSERT_TRUE(broker.ok()) << broker.error().message;
+  std::vector<ToolAnswer> answers;
+  for (const char* name : {"says.get", "fails.get"})
+    (*broker)->call({RunKey{}, "clerk", "look-1", std::nullopt, name, {}}, [&](const ToolAnswer& answer) {
+      answers.push_back(answer);
+      if (answers.size() == 2) loop.stop();
+    });
+  loop.run();
+  ASSERT_EQ(answers.size(), 2u);
+  std::string all = log + readAll(scratch / "record");
+  for (const ToolAnswer& answer : answers) all += canonicalJson(answer.content) + answer.error + "\n";
+  EXPECT_EQ(all.find(kValue), all.npos) << all;
+  EXPECT_NE(all.find(R"({"tracking":"T [secret]"})"), all.npos) << all;
+  EXPECT_NE(all.find("bad key [secret]"), all.npos) << all;
 }
 
 }  // namespace

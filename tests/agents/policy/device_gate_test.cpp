@@ -111,6 +111,22 @@ TEST(DeviceGate, WithAPolicyEveryBuiltinToolIsJudged) {
   EXPECT_TRUE(gate.epoch().starts_with("p 1 "));
 }
 
+// All else that stands there is judged as any field.
+TEST(DeviceGate, OnlyNamesOfVersionsPassInTheSettlingOfAnEntry) {
+  std::string text = kPolicy;
+  text.insert(text.find("[[boundary.operation]]"), "[[boundary.operation]]\nname = \"put\"\nallow = [\"id\"]\n");
+  const DeviceGate gate(compiled(text));
+  const ToolInfo put = builtin("journal.put");
+  const auto judged = [&](const json::value& settles) { return judge(gate, put, {{"id", "a"}, {"settles", settles}}); };
+  EXPECT_EQ(judged(json::array{"d1@0a1b2c3d:7", "d2:18446744073709551615"}).kind, GateKind::allow);
+  for (const json::value& other :
+       {json::value("d1:7"), json::value(json::array{"all of the patient's words"}), json::value(json::array{"d1:"}),
+        json::value(json::array{"d1"}), json::value(json::array{json::object{{"diagnosis", "d1:7"}}})})
+    EXPECT_EQ(judged(other).token, "overshared_payload_blocked") << canonicalJson(other);
+  EXPECT_EQ(judge(gate, put, {{"id", "a"}, {"payload", 1}, {"settles", json::array{"d1:7"}}}).token,
+            "overshared_payload_blocked");
+}
+
 // Read again while agents work: it counts from the next call on. What was approved under the one before is not
 // approved.
 TEST(DeviceGate, AnotherPolicyCountsFromTheNextCallOn) {

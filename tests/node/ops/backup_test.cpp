@@ -172,6 +172,25 @@ TEST_F(BackedUp, RuleFilesComeBack) {
   EXPECT_EQ(contentOf(scratch / "two/rules/purchase.domain.toml"), contentOf(file));
 }
 
+// A node does not start without an agent that it is told to run, and earlier runs replay with the version that made
+// them.
+TEST_F(BackedUp, AgentFilesAndTheirVersionsComeBack) {
+  const std::string dir = scratch / "one", copy = scratch / "second";
+  fs::create_directories(dir + "/agents/versions");
+  const std::vector<std::string> files{"agents/clerk.agent.toml", "agents/versions/file-0a1b.agent.toml"};
+  for (const std::string& file : files) scratch.write("one/" + file, "# " + file);
+  ASSERT_EQ(runWitan({"backup", "--with-keys", "--to", copy, "--dir", dir}).exitCode, 0);
+  ASSERT_TRUE(verifyBackup(copy).ok());
+  scratch.write("one/agents/later.agent.toml", "# another");
+  const auto done = restoreBackup({copy, dir, true, false, {Time{1'700'000'000'000'000}, 0}});
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  for (const std::string& file : files) EXPECT_EQ(contentOf(dir + "/" + file), "# " + file);
+  EXPECT_FALSE(fs::exists(dir + "/agents/later.agent.toml"));
+  EXPECT_TRUE(fs::exists(fs::path(done->aside) / "agents/later.agent.toml"));
+  const Finished got = runWitan({"journal", "get", "plot", "--dir", dir});
+  EXPECT_EQ(got.exitCode, 0) << got.err;
+}
+
 TEST_F(BackedUp, TargetsThatAreNotNewAreRefused) {
   const auto refused = [&](const std::string& to, const char* why) {
     const Finished done = runWitan({"backup", "--to", to, "--dir", scratch / "one"});
