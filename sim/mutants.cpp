@@ -181,6 +181,8 @@ constexpr MutantCase kCases[] = {
      "a copy gives up what a peer's position says is over, although no claim does"},
     {"positionUnsealed", "liveness lies", "liar", 400, "an owner stops when a peer says that it has more of its log"},
     {"accuseOwner", "lies", "liar", 400, "who sends a bad batch is not told from who owns the log"},
+    {"trustNewcomers", "no-write-lost no-write-back convergence", "backup", 400,
+     "nobody compares what a device got from an older copy"},
     {"tieBreak", "ledger-rules", "domains", 20,
      "of actions that collide the first executes, and nobody audits the epoch"},
 };
