@@ -159,9 +159,16 @@ Status AntiEntropy::compare(const RangeList& list, const VersionVector& theirs, 
   for (std::size_t at = 0; at < bytes.size(); at += kListEntryBytes)
     other[littleEndian(bytes.substr(at))] = littleEndian(bytes.substr(at + 8));
   const auto here = listOf(sync_.space(), list.first, list.last);
+  const auto holds = [&](std::uint64_t hash) {
+    bool any = false;
+    sync_.space().table().visit(hash, hash, [&](Record&) { return !(any = true); });
+    return any;
+  };
   for (const auto& [hash, sum] : other) {
     const auto at = here.find(hash);
     if (at == here.end() || at->second != sum) wanted.push_back(hash);
+    // There may be a tombstone here, of a commit that the other takes for one that it has.
+    if (at == here.end() && mode_ == RepairMode::unite && holds(hash)) mine.push(hash);
   }
   for (const auto& [hash, sum] : here) {
     const auto at = other.find(hash);

@@ -7,6 +7,7 @@
 #include "base/json_codec.h"
 #include "base/mutant.h"
 #include "replication/space_rows.h"
+#include "replication/sync_messages.h"
 #include "replication/writer.h"
 
 namespace witan::replication {
@@ -275,6 +276,8 @@ Status LocalReplica::stabilise() {
     if (restored(id)) continue;
     noteAck(id, device(), space.clock(), 0);
     const VectorClock stable = acks_.stable(id, present);
+    // Who joins through a copy that had gone back in time has to hear of it.
+    if (id != spaceId(DatabaseName::agents, kClusterScope)) noteAck(id, kForgotten, stable, 0);
     VersionVector vector;
     for (const auto& [writer, counter] : stable.entries())
       if (const auto index = space.writers().find(writer)) vector.raise(*index, counter);
@@ -284,13 +287,14 @@ Status LocalReplica::stabilise() {
 }
 
 void LocalReplica::forgetAcksOfOthers(std::span<const std::string> present) {
-  std::vector<std::string> gone;
+  std::vector<std::string> gone, kept(present.begin(), present.end());
+  kept.insert(std::ranges::lower_bound(kept, kForgotten), std::string(kForgotten));
   for (const auto& [space, devices] : acks_.entries())
     for (const auto& [device, clock] : devices)
-      if (!std::ranges::binary_search(present, device)) gone.push_back(concat(kAckRow, space, "|", device));
+      if (!std::ranges::binary_search(kept, device)) gone.push_back(concat(kAckRow, space, "|", device));
   if (gone.empty()) return;
   for (const std::string& row : gone) agents_->eraseMeta(row);
-  acks_.keepOnly(present);
+  acks_.keepOnly(kept);
 }
 
 bool LocalReplica::restored(std::string_view space) const { return restored_.contains(space); }

@@ -354,6 +354,10 @@ Result<Applied> SpaceSync::apply(std::string_view rows, std::uint16_t attempt, G
         WITAN_DO(checkProven(clock));
         applied.fresh = !clock.le(space_.vector());
         applied.repeated = hasVersions && !applied.fresh;
+        if (unchecked_.end() > 0 || takesOver(clock)) {
+          unchecked_.join(clock);
+          break;
+        }
         space_.advance(clock);
         applied.committed = true;
         break;
@@ -369,6 +373,18 @@ Result<Applied> SpaceSync::apply(std::string_view rows, std::uint16_t attempt, G
     ++expected_;
   }
   return applied;
+}
+
+bool SpaceSync::takesOver(const VersionVector& clock) const {
+  if (mutated("trustNewcomers")) return false;
+  for (WriterIndex w = 0; w < forgotten_.end(); ++w)
+    if (std::min(forgotten_.at(w), clock.at(w)) > space_.vector().at(w)) return true;
+  return false;
+}
+
+void SpaceSync::checked(const VersionVector& upTo) {
+  space_.advance(upTo);
+  if (unchecked_.le(upTo)) unchecked_ = {};
 }
 
 Result<Applied> SpaceSync::readClockRows(std::string_view rows) {

@@ -48,7 +48,7 @@ class WriterNumbers {
 // The result of applying rows.
 struct Applied {
   bool committed = false;              // the vector may have risen
-  bool fresh = false;                  // it has
+  bool fresh = false;                  // it has, or does once the commit counts (SpaceSync::unchecked)
   bool repeated = false;               // there were versions, and all of it was here
   bool retry = false;                  // send a Retry
   std::vector<std::string> incidents;  // equivocations, for the operator
@@ -116,6 +116,13 @@ class SpaceSync {
   // --- receiving
   // Applies the rows of a segment (or, with the gate open, of ITEMS) in order.
   Result<Applied> apply(std::string_view rows, std::uint16_t attempt, Gate gate);
+  // What members have forgotten, as far as the peer or this device knows. A commit that takes this copy over some of it
+  // does not count, nor do those behind it, until the copy was compared with the peer's (RepairMode::adopt): it may
+  // come from a store that went back in time.
+  void noteForgotten(const VersionVector& versions) { forgotten_.join(versions); }
+  const VersionVector& unchecked() const { return unchecked_; }
+  // The commits up to there count.
+  void checked(const VersionVector& upTo);
   // Rows that only say a vector.
   Result<Applied> readClockRows(std::string_view rows);
   std::uint16_t expectedAttempt() const { return expected_; }
@@ -141,6 +148,7 @@ class SpaceSync {
   Status applyVersion(DenseReader& from, Gate gate, Applied& applied);
   Result<VersionVector> readVector(DenseReader& from);
   Status checkClaim(const VersionVector& claim);
+  bool takesOver(const VersionVector& clock) const;
   Status checkRow(const std::string& writer) const;
   Status checkSeen(WriterIndex writer);
   Status checkCounter(WriterIndex writer, Seq seq);
@@ -153,7 +161,7 @@ class SpaceSync {
   std::vector<WriterIndex> summarised_;
   WriterNumbers out_, in_;
   bool agreed_ = false, statementsOnly_ = false;
-  VersionVector known_, sent_, peerClock_;
+  VersionVector known_, sent_, peerClock_, forgotten_, unchecked_;
   VersionVector told_;                             // the counters that were proven to the peer
   std::uint64_t sentChanges_ = ~std::uint64_t{0};  // of the space, when nothing was left to send
   std::uint64_t seenOutOfOrder_ = 0;

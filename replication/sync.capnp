@@ -48,7 +48,10 @@
 #   3 commit   varint n, n x (varint writer, varint counter)          what the receiver's vector may be raised to
 #   5 seal     varint first, varint length, bytes     before the versions of the frame that it proves; of one writer
 #   6 count    varint writer, varint counter, varint number of the seal in this frame, varint leaf    in SEGMENT and ITEMS
-#   4 ack      idText device, varint n, n x (varint writer, varint counter)   in ACKS only
+#   4 ack      idText device, varint n, n x (varint writer, varint counter)   in ACKS only. As device "+forgotten" (no
+#              device's id): what all had when something that it removed or replaced was forgotten. ACKS come before the
+#              commit that takes the receiver over that; whoever holds anything then compares itself with the sender,
+#              as a restored store does (RANGES), before that commit counts
 # A seal (kernel/record/signed_leaves.h) is the signature of a device over a tree of leaves: 32 bytes key, u32 size
 # little-endian, 64 bytes signature, a bit for each leaf that is given, from the lowest, and hashes from left to right: of
 # each given leaf and of each largest subtree without one. What is signed: "witan-round/1", cluster, size and root in

@@ -27,6 +27,10 @@ inline constexpr std::size_t kMaxFrameBytes = 2 * 1024 * 1024;  // header not in
 inline constexpr std::size_t kMaxSpaces = 256;                  // in one session
 inline constexpr std::size_t kMaxRanges = 4096;                 // in one message
 
+// In ACKS, where else a device is named: what all had when some forgot what it had removed or replaced. A copy that
+// does not cover it may hold that still, and no version that comes would take it away.
+inline constexpr std::string_view kForgotten = "+forgotten";
+
 enum class FrameType : std::uint8_t {
   hello = 1,
   writers = 2,

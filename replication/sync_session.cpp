@@ -403,8 +403,14 @@ Status SyncSession::onAcks(const Acks& acks, std::int64_t nowMs) {
   std::set<std::string_view> known;
   for (const auto& [writer, index] : s->sync->space().writers().byName()) known.insert(deviceOf(writer));
   for (const auto& [device, clock] : applied.deviceAcks) {
-    WITAN_DO(validateDeviceId("device", device));
     const VectorClock acked = withNames(clock, s->sync->space().writers());
+    if (device == kForgotten) {
+      if (s == &spaces_.front()) continue;  // statements are never replaced
+      s->sync->noteForgotten(clock);
+      local_.noteAck(s->id, device, acked, 0);
+      continue;
+    }
+    WITAN_DO(validateDeviceId("device", device));
     if (device == local_.device())
       WITAN_DO(local_.judgeAck(s->sync->space(), s->id, peer_, acked));
     else if (known.contains(device))
@@ -441,6 +447,7 @@ bool SyncSession::differs() const {
 
 void SyncSession::startRepair(Shared& shared, RepairMode mode) {
   ++stats_.repairs;
+  shared.checking = shared.sync->unchecked();
   shared.repair = std::make_unique<AntiEntropy>(*shared.sync, indexOf(shared), mode);
   shared.repair->start(outbox_, words_);
 }
@@ -456,7 +463,11 @@ Status SyncSession::onItems(Shared& shared, const Items& items) {
 
 void SyncSession::afterRepair(Shared& shared) {
   if (!shared.repair || !shared.repair->done() || !shared.items.empty()) return;
-  if (shared.repair->mode() == RepairMode::adopt) local_.setRestored(shared.id, false);
+  if (shared.repair->mode() == RepairMode::adopt) {
+    if (local_.restored(shared.id)) local_.setRestored(shared.id, false);
+    shared.sync->checked(shared.checking);
+    shared.clockNews = true;
+  }
   shared.repair.reset();
   shared.ackDue = ackDue_ = true;
 }
@@ -481,6 +492,11 @@ void SyncSession::announce() {
         },
         [this](const std::string& why) { return local_.dotWasTaken(peer_, why); });
     if (database == DatabaseName::agents && scope == kClusterScope) shared.sync->acceptStatementsOnly();
+    VersionVector forgotten;
+    const VectorClock byName = local_.acks().acked(shared.id, kForgotten);
+    for (const auto& [writer, counter] : byName.entries())
+      if (const auto index = space->writers().find(writer)) forgotten.raise(*index, counter);
+    shared.sync->noteForgotten(forgotten);
   };
   name(DatabaseName::agents, std::string(kClusterScope));
   for (const DatabaseName database : {DatabaseName::agents, DatabaseName::journal})
@@ -522,7 +538,8 @@ bool SyncSession::produce(std::string& out, std::size_t budget, std::int64_t now
   if (state_ == SessionState::running && followStatements().ok()) {
     announce();
     for (Shared& shared : spaces_)
-      if (shared.sync->agreed() && !shared.repair && local_.restored(shared.id) &&
+      if (shared.sync->agreed() && !shared.repair &&
+          (local_.restored(shared.id) || shared.sync->unchecked().end() > 0) &&
           shared.sync->space().vector().le(shared.sync->peerClock(), shared.sync->space().self()))
         startRepair(shared, RepairMode::adopt);
     for (Shared& shared : spaces_) {
@@ -651,11 +668,25 @@ void SyncSession::sendAck() {
   if (received || !ack.spaces.empty()) say(ack);
 }
 
+// Whether the peer has to hear that members have forgotten something before a commit takes it over that.
+bool SyncSession::lacksForgotten(const Shared& shared) const {
+  const Space& space = shared.sync->space();
+  const VersionVector& theirs = shared.sync->peerClock();
+  if (space.vector().le(theirs, space.self())) return false;
+  const VectorClock forgotten = local_.acks().acked(shared.id, kForgotten);
+  return std::ranges::any_of(forgotten.entries(), [&](const auto& entry) {
+    const auto writer = space.writers().find(entry.first);
+    return writer && entry.second > shared.told.at(entry.first) &&
+           std::min(entry.second, space.vector().at(*writer)) > theirs.at(*writer);
+  });
+}
+
 // Once the peer has all statements about membership, so that it reads acknowledgements with the same members in mind.
 void SyncSession::sendAcks(Shared& shared) {
   if (!shared.theirs || !shared.sync->agreed() || !statementsSent()) return;
-  if (!shared.acksDue) return;
+  if (!shared.acksDue && !lacksForgotten(shared)) return;
   shared.acksDue = false;
+  shared.told = local_.acks().acked(shared.id, kForgotten);
   local_.noteAck(shared.id, local_.device(), shared.sync->space().clock(), 0);
   const std::uint64_t hash = local_.acksHash(shared.id);
   if (hash == shared.peerAcksHash) return;

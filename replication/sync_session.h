@@ -113,6 +113,8 @@ class SyncSession {
     bool acksDue = true;    // say what is known of third devices, if the peer knows otherwise
     bool recalled = false;  // the peer's first claim was held against what it had acknowledged before
     std::uint64_t peerAcksHash = 0;
+    VectorClock told;           // of what was forgotten
+    VersionVector checking;     // commits that count after the repair
     std::string resume;         // the peer's token, stored
     std::int64_t gatherTo = 0;  // what is written goes out no earlier than then
     bool gathers = false;       // and something waits for that
@@ -142,6 +144,7 @@ class SyncSession {
   void sendSummaries(std::size_t from);
   void sendAck();
   void sendAcks(Shared& shared);
+  bool lacksForgotten(const Shared& shared) const;
   void sendItems(Shared& shared);
   bool sendSegment(Shared& shared, std::string& out, std::int64_t nowMs);
   void followTree(Shared& shared, std::int64_t nowMs);

@@ -25,6 +25,9 @@ Status validateDeviceId(std::string_view what, std::string_view id) {
     return invalid(concat(what, " ", inQuotes(id), " has an '@'"),
                    "'@' separates a device from the tag of its incarnation");
   }
+  if (id.starts_with('+')) {
+    return invalid(concat(what, " ", inQuotes(id), " begins with a '+'"), "such names speak of all devices");
+  }
   return okStatus();
 }
 

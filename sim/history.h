@@ -84,11 +84,14 @@ class History {
 
   using Key = std::pair<std::string, std::pair<int, std::string>>;  // space, kind, key
 
+  // A second use of a dot, after its disk and its record of counters went back: others take it for what they know.
+  bool usedBefore(const std::string& space, const replication::Dot& dot) const {
+    const auto used = used_.find({space, dot.host});
+    return used != used_.end() && dot.counter <= used->second;
+  }
   void wrote(const Key& key, WriteRecord write) {
     const std::uint32_t device = write.device;
-    // A second use of a dot, after its disk and its record of counters went back: others take it for what they know.
-    const auto used = used_.find({key.first, write.dot.host});
-    write.mayBeLost = used != used_.end() && write.dot.counter <= used->second;
+    write.mayBeLost = usedBefore(key.first, write.dot);
     auto [at, fresh] = writes_.try_emplace(key);
     at->second.push_back(std::move(write));
     of(device).fresh.push_back({&at->second, at->second.size() - 1});

@@ -191,6 +191,8 @@ constexpr MutantCase kCases[] = {
     {"accuseOwner", "lies", "liar", 400, "who sends a bad batch is not told from who owns the log"},
     {"anyCounter", "lies alarms convergence no-write-lost liveness", "liar", 400,
      "a counter is believed without its writer's seal"},
+    {"trustNewcomers", "no-write-lost no-write-back convergence", "backup", 400,
+     "nobody compares what a device got from an older copy"},
     {"tieBreak", "ledger-rules", "domains", 20,
      "of actions that collide the first executes, and nobody audits the epoch"},
 };

@@ -6,6 +6,7 @@
 
 #include "base/quote.h"
 #include "base/utf8.h"
+#include "replication/sync_messages.h"
 #include "replication/writer.h"
 
 namespace witan::node::operations {
@@ -31,7 +32,8 @@ std::vector<SyncDeviceRow> rowsOf(const OperationContext& context, const Members
   // Devices that were never admitted: this one, perhaps, and those that acknowledged something.
   std::set<std::string> others{context.replica.device()};
   for (const auto& [space, devices] : context.replica.acks().entries())
-    for (const auto& [device, clock] : devices) others.insert(device);
+    for (const auto& [device, clock] : devices)
+      if (device != replication::kForgotten) others.insert(device);
   for (const SyncDeviceRow& row : rows) others.erase(row.device);
   for (const std::string& device : others)
     rows.push_back(rowOf(context, replication::Member{device, 0}, "", Standing::unknown));
@@ -94,7 +96,7 @@ Result<SyncStatus> syncStatus(OperationContext& context, const Nothing&) {
     acks.record(id, replica.device(), space.clock(), context.nowMs());
     if (const auto known = acks.entries().find(id); known != acks.entries().end())
       for (const auto& [device, clock] : known->second)
-        if (device != replica.device())
+        if (device != replica.device() && device != replication::kForgotten)
           row.peers.push_back({device, commitsBeyond(space.clock(), clock), clockRow(clock)});
     status.spaces.push_back(std::move(row));
   }

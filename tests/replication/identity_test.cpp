@@ -96,6 +96,18 @@ TEST(Incidents, AFloodOfOneDeviceErasesNoOthers) {
   EXPECT_EQ(count(a.incidents(), "keyAsked"), kMaxIncidentsOfOne);
 }
 
+void admitOthers(Device& sponsor, const std::vector<std::string>& devices) {
+  for (const std::string& device : devices) {
+    const auto known = sponsor.replica().statements();
+    ASSERT_TRUE(sponsor.replica().addStatement(admit(*known, sponsor.replica().writer(), device, 1, device)).ok());
+  }
+  sponsor.flush();
+}
+void removeAgent(Device& device, const std::string& agent) {
+  const Write gone{Kind::agentState, agent, "", true};
+  ASSERT_TRUE(device.replica().commit(DatabaseName::agents, "main", {&gone, 1}).ok());
+}
+
 // --- equivocation
 
 // Two lives of one device, of which neither knows, have told two others different contents under one dot.
@@ -144,6 +156,27 @@ TEST(Equivocation, AnOldDirectoryThatWasUsedLosesNothing) {
   expectEqual(old, b);
   EXPECT_EQ(b.antichain("agent").size(), 2u);
   EXPECT_GE(count(old.incidents(), "equivocation") + count(b.incidents(), "equivocation"), 1u);
+}
+
+// The life that nobody knows of removed something under a dot that the others have for something else. Whoever of the
+// two asks, it is gone.
+TEST(Equivocation, ARemovalUnderAUsedDotRemovesEverywhere) {
+  for (const char* peer : {"A", "b"}) {
+    Device a("a", 7), b(peer), old("a", 90);
+    a.write("agent", failures(1));
+    sync(a, b);
+    copyDisk(a.agentStore(), old.agentStore());
+    copyDisk(a.journalStore(), old.journalStore());
+    a.write("other", failures(2));
+    sync(a, b);
+    old.open();
+    removeAgent(old, "agent");
+    old.flush();
+    sync(old, b);
+    EXPECT_TRUE(b.antichain("agent").empty()) << peer;
+    EXPECT_EQ(old.antichain("other").size(), 1u) << peer;
+    expectEqual(old, b);
+  }
 }
 
 TEST(Equivocation, OnDifferentKeysIsUnited) {
@@ -261,11 +294,7 @@ TEST(Rollback, AProperEndLeavesExactlyTheLastCounters) {
 // What the cluster has outlived does not come back; what only the backup has under its old writer is not lost.
 TEST(Restore, AdoptsWhatHappenedAndKeepsWhatOnlyItKnows) {
   Device a("a", 7), b("b"), c("c");
-  ASSERT_TRUE(a.replica().addStatement(admit({}, a.replica().writer(), "a", 1, "a")).ok());
-  for (const std::string device : {"b", "c"}) {
-    const auto known = a.replica().statements();
-    ASSERT_TRUE(a.replica().addStatement(admit(*known, a.replica().writer(), device, 1, device)).ok());
-  }
+  admitOthers(a, {"a", "b", "c"});
   sync(a, b), sync(a, b), sync(a, c), sync(a, c);
   for (int i = 0; i < 20; ++i) a.write("agent-" + std::to_string(i), failures(1));
   sync(a, b);
@@ -274,10 +303,7 @@ TEST(Restore, AdoptsWhatHappenedAndKeepsWhatOnlyItKnows) {
   backUp(a, backup);
   // Life goes on. agent-0..4 are deleted, agent-5..9 overwritten; everybody has it, contexts are shortened.
   sync(a, b);
-  for (int i = 0; i < 5; ++i) {
-    const Write gone{Kind::agentState, "agent-" + std::to_string(i), "", true};
-    ASSERT_TRUE(b.replica().commit(DatabaseName::agents, "main", {&gone, 1}).ok());
-  }
+  for (int i = 0; i < 5; ++i) removeAgent(b, "agent-" + std::to_string(i));
   for (int i = 5; i < 10; ++i) b.write("agent-" + std::to_string(i), failures(2));
   a.write("after-backup", failures(6));
   for (int round = 0; round < 3; ++round) {
@@ -307,6 +333,62 @@ TEST(Restore, AdoptsWhatHappenedAndKeepsWhatOnlyItKnows) {
   EXPECT_EQ(count(b.incidents(), "equivocation"), 0u);
 }
 
+// A newcomer gets what it has, or half of it, from an older copy, which knows that it is one, or does not. What all had
+// removed and replaced does not come back with it, whomever it meets next.
+TEST(Restore, ANewcomerBringsNothingBackThatAnOlderCopyHad) {
+  enum class Next { member, halfAndMember, olderCopyThatAdopts };
+  for (const Next next : {Next::member, Next::halfAndMember, Next::olderCopyThatAdopts})
+    for (const bool knows : {true, false}) {
+      SCOPED_TRACE(concat(static_cast<int>(next), knows));
+      Device a("a", 7), b("b"), c("c");
+      admitOthers(a, {"a", "b"});
+      sync(a, b), sync(a, b);
+      const auto tidy = [&] {
+        for (int round = 0; round < 3; ++round) {
+          sync(a, b);
+          for (Device* device : {&a, &b}) ASSERT_TRUE(device->replica().stabilise().ok());
+        }
+      };
+      for (const char* agent : {"removed", "gone", "changed", "both"}) b.write(agent, failures(1));
+      sync(a, b);
+      a.write("both", failures(2));
+      tidy();
+      Backup backup;
+      backUp(b, backup);
+      removeAgent(a, "removed"), removeAgent(a, "gone");
+      a.write("changed", failures(2));
+      tidy();
+      copyDisk(backup.agents, b.agentStore());
+      copyDisk(backup.journal, b.journalStore());
+      b.open(!knows);
+      admitOthers(b, {"c"});
+      c.write("own", failures(5));
+      SessionOptions small;
+      small.segmentBytes = 1;
+      Link filling(b, c, small);
+      if (next != Next::halfAndMember) filling.run();
+      for (std::size_t frames = 1; c.antichain("removed").size() + c.antichain("gone").size() == 0; ++frames)
+        Link(b, c, small).runUntilCut(frames);
+      if (next == Next::olderCopyThatAdopts) {
+        Link adopting(a, b);
+        while (adopting.step()) filling.run();
+        filling.run();
+      }
+      sync(c, a), sync(c, a);  // in the first one it is a stranger still
+      EXPECT_TRUE(c.antichain("removed").empty() && c.antichain("gone").empty());
+      sync(c, b), sync(a, b), sync(a, c);
+      for (Device* device : {&a, &b, &c}) {
+        EXPECT_TRUE(device->antichain("removed").empty() && device->antichain("gone").empty()) << device->name();
+        ASSERT_EQ(device->antichain("changed").size(), 1u) << device->name();
+        EXPECT_EQ(device->view("changed").consecutiveFailureCount, 2u);
+        EXPECT_EQ(device->antichain("own").size(), 1u) << device->name();
+        EXPECT_EQ(count(device->incidents(), "digestAlarm"), 0u) << device->name();
+      }
+      EXPECT_EQ(count(c.incidents(), "olderCopy"), 0u) << "its own disk did not go back";
+      expectEqual(a, b), expectEqual(a, c);
+    }
+}
+
 // Dots that a told only to c before its disk died, and that its backup has too: same content, no second life.
 TEST(Restore, WhatOnlyTheBackupKnewReachesTheOthers) {
   Device a("a", 7), b("b");
@@ -333,18 +415,13 @@ TEST(Restore, WhatOnlyTheBackupKnewReachesTheOthers) {
 // over and removed, so they forgot what that replaced; a peer that remembers the acknowledgement says so first of all.
 TEST(Restore, OfADeviceThatWroteNothingSinceIsNoticedToo) {
   Device a("a", 7), b("b");
-  ASSERT_TRUE(a.replica().addStatement(admit({}, a.replica().writer(), "a", 1, "a")).ok());
-  const auto known = a.replica().statements();
-  ASSERT_TRUE(a.replica().addStatement(admit(*known, a.replica().writer(), "b", 1, "b")).ok());
+  admitOthers(a, {"a", "b"});
   sync(a, b), sync(a, b);
   for (int i = 0; i < 6; ++i) b.write("agent-" + std::to_string(i), failures(1));
   sync(a, b), sync(a, b);
   Backup backup;
   backUp(a, backup);
-  for (int i = 0; i < 3; ++i) {
-    const Write gone{Kind::agentState, "agent-" + std::to_string(i), "", true};
-    ASSERT_TRUE(b.replica().commit(DatabaseName::agents, "main", {&gone, 1}).ok());
-  }
+  for (int i = 0; i < 3; ++i) removeAgent(b, "agent-" + std::to_string(i));
   for (int i = 3; i < 6; ++i) b.write("agent-" + std::to_string(i), failures(2));
   for (int round = 0; round < 3; ++round) {
     sync(a, b);

@@ -13,3 +13,9 @@ witan_seeds(many 5)
 foreach(scenario agents backup calm canary clock-chaos commons disk-lost domains etcd etcd-busy etcd-small flapping gossip handovers hostile-peer lossy owner-dies rocksdb rollback split-brain watchers)
   witan_seeds(${scenario} 20)
 endforeach()
+
+# Recorded plans of mended bugs: the program passes each.
+foreach(plan newcomerOfAnOlderCopy restoredBeforeItMet)
+  add_test(NAME plans.${plan} COMMAND witan-sim replay --plan ${CMAKE_CURRENT_SOURCE_DIR}/sim/cases/${plan}.plan)
+  set_tests_properties(plans.${plan} PROPERTIES TIMEOUT 120 LABELS process)
+endforeach()
