@@ -107,7 +107,9 @@ TEST(GraphRules, G02LanesKeepTheirOrder) {
   });
   fires(twice(12));
   fires(with(7, "attempt", 3));
-  fires([](auto& steps) { steps.push_back({{"type", "Forget"}, {"run", "r"}}); });  // as soon as it has ended
+  fires([](auto& steps) {
+    steps.push_back(json::object{{"type", "Forget"}, {"run", "r"}});
+  });                      // as soon as it has ended
   fires([](auto& steps) {  // the same message begins another run
     json::object again = steps[1];
     again["run"] = "another", again["message"] = "m9";
