@@ -617,25 +617,20 @@ Status AgentHost::askPeople(Running& run, Now now) {
     const bool asked = view.shown && view.shown->body.digest == question.digest;
     const ApprovalVerdict verdict = verdictFor(view, question.digest);
     if (verdict != ApprovalVerdict::waiting) {
-      const auto lifecycle = lifecycleOf(run.job.agentId);
-      if (!lifecycle.ok()) return lifecycle.error();
-      if (verdict == ApprovalVerdict::approved && *lifecycle == Lifecycle::dormant) continue;  // until it is resumed
-      again_ = true;
-      if (*lifecycle == Lifecycle::destroyed) {
-        WITAN_DO(run.episode.answered(question.span, question.digest, false, std::string(kNobodyAnswered)));
-        continue;
-      }
+      WITAN_TRY(lifecycle, lifecycleOf(run.job.agentId));
       const ApprovalBody& answer = view.shown->body;
-      WITAN_DO(run.episode.answered(question.span, question.digest, verdict == ApprovalVerdict::approved,
-                                    isLate(answer) ? std::string(kNobodyAnswered) : answer.by));
+      const bool ended = lifecycle == Lifecycle::destroyed, approved = verdict == ApprovalVerdict::approved && !ended;
+      if (approved && lifecycle == Lifecycle::dormant) continue;  // until it is resumed
+      WITAN_DO(run.episode.answered(question.span, question.digest, approved,
+                                    ended || isLate(answer) ? std::string(kNobodyAnswered) : answer.by));
+      again_ = true;
       continue;
     }
     ApprovalBody body;
     if (asked) {
       const ApprovalBody& open = view.shown->body;  // an older build's has no end
       if (now.wallMs() < (open.untilMs != 0 ? open.untilMs : open.atMs + options_.approvalTtlMs)) continue;
-    }
-    if (asked) {  // nobody answered: it is denied (docs/FINDINGS.md, F17)
+      // Nobody answered: it is denied (docs/FINDINGS.md, F17).
       WITAN_SET(body, answerTo(view, question.digest, ApprovalVerdict::denied, kNobodyAnswered,
                                "nobody answered in time", now.wallMs()));
     } else {
