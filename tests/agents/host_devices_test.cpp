@@ -73,8 +73,8 @@ TEST(AgentHost, F3TwoCutOffDevicesPlanTheSameWakeDifferently) {
 
 std::vector<std::string> incidentsOf(HostRig& rig) {
   std::vector<std::string> all;
-  for (const Incident& incident : rig.device().replica().incidents().value())
-    all.push_back(concat(incident.kind, ": ", incident.what));
+  const std::vector<Incident> incidents = *rig.device().replica().incidents();
+  for (const Incident& incident : incidents) all.push_back(concat(incident.kind, ": ", incident.what));
   return all;
 }
 
