@@ -16,6 +16,7 @@
 #include "node/operations/versions.h"
 #include "replication/records/record_views.h"
 #include "replication/records/record_write.h"
+#include "replication/writer.h"
 #include "saga/saga_engine.h"
 
 namespace witan::node::operations {
@@ -46,7 +47,7 @@ ApprovalRow approvalRow(const std::string& operation, const ApprovalBody& body) 
 // An approval names the policy under which this device asked: under another one the effect would be denied all the
 // same.
 Status checkAskedUnder(OperationContext& context, Space& space, const ApprovalVersion& asked, std::string_view id) {
-  if (deviceOf(asked.dot.host) != context.replica.device()) return okStatus();
+  if (replication::deviceOf(asked.dot.host) != context.replica.device()) return okStatus();
   WITAN_TRY(rows, agents::episode::readTranscript(space, RunKey{asked.body.runKey}, context.replica.device()));
   std::string then;
   for (const TranscriptRow& row : rows) {
