@@ -81,18 +81,18 @@ std::string SecretStrike::of(std::string_view text) const {
   return out;
 }
 
-json::value SecretStrike::of(const json::value& value) const {
+json::value SecretStrike::ofJson(const json::value& value) const {
   if (forms_.empty()) return value;
   if (value.is_string()) return json::value(of(std::string_view(value.get_string())));
   if (const json::array* list = value.if_array()) {
     json::array out;
-    for (const json::value& one : *list) out.push_back(of(one));
+    for (const json::value& one : *list) out.push_back(ofJson(one));
     return out;
   }
   const json::object* object = value.if_object();
   if (object == nullptr) return value;
   json::object out;
-  for (const auto& member : *object) out[of(std::string_view(member.key()))] = of(member.value());
+  for (const auto& member : *object) out[of(std::string_view(member.key()))] = ofJson(member.value());
   return out;
 }
 

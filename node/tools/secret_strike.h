@@ -25,7 +25,7 @@ class SecretStrike {
   // O(text * forms).
   std::string of(std::string_view text) const;
   // Every text and every name of a member.
-  json::value of(const json::value& value) const;
+  json::value ofJson(const json::value& value) const;
 
  private:
   void add(std::string form);

@@ -30,7 +30,7 @@ Result<std::unique_ptr<ToolPort>> portOf(PortSetup setup) {
 
 ToolAnswer bounded(const ToolConfig& config, const SecretStrike& strike, ToolAnswer answer) {
   answer.error = agents::episode::shortText(strike.of(answer.error));
-  answer.content = strike.of(answer.content);
+  answer.content = strike.ofJson(answer.content);
   if (answer.kind != Kind::done) return answer;
   const Status good = checkResult(config, answer.content);
   if (good.ok()) return answer;

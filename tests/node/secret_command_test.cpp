@@ -343,8 +343,8 @@ TEST(SecretStrike, TakesEveryFormOfTheValueAndNothingElse) {
   EXPECT_EQ(strike.of("?key=p%2Bq%2F%22r%C3%A9%200123&a"), concat("?key=", struck, "&a"));
   EXPECT_EQ(strike.of("?key=p%2bq%2f%22r%c3%a9%200123&a"), concat("?key=", struck, "&a"));
   EXPECT_EQ(strike.of(toHex(asBytes(kOdd))), struck);
-  for (const std::string& before : {"", "u", "ui", "uid"})
-    for (const std::string& after : {"", "a", "ab"})
+  for (const std::string before : {"", "u", "ui", "uid"})
+    for (const std::string after : {"", "a", "ab"})
       for (const bool url : {false, true}) {
         const std::string whole = concat(before, kOdd, after);
         const std::string said = strike.of(concat("Basic ", url ? toBase64Url(whole) : toBase64(whole)));
@@ -353,7 +353,7 @@ TEST(SecretStrike, TakesEveryFormOfTheValueAndNothingElse) {
       }
   EXPECT_EQ(strike.of("cut off: p+q/\"r\xc3"), concat("cut off: ", struck));
   EXPECT_EQ(strike.of("p+q is fine, 0123 too"), "p+q is fine, 0123 too");
-  EXPECT_EQ(canonicalJson(strike.of(json::value{{"a", json::array{1, kOdd}}, {kOdd, nullptr}})),
+  EXPECT_EQ(canonicalJson(strike.ofJson(json::value{{"a", json::array{1, kOdd}}, {kOdd, nullptr}})),
             R"({"[secret]":null,"a":[1,"[secret]"]})");
   const Secret brief = Secret::copyOf("abc");
   EXPECT_EQ(SecretStrike(&brief).of("abc"), "abc");
