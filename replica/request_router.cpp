@@ -52,8 +52,12 @@ Status RequestRouter::submit(Request request, Keep keep, Now now) {
   WITAN_DO(checkOwn(request));
   PartitionHost* mine = state_.partitions.find(state_.partitionFor(request.domain, request.entity));
   const bool here = mine != nullptr && ownership_->owns(*mine) && state_.outbox.find(request.operationId) == nullptr;
+  // Its owner may not have heard of the person's key.
   if (!here && !request.counselor.empty() && request.signature.empty())
-    WITAN_DO(mayBeUnsigned(state_, request.domain, request.counselor));
+    if (const Status may = mayBeUnsigned(state_, request.domain, request.counselor); !may.ok()) {
+      answerAtOnce(request, "", answerTo(request, AnswerKind::decided, may.error().message));
+      return okStatus();
+    }
   // What is decided with this round needs no outbox: before it is durable, nothing was accepted.
   if (here && ownership_->decidesAtOnce()) {
     if (state_.config.heads)

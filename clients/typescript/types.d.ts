@@ -100,6 +100,8 @@ export interface AgentPruned {
 }
 
 export interface AgentReport {
+  /** Operations of tools outside that several devices carried out */
+  doubled: number;
   /** Entries of all ledgers */
   entries: number;
   /** Operations with a record in the journal */

@@ -104,6 +104,8 @@ class AgentPruned(TypedDict):
 
 
 class AgentReport(TypedDict):
+    # Operations of tools outside that several devices carried out
+    doubled: int
     # Entries of all ledgers
     entries: int
     # Operations with a record in the journal

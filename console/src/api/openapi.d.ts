@@ -2114,6 +2114,8 @@ export interface components {
             runs: number;
         };
         AgentReport: {
+            /** @description Operations of tools outside that several devices carried out */
+            doubled: number;
             /** @description Entries of all ledgers */
             entries: number;
             /** @description Operations with a record in the journal */
@@ -5135,6 +5137,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "doubled": 0,
                      *       "entries": 21,
                      *       "journalEffects": 9,
                      *       "ledgers": 8,
