@@ -213,6 +213,9 @@ Result<int> run(const RunArguments& a) {
   WITAN_TRY(setup, setupOf(path));
   AgentSetup work{.agents = std::move(agents), .policy = std::move(policy)};
   work.options.wake.scope = a.scope;
+  // People answer by their own clock, whatever that of the lines says.
+  const std::int64_t behind = SystemClock().now().micros - clock.now().wall.micros;
+  work.options.approvalTtlMs += std::max<std::int64_t>(0, behind / 1'000);
   RunTools tools;
   WITAN_DO(tools.open(path, std::move(config), files, work));
   WITAN_TRY(seals, contentSealsOf(path, a.scope));
