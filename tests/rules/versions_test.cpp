@@ -127,6 +127,19 @@ TEST(RuleVersions, WhatWasDecidedStaysAndWhatIsNewCountsForWhoWasMovedOn) {
     EXPECT_EQ(report->entries, 12u);
     EXPECT_EQ(kernel::earlierFormats(*opened->store)->size(), 1u);
     EXPECT_EQ(opened->ledger->format().rules, second());
+    // As on a device that joined after the upgrade: it has no format from before.
+    store::WriteBatch joined;
+    ASSERT_TRUE(opened->store
+                    ->scan("format/", {},
+                           [&](std::string_view key, std::string_view) {
+                             joined.erase(key);
+                             return true;
+                           })
+                    .ok());
+    joined.erase(kernel::checkpointKey(2));
+    ASSERT_TRUE(opened->store->write(joined).ok());
+    ASSERT_EQ(kernel::earlierFormats(*opened->store)->size(), 0u);
+    EXPECT_EQ(kernel::verifyLedger(*opened->store, options)->problem, "");
   }
   EXPECT_THAT(openStoreDir({dir, true, first.string()}).error().message, HasSubstr("another policy or version"));
 }

@@ -74,7 +74,7 @@ TEST(Probes, WhatRunsReachIsListed) {
   for (const BuiltinScenario& builtin : builtinScenarios()) {
     Scenario scenario = *builtinScenario(builtin.name);
     scenario.draws["time.seconds"] = {0, 0, {std::int64_t{60}}, {}};
-    scenario.events.clear();
+    scenario.events.clear(), scenario.repeated.clear();
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
       const auto plan = drawPlan(scenario, seed);
       ASSERT_TRUE(plan.ok()) << plan.error().message;
