@@ -62,7 +62,8 @@ TEST(JournalCommand, PutGetList) {
   EXPECT_THAT(laptop.ok({"journal", "list"}), HasSubstr("plot-4  beans"));
   EXPECT_THAT(laptop.run({"journal", "get", "plot-6"}).err, HasSubstr("witan journal list"));
   EXPECT_THAT(laptop.run({"journal", "put", "plot-4"}).err, HasSubstr("--text TEXT or --json-payload"));
-  EXPECT_THAT(laptop.run({"journal", "put", "plot-4", "--json-payload", "-"}, "{").err, HasSubstr("payload"));
+  EXPECT_THAT(laptop.run({"journal", "put", "plot-4", "--json-payload", "-"}, "{").err,
+              HasSubstr("standard input: JSON at byte 1"));
   EXPECT_THAT(laptop.run({"journal", "put", "a|b", "--type", "t", "--text", "x"}).err, HasSubstr("journal entity"));
 }
 

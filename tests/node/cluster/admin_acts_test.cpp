@@ -134,7 +134,8 @@ TEST_F(AdminActs, ARosterThatGoesAroundThemIsRefused) {
                           approveAct(forged.cluster, act, admin);
                           forged.acts = std::vector{act};
                         }),
-              HasSubstr("settles what did not happen"));
+              HasSubstr("lets it in again"))
+      << "the act says that it is out";
   agree();
   ASSERT_TRUE(*others->adopt(rosters->document()));
   EXPECT_THAT(refusedAs(rosters->current(),
