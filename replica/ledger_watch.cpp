@@ -15,8 +15,6 @@ namespace {
 
 constexpr std::string_view kCursorRows = "ledger-watch/";
 constexpr unsigned kBatchesARound = 256;  // of one watcher and partition: the device does other things, too
-// Records of agents and ledgers come apart, and old ones are taken away.
-constexpr std::int64_t kRecordWaitMs = 60'000;
 
 replication::Database& agentsDatabase(Replica& replica) {
   return replica.data().database(replication::DatabaseName::agents);
@@ -170,8 +168,7 @@ Result<bool> LedgerWatch::lookAt(const Watcher& watcher, PartitionHost& partitio
     WITAN_TRY(facts, ledgerFactsIn(partition, cursor->batches, watcher.spec));
     for (LedgerEvent& one : facts) {
       WITAN_TRY(hops, hopsBehind(agentsDatabase(replica_).find(scope_), one.maker));
-      if (!(room = hops || now.wallMs() - one.time.micros / 1000 > kRecordWaitMs)) break;
-      one.fact.hops = hops.value_or(graph::kMostHops - 1);  // not known: it wakes, and what it wakes is the last
+      one.fact.hops = hops.value_or(0);  // records of agents and ledgers come apart: nobody waits for one
       WITAN_TRY(taken, host.ledgerFact(watcher.agentId, watcher.spec.id, one.fact, now));
       if (!(room = taken)) break;
     }

@@ -71,14 +71,14 @@ class LedgerWatch {
     agents::LedgerSpec spec;
   };
   Result<LedgerCursor*> cursorOf(const std::string& row);
-  // False: the agent's queue is full, or what made the next fact is not known yet.
+  // False: the agent's queue is full.
   Result<bool> lookAt(const Watcher& watcher, PartitionHost& partition, agents::AgentHost& host, Now now);
 
   Replica& replica_;
   const std::string scope_;
   std::vector<Watcher> watchers_;
   std::map<std::string, LedgerCursor> cursors_;  // by row
-  bool full_ = false;                            // the last look could not go on: time alone does not help
+  bool full_ = false;                            // the last look ended at a full queue: time alone does not help
 };
 
 }  // namespace witan::node
