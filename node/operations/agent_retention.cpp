@@ -102,6 +102,13 @@ Result<AgentResetDone> resetAgent(OperationContext& context, const AgentResetReq
   Space* space = context.space(DatabaseName::agents, request.scope);
   if (space == nullptr || space->table().find(Kind::agentState, request.id) == nullptr)
     return notFound("no agent " + inQuotes(request.id) + " has a state", "see: witan agent list");
+  WITAN_TRY(versions, space->versions(Kind::agentState, request.id));
+  for (const Version& version : versions) {
+    if (version.tombstone) continue;
+    WITAN_TRY(snapshot, toSnapshot(request.id, version));
+    if (snapshot.state.lifecycle == Lifecycle::destroyed)
+      return conflict("agent " + request.id + " is destroyed and does not begin anew");
+  }
   bool waits = false;
   WITAN_DO(context.replica.database(DatabaseName::agents)
                .scanMeta("wake/", [&](std::string_view name, std::string_view bytes) {

@@ -203,9 +203,11 @@ TEST(AgentWork, APausedAgentIsNotWoken) {
     EXPECT_THAT(unknown.err, HasSubstr("no agent \"udt-lap\""));
   }
   EXPECT_EQ(runWitan({"wake", "list", "--failed", "--agent", "udt-lab", "--dir", dir}).out, "no run failed\n");
-  const Finished again = runWitan({"agent", "resume", "udt-lab", "--dir", dir});
-  EXPECT_EQ(again.exitCode, 1);
-  EXPECT_THAT(again.err, HasSubstr("is destroyed"));
+  for (const char* verb : {"resume", "reset"}) {
+    const Finished again = runWitan({"agent", verb, "udt-lab", "--dir", dir});
+    EXPECT_EQ(again.exitCode, 1) << verb;
+    EXPECT_THAT(again.err, HasSubstr("is destroyed"));
+  }
 }
 
 TEST(AgentWork, WhatIsNotThereIsSaid) {
