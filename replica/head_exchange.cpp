@@ -65,6 +65,8 @@ Status HeadExchange::load() {
 void HeadExchange::checkMemory(PartitionHost& host, Log& log) {
   const HeadMemory::Signed* last = memory_.find(host.id());
   if (last == nullptr || extendsRemembered(host, log) || last->epoch.owner != state_.ownerName) return;
+  // Its log was cut for a later epoch, whose entries a full disk did not take: this device decides nothing there.
+  if (state_.owners.latestEpoch(host.id()) > last->epoch.number) return;
   if (!state_.partitions.stopDeciding(host, state_.writes.pending())) return;
   ++state_.counters.wentBack;
   const std::string what = concat(host.id(), ": this device signed a log of ", last->size, " entries in epoch ",
