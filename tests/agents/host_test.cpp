@@ -442,15 +442,24 @@ TEST(AgentHost, AQuestionThatNobodyAnswersIsDeniedInTheEnd) {
   EXPECT_EQ(asked(*rig)->view.shown->body.by, "system");
 }
 
-// Written while the agent's device was off, or by a device with another program.
-TEST(AgentHost, AnApprovalAfterTheQuestionsEndDoesNotCount) {
-  AskingGate gate;
-  gate.all = true;
+// Its only action waits for a person.
+std::unique_ptr<HostRig> clerkWhoWaits() {
+  static const AskingGate gate = [] {
+    AskingGate all;
+    all.all = true;
+    return all;
+  }();
   auto rig = clerkOn("a", "yes");
   rig->gate = &gate;
-  ASSERT_TRUE(rig->open().ok());
-  ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
-  ASSERT_TRUE(rig->settle(60'000).ok());
+  EXPECT_TRUE(rig->open().ok());
+  EXPECT_TRUE(rig->enter("r1", "request", "1").ok());
+  EXPECT_TRUE(rig->settle(60'000).ok());
+  return rig;
+}
+
+// Written while the agent's device was off, or by a device with another program.
+TEST(AgentHost, AnApprovalAfterTheQuestionsEndDoesNotCount) {
+  const auto rig = clerkWhoWaits();
   const auto question = asked(*rig);
   ApprovalBody late = question->view.shown->body;
   late.verdict = ApprovalVerdict::approved, late.by = "late", late.atMs = late.untilMs;
@@ -466,13 +475,7 @@ TEST(AgentHost, AnApprovalAfterTheQuestionsEndDoesNotCount) {
 }
 
 TEST(AgentHost, ARunWhoseOnlyQuestionNobodyAnsweredSaysSo) {
-  AskingGate gate;
-  gate.all = true;
-  auto rig = clerkOn("a", "yes");
-  rig->gate = &gate;
-  ASSERT_TRUE(rig->open().ok());
-  ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
-  ASSERT_TRUE(rig->settle(60'000).ok());
+  const auto rig = clerkWhoWaits();
   rig->ms += rig->options.approvalTtlMs;
   ASSERT_TRUE(rig->settle().ok());
   EXPECT_EQ(endOf(*rig).status, WakeStatus::failedTerminal);
