@@ -112,7 +112,7 @@ Status nameSubject(const fs::path& dir, RosterStore& rosters, const AdminArgumen
   if (a.subject.empty()) return invalid("who is meant is missing", "witan admin propose revoke DEVICE");
   if (act.kind == ActKind::rekeyPerson) {
     const std::size_t at = a.subject.find('=');
-    if (at == std::string::npos) return invalid("give NAME=KEY, the key in hex", "witan person key makes one");
+    if (at == std::string::npos) return invalid("give NAME=KEY, the key in hex", "witan admin key FILE makes one");
     act.subject = rekeyText(a.subject.substr(0, at), a.subject.substr(at + 1));
   }
   if (act.kind == ActKind::revokePerson || act.kind == ActKind::rekeyPerson) return okStatus();
