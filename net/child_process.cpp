@@ -237,6 +237,7 @@ struct Ends {
 
 Result<std::unique_ptr<ChildProcess>> ChildProcess::start(Loop& loop, ChildOptions options, ChildEvents events) {
   if (options.command.empty()) return invalid("no command to start");
+  ::signal(SIGPIPE, SIG_IGN);
   const std::string name = options.command.front();
   const auto failed = [&](const char* what) {
     return unavailable(concat("cannot start ", name, ": ", what, " (", std::strerror(errno), ")"));

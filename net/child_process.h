@@ -37,6 +37,7 @@ struct ChildEvents {
 
 class ChildProcess {
  public:
+  // From the first on this process ignores SIGPIPE: a program that has closed its stdin does not end us.
   // Errors: invalid, no command; unavailable, no process can be made.
   static Result<std::unique_ptr<ChildProcess>> start(Loop& loop, ChildOptions options, ChildEvents events);
   ~ChildProcess();

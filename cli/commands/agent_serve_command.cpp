@@ -12,7 +12,6 @@
 #include "net/child_process.h"
 #include "node/tools/program_answer.h"
 #include "program/line_reader.h"
-#include "program/process.h"
 
 namespace witan::node {
 
@@ -56,7 +55,6 @@ class ParentMind final : public Mind {
 class ChildMind final : public Mind {
  public:
   static Result<std::unique_ptr<Mind>> start(const std::vector<std::string>& command) {
-    ignoreBrokenPipes();  // a program that has ended does not end this one
     auto mind = std::make_unique<ChildMind>();
     std::vector<std::string> environment;
     for (char** one = environ; *one != nullptr; ++one) environment.emplace_back(*one);

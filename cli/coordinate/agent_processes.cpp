@@ -4,7 +4,6 @@
 #include "base/quote.h"
 #include "base/utf8.h"
 #include "net/child_process.h"
-#include "program/process.h"
 
 namespace witan::node {
 
@@ -125,7 +124,6 @@ class AgentProcesses::Agent {
 };
 
 Deciders AgentProcesses::deciders() {
-  ignoreBrokenPipes();  // a program that has ended does not end this one
   return [this](AgentIndex index) -> Decider {
     const auto agent = std::make_shared<Agent>(*this, index);
     running_.push_back(agent);
