@@ -222,6 +222,7 @@ void RequestRouter::onAnswer(const std::string& from, Answer answer, Now now) {
   }
   if (const Status proven = checkAnswer(state_, from, waiting->request, answer); !proven.ok()) {
     ++state_.counters.answersUnproven;
+    if (proven.error().code == ErrorCode::unavailable) return;  // the claim may be on its way; it asks again
     const std::string what = concat("an answer to ", answer.operationId, " is not believed: ", proven.error().message);
     if (accused_.insert(from).second) state_.local->note({"falseAnswer", from, what});
     return state_.notice("falseAnswer", "", from + ": " + what);

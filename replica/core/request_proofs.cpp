@@ -175,7 +175,15 @@ Request asEntered(const Request& asked, const kernel::EntryView& entry) {
 
 Status checkAnswer(ReplicaState& state, const std::string& from, const Request& asked, const Answer& answer) {
   const auto outcome = answer.outcome == kernel::Outcome::duplicate ? answer.recorded : answer.outcome;
-  if (!state.config.heads || !state.config.ledgerReplica || !isTag(outcome)) return okStatus();
+  if (!state.config.heads || !isTag(outcome)) return okStatus();
+  const std::string partition = state.partitionFor(asked.domain, asked.entity);
+  const kernel::Epoch epoch{answer.epochNumber, answer.epochOwner};
+  if (replication::deviceOf(epoch.owner) != from && !mutated("anyHolder"))
+    return unproven("it is of an epoch of another owner");
+  // Against an epoch that is in no log nothing could be held.
+  if (state.provesOwners() && state.owners.find(partition, epoch) == nullptr && !mutated("anyHolder"))
+    return unavailable(concat("no claim of epoch ", epoch.number, " of ", partition, " by ", from, " is known here"));
+  if (!state.config.ledgerReplica) return okStatus();
   if (answer.entry.empty() && mutated("answerWithoutEntry")) return okStatus();
   const auto entry = kernel::readEntry(asView(answer.entry));
   if (answer.entry.empty() || !entry.ok()) return unproven("it holds no entry");
@@ -194,11 +202,9 @@ Status checkAnswer(ReplicaState& state, const std::string& from, const Request& 
   if ((answer.safe == Safety::safe) != (entry->tag == kernel::Tag::cCommitted && entry->findings.empty()))
     return unproven("its entry says something else of its safety");
   const auto proof = kernel::readProof(answer.proof);
-  const Hash holding =
-      kernel::holdingLeaf(cluster, state.partitionFor(asked.domain, asked.entity), answer.epochNumber,
-                          answer.epochOwner, answer.run, answer.seq, kernel::leafHash(asView(answer.entry)));
-  const bool holds = replication::deviceOf(answer.epochOwner) == from && proof.ok() &&
-                     isAmong(state.config.heads->keysOf(from), proof->key) &&
+  const Hash holding = kernel::holdingLeaf(cluster, partition, answer.epochNumber, answer.epochOwner, answer.run,
+                                           answer.seq, kernel::leafHash(asView(answer.entry)));
+  const bool holds = proof.ok() && isAmong(state.config.heads->keysOf(from), proof->key) &&
                      state.signatures.holds(cluster, holding, *proof);
   if (!holds && !mutated("anyHolder")) return unproven("its owner did not sign that the log holds the entry");
   return okStatus();

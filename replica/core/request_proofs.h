@@ -4,9 +4,9 @@
 //   request   Its device signs it; one signature covers the requests of a round. The owner checks it, the entry keeps
 //             it, each copy and each stranger checks it again (kernel/record/statement.h).
 //   person    A counselor's key signs the answer, bound to what was shown.
-//   answer    The owner signs that its log holds the entry. A device with copies believes no decision without that
-//   entry;
-//             one without may not see entries, and believes the owner.
+//   answer    Of an epoch whose claim by its sender is known. The owner signs that its log holds the entry. A device
+//             with copies believes no decision without that entry; one without may not see entries, and believes the
+//             owner.
 //
 // Only with keys (ReplicaConfig::heads); without, nothing is signed and everything passes. Functions on the state of
 // one replica; not thread-safe.
@@ -61,7 +61,8 @@ void checkTold(ReplicaState& state, PartitionHost& host);
 
 // Signs the answers that leave together, each with its partition, if they hold an entry.
 void signAnswers(ReplicaState& state, std::span<const std::pair<std::string, Answer*>> answers);
-// Whether `answer` of the device `from` proves what it says. Errors: unauthorised, why it does not.
+// Whether `answer` of the device `from` proves what it says. Errors: unauthorised, why it does not; unavailable, its
+// epoch is not known here (yet).
 Status checkAnswer(ReplicaState& state, const std::string& from, const Request& asked, const Answer& answer);
 
 // An entry or a beginning of a batch in a name that did not ask for it.

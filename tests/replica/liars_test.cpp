@@ -220,5 +220,48 @@ TEST_F(Liars, AnAnswerOfADeviceThatWasNotAskedIsNone) {
   EXPECT_NE(b().answered("op-2")->seq, 4242u);
 }
 
+// Device c keeps no copies, so that it may not see entries. It believes the owner, of an epoch that is the owner's by a
+// signed claim: an answer that was sent before its sender owned anything is of none (seed 1477 of everything).
+TEST(Routers, AnAnswerIsOfAnEpochThatIsKnownToBeItsSenders) {
+  TestCluster cluster(3, [](std::size_t n, ReplicaConfig& config) {
+    config.ledgerReplica = n != 2;
+    config.keepsLedgers = [](std::string_view device) { return device != "c"; };
+  });
+  Device &a = cluster.a(), &b = cluster.b(), &c = cluster.c();
+  ASSERT_TRUE(a.replica().bootstrap(at(0)).ok());
+  a.submit(beginning());
+  cluster.connect(a, b), cluster.connect(a, c), cluster.connect(b, c);
+  cluster.run();
+  cluster.lose = [](const TestCluster::Frame& frame) {
+    return isAdjudication(frame.bytes) && typeOf(frame.bytes) == AdjudicationFrame::answer;
+  };
+  c.submit(spend("op-1", 10));
+  cluster.run();
+  cluster.lose = {};
+  Answer answer = answerTo(c.replica().outbox().all().at("op-1").request, AnswerKind::decided, "");
+  answer.outcome = kernel::Outcome::approved;
+  answer.seq = 4242;
+  const auto say = [&](std::uint64_t number, const std::string& owner) {
+    answer.epochNumber = number, answer.epochOwner = owner;
+    std::string bytes;
+    WordWriter words;
+    appendFrame(bytes, words, answer);
+    cluster.hand({"a", "c", bytes});
+    cluster.run();
+  };
+  say(7, a.replica().ownerName());
+  EXPECT_EQ(c.replica().counters().answersUnproven, 1u);
+  EXPECT_FALSE(c.hasIncident("falseAnswer")) << "its claim may be on its way";
+  say(1, b.replica().ownerName());
+  EXPECT_EQ(c.replica().counters().answersUnproven, 2u);
+  EXPECT_TRUE(c.hasIncident("falseAnswer"));
+  EXPECT_EQ(c.answered("op-1"), nullptr);
+  c.passTime(kLastRetryMs);
+  cluster.run();
+  ASSERT_NE(c.answered("op-1"), nullptr);
+  EXPECT_EQ(c.answered("op-1")->seq, 1u);
+  EXPECT_EQ(c.answered("op-1")->epochNumber, 1u);
+}
+
 }  // namespace
 }  // namespace witan::node::test::liars_test
