@@ -159,31 +159,26 @@ Status AntiEntropy::compare(const RangeList& list, const VersionVector& theirs, 
   for (std::size_t at = 0; at < bytes.size(); at += kListEntryBytes)
     other[littleEndian(bytes.substr(at))] = littleEndian(bytes.substr(at + 8));
   const auto here = listOf(sync_.space(), list.first, list.last);
-  const auto holds = [&](std::uint64_t hash) {
-    bool any = false;
-    sync_.space().table().visit(hash, hash, [&](Record&) { return !(any = true); });
-    return any;
-  };
-  for (const auto& [hash, sum] : other) {
-    const auto at = here.find(hash);
-    if (at == here.end() || at->second != sum) wanted.push_back(hash);
-    // There may be a tombstone here, of a commit that the other takes for one that it has.
-    if (at == here.end() && mode_ == RepairMode::unite && holds(hash)) mine.push(hash);
-  }
-  for (const auto& [hash, sum] : here) {
-    const auto at = other.find(hash);
-    if (at != other.end() && at->second == sum) continue;
-    if (at == other.end()) wanted.push_back(hash);  // there may be a tombstone
-    if (mode_ == RepairMode::unite) {
-      mine.push(hash);
-      continue;
-    }
+  const auto differs = [&](std::uint64_t hash) {
     std::vector<Record*> records;
     sync_.space().table().visit(hash, hash, [&](Record& record) {
       records.push_back(&record);
       return true;
     });
+    if (mode_ == RepairMode::unite && !records.empty()) return mine.push(hash);
     for (Record* record : records) dropCovered(*record, theirs);  // what the other does hold comes back with its ITEMS
+  };
+  for (const auto& [hash, sum] : other) {
+    const auto at = here.find(hash);
+    if (at == here.end() || at->second != sum) wanted.push_back(hash);
+    // There may be a tombstone here, of a commit that the other takes for one that it has.
+    if (at == here.end()) differs(hash);
+  }
+  for (const auto& [hash, sum] : here) {
+    const auto at = other.find(hash);
+    if (at != other.end() && at->second == sum) continue;
+    if (at == other.end()) wanted.push_back(hash);  // there may be a tombstone
+    differs(hash);
   }
   return okStatus();
 }

@@ -13,6 +13,28 @@ using replication::Version;
 
 namespace {
 
+// The first version that counts and that one has and the other has not; "": none.
+std::string onlyIn(Space& one, Space& other, const std::string& device) {
+  std::string found;
+  one.table().visit([&](replication::Record& record) {
+    if (!one.schemas().traits(record.kind).digested) return true;
+    const replication::Record* there = other.table().find(record.kind, record.key);
+    for (const replication::Held* held : record.versions) {
+      const std::string& writer = one.writers().name(held->writer);
+      const auto same = [&](const replication::Held* its) {
+        return other.writers().name(its->writer) == writer && its->seq == held->seq &&
+               its->fingerprint == held->fingerprint;
+      };
+      if (held->tombstone || (there != nullptr && std::ranges::any_of(there->versions, same))) continue;
+      found = concat("; ", one.schemas().traits(record.kind).name, " ", record.key, " of ", writer, ":", held->seq,
+                     " is on ", device, " alone");
+      return false;
+    }
+    return true;
+  });
+  return found;
+}
+
 // Checker "convergence": equal vectors and digests of every space that two devices share, and integrity of each.
 class ConvergenceChecker final : public Checker {
  public:
@@ -33,7 +55,9 @@ class ConvergenceChecker final : public Checker {
           if (there == nullptr) return c_.failed("convergence", who + ": only one has it");
           if (here->clock() != there->clock()) return c_.failed("convergence", who + ": their vectors");
           if (here->digest() != there->digest())
-            return c_.failed("convergence", who + ": their digests, with equal vectors");
+            return c_.failed("convergence",
+                             concat(who, ": their digests, with equal vectors", onlyIn(*here, *there, (*one)->name()),
+                                    onlyIn(*there, *here, (*other)->name())));
         }
       }
     }

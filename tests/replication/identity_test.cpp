@@ -411,6 +411,35 @@ TEST(Restore, WhatOnlyTheBackupKnewReachesTheOthers) {
   EXPECT_EQ(count(b.incidents(), "equivocation") + count(a.incidents(), "equivocation"), 0u);
 }
 
+// The restored copy removed something under a dot that its peer has for something else. What was committed since the
+// restore under such a dot is lost, so the removal is too: the copy that is adopted holds what it took away (seed 1228
+// of everything).
+TEST(Restore, ARemovalUnderAUsedDotIsLostWithTheCopyThatMadeIt) {
+  Device a("a", 7), b("b");
+  admitOthers(a, {"a", "b"});
+  a.write("agent", failures(1));
+  sync(a, b), sync(a, b);
+  Backup backup;
+  backUp(a, backup);
+  b.write("other", failures(2));
+  sync(a, b);
+  a.write("third", failures(3));
+  sync(a, b), sync(a, b);
+  copyDisk(backup.agents, a.agentStore());
+  copyDisk(backup.journal, a.journalStore());
+  a.open();
+  removeAgent(a, "agent");
+  a.write("fourth", failures(4));
+  a.flush();
+  sync(a, b);
+  EXPECT_EQ(count(a.incidents(), "olderCopy"), 1u);
+  for (Device* device : {&a, &b})
+    for (const char* agent : {"agent", "other", "third", "fourth"})
+      EXPECT_EQ(device->antichain(agent).size(), 1u) << device->name() << " " << agent;
+  EXPECT_EQ(count(a.incidents(), "digestAlarm") + count(b.incidents(), "digestAlarm"), 0u);
+  expectEqual(a, b);
+}
+
 // A copy that nothing contradicts: the device has written nothing since. But it had acknowledged what the others wrote
 // over and removed, so they forgot what that replaced; a peer that remembers the acknowledgement says so first of all.
 TEST(Restore, OfADeviceThatWroteNothingSinceIsNoticedToo) {
