@@ -23,7 +23,9 @@ void PeerSessions::connected(const std::string& name, Now now) {
   peer = Peer{};
   peer.device = name;
   peer.keeper = !config.keepsLedgers || config.keepsLedgers(name);
+  peer.copies = config.copiesOnly && (config.copiesOnly(name) || config.copiesOnly(state_.device()));
   replication::SessionOptions options = config.session;
+  options.copiesOnly = config.copiesOnly;
   options.peer = name;
   options.prunes = [this] { return state_.peers.size() >= kTreeFrom; };
   options.mayGraft = [this](const std::string& space, std::int64_t nowMs) {
@@ -66,7 +68,7 @@ void PeerSessions::received(const std::string& from, std::string_view frame, Now
   if (!header) return state_.cutOff(from, peer, header.error());
   if (header->length != frame.size() - replication::kFrameHeaderBytes)
     return state_.cutOff(from, peer, invalid("a frame of another length than it says"));
-  if (!peer.full() || !peer.farewell.empty()) return;  // no member: membership only
+  if (!peer.full() || peer.copies || !peer.farewell.empty()) return;  // no member: membership only
   dispatch(from, peer, static_cast<std::uint8_t>(header->type), frame.substr(replication::kFrameHeaderBytes), now);
 }
 
@@ -133,7 +135,7 @@ void PeerSessions::send(Now now, std::vector<Outgoing>& out) {
     replication::SyncSession& session = *peer.session;
     std::string frames;
     session.produce(frames, kProduceBudget, now.ms);
-    if (peer.full()) frames += peer.out;
+    if (peer.full() && !peer.copies) frames += peer.out;
     peer.out.clear();
     if (!peer.farewell.empty() && session.state() != replication::SessionState::closed) {
       session.close("engine", peer.farewell);

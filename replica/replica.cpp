@@ -15,6 +15,7 @@
 #include "replica/peer_sessions.h"
 #include "replica/replica_effects.h"
 #include "replica/request_router.h"
+#include "replica/sealed_copies.h"
 #include "replication/records/record_schemas.h"
 #include "replication/writer.h"
 
@@ -41,6 +42,7 @@ struct Replica::Parts {
   RequestRouter router;
   HeadExchange heads{state, ownership};
   PeerSessions sessions{state, exchange, entries, router, heads};
+  SealedCopies copies{state};
   std::vector<PartitionHost::Release> releases;  // between two steps of drain()
 };
 
@@ -164,7 +166,7 @@ std::vector<PublicKey> Replica::keysOf(std::string_view device) const {
   return state_.config.heads ? state_.config.heads->keysOf(device) : std::vector<PublicKey>();
 }
 const std::map<std::string, std::string, std::less<>>& Replica::evidence() const { return state_.evidence.files(); }
-void Replica::rosterChanged() { parts_->exchange.retryClaims(); }
+void Replica::rosterChanged() { parts_->exchange.retryClaims(), parts_->copies.rosterChanged(); }
 void Replica::keepRequests() {
   state_.outbox.saveAll(state_.writes.pending());
   parts_->heads.hurry();
@@ -210,7 +212,7 @@ std::int64_t Replica::nextTickMs() const {
   std::int64_t next =
       std::min({nextTickMs_, nextAdvertiseMs_, nextStabiliseMs_, ownership.nextTickMs(), parts_->heads.nextMs()});
   if (!state_.writes.synced()) next = std::min(next, state_.writes.syncDueMs(ownership.syncWaitMs()));
-  next = std::min(next, parts_->sessions.nextMs(drained_.ms));
+  next = std::min({next, parts_->sessions.nextMs(drained_.ms), parts_->copies.nextMs()});
   if (const auto due = state_.outbox.dueMs()) next = std::min(next, *due);
   for (const auto& [name, peer] : state_.peers)
     if (const auto due = peer.session->dueMs()) next = std::min(next, *due);
@@ -231,6 +233,7 @@ Status Replica::drain(Now now, Effects& out) {
   if (answerEarly) WITAN_DO(state_.writes.flush(now, ownership.syncWaitMs()));
   parts_->sessions.greet();
   drained_ = now;
+  WITAN_DO(parts_->copies.round(now));  // agents look at what came
   if (agents_) WITAN_DO(agents_->round(now, out));  // the requests of agents go to the outbox
   parts_->router.routeDue(now);
   if (graphs_) WITAN_DO(graphs_->round(now, out));  // bodies are durable before the entries that name them
@@ -246,6 +249,7 @@ Status Replica::drain(Now now, Effects& out) {
   giveReleases(out);
   finishOwnership(now, out);
   replicateLogs(now);
+  WITAN_DO(parts_->copies.round(now));  // sessions send what is sealed
   parts_->sessions.send(now, out.sends);
   if (!out.sends.empty()) nextTickMs_ = std::min(nextTickMs_, now.ms + kTickMs);
   if (!mutated("sendBeforeFlush")) WITAN_DO(state_.local->flush());
@@ -371,7 +375,7 @@ bool Replica::quiet() const {
   if (agents_ && !agents_->host().quiet()) return false;
   if (graphs_ && !graphs_->quiet()) return false;
   return parts_->ownership->quiet() && state_.outbox.size() == 0 && state_.writes.quiet() && parts_->sessions.quiet() &&
-         parts_->entries.quiet();
+         parts_->entries.quiet() && parts_->copies.quiet();
 }
 
 }  // namespace witan::node

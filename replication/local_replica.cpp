@@ -6,6 +6,7 @@
 #include "base/dense.h"
 #include "base/json_codec.h"
 #include "base/mutant.h"
+#include "replication/sealed_scope.h"
 #include "replication/space_rows.h"
 #include "replication/sync_messages.h"
 #include "replication/writer.h"
@@ -154,10 +155,17 @@ Result<Dot> LocalReplica::commit(DatabaseName name, std::string_view scope, std:
     if ((name == DatabaseName::journal ? traits.journal : traits.agents) || mutated("linkInJournal")) continue;
     return invalid(concat(traits.name, " records do not live in the ", toString(name), " database"));
   }
-  if (name == DatabaseName::agents && scope == kClusterScope)
-    for (const Write& write : writes)
-      if (write.kind != kStatementKind)
-        return invalid(concat("the scope ", kClusterScope, " holds statements about membership only"));
+  const bool cluster = name == DatabaseName::agents && scope == kClusterScope;
+  if (copiesOnly_ && !cluster)
+    return Error{ErrorCode::unauthorised,
+                 concat("this device keeps encrypted copies only: it writes nothing in ", scope),
+                 "use a device with another role"};
+  for (const Write& write : writes) {
+    if (cluster && write.kind != kStatementKind)
+      return invalid(concat("the scope ", kClusterScope, " holds statements about membership only"));
+    if (isSealedScope(scope) && write.kind != kSealedCopyKind)
+      return invalid(concat("the scope ", scope, " holds encrypted copies only"), "choose another name for a scope");
+  }
   WITAN_TRY(space, database(name).space(scope));
   return space->commit(writes);
 }

@@ -45,7 +45,7 @@ struct ReplicaOptions {
 
 // Something an operator must know. Kept in the agent database.
 struct Incident {
-  std::string kind;  // equivocation, forgedRow, rolledBack, olderCopy, quarantine, digestAlarm, newIncarnation
+  std::string kind;  // equivocation, forgedRow, badCopy, rolledBack, olderCopy, quarantine, digestAlarm, newIncarnation
   std::string peer;  // device, if one is concerned
   std::string what;
   WITAN_MEMBERS(Incident, kind, peer, what)
@@ -76,6 +76,8 @@ class LocalReplica {
   Result<Dot> commit(DatabaseName database, std::string_view scope, std::span<const Write> writes);
   // Goes on as a new writer. Requires nothing; what was committed stays.
   Status reincarnate(std::string_view why);
+  // This device keeps encrypted copies: of its own it writes nothing but statements about membership.
+  void keepCopiesOnly() { copiesOnly_ = true; }
   // Both databases. Journal first: nothing in it refers to the agents' database.
   Status flush();
   // Grows with every flush that had something to do: the mark that durable() must reach.
@@ -150,7 +152,7 @@ class LocalReplica {
   std::unique_ptr<FingerprintKey> key_;
   std::unique_ptr<Database> journal_, agents_;
   std::string writer_;
-  bool bornHere_ = false;
+  bool bornHere_ = false, copiesOnly_ = false;
   IncarnationDecision decision_;
   AckTable acks_;
   std::set<std::string, std::less<>> restored_;

@@ -22,6 +22,8 @@ enum class Kind : std::uint8_t;
 
 // The one kind that the core reads itself (replication/membership.h).
 inline constexpr Kind kStatementKind{10};
+// All that there is in a sealed scope (replication/sealed_scope.h).
+inline constexpr Kind kSealedCopyKind{17};
 
 // 003, invariant 1: what a person wrote and what agents keep for themselves live in two separate databases.
 enum class DatabaseName : std::uint8_t { journal = 0, agents = 1 };

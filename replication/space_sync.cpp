@@ -522,6 +522,14 @@ Status SpaceSync::checkRow(const std::string& writer) const {
   return okStatus();
 }
 
+// A device without the key could only take copies away. Who passes its rows on did not look at them.
+Status SpaceSync::checkSealedRow(const std::string& writer) {
+  if (row_.kind != kSealedCopyKind) return invalid(row_.key + ": a record among sealed copies that is none");
+  if (!copiesOnly_ || !copiesOnly_(deviceOf(writer))) return okStatus();
+  violation_ = {concat(row_.key, ": ", deviceOf(writer), " keeps copies only, and writes none"), true, "badCopy"};
+  return invalid(violation_->what);
+}
+
 Status SpaceSync::applyVersion(DenseReader& from, Gate gate, Applied& applied) {
   readVersionRow(from, row_);
   WITAN_DO(from.status("a version's row"));
@@ -535,6 +543,7 @@ Status SpaceSync::applyVersion(DenseReader& from, Gate gate, Applied& applied) {
   WITAN_DO(checkRow(space_.writers().name(writer)));
   if (statementsOnly_ && row_.kind != kStatementKind)
     return invalid(row_.key + ": a record among the statements about membership, which every device gets");
+  if (sealedOnly_) WITAN_DO(checkSealedRow(space_.writers().name(writer)));
   WITAN_DO(checkSeen(writer));
   WITAN_TRY(proof, proofOfRow());
   const Incoming incoming{row_.kind, row_.key,  writer,    row_.seq, row_.tombstone,

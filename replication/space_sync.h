@@ -75,6 +75,11 @@ class SpaceSync {
   Space& space() { return space_; }
   // The cluster's space goes to everybody: nothing else may enter it.
   void acceptStatementsOnly() { statementsOnly_ = true; }
+  // A sealed scope (replication/sealed_scope.h): only devices with the scope's key write into it. `copiesOnly`: whether
+  // a device has none.
+  void acceptSealedOnly(std::function<bool(std::string_view device)> copiesOnly) {
+    sealedOnly_ = true, copiesOnly_ = std::move(copiesOnly);
+  }
 
   // --- agreeing on writers and vectors
   // The live writers as they are now, for SPACES: their names' hash, and their counters in that order.
@@ -89,6 +94,8 @@ class SpaceSync {
   std::string writersRows();
   Status acceptWriters(std::string_view rows);
   bool agreed() const { return agreed_; }
+  // Without a peer: what follows is for whoever has all of this, and nothing more.
+  void begin(const VersionVector& known) { known_ = sent_ = known, agreed_ = full_ = true; }
 
   // --- sending
   // Appends rows, up to about `budget` bytes, at least one commit's worth. False: there is nothing to send.
@@ -150,6 +157,7 @@ class SpaceSync {
   Status checkClaim(const VersionVector& claim);
   bool takesOver(const VersionVector& clock) const;
   Status checkRow(const std::string& writer) const;
+  Status checkSealedRow(const std::string& writer);
   Status checkSeen(WriterIndex writer);
   Status checkCounter(WriterIndex writer, Seq seq);
   Status checkProven(const VersionVector& clock);
@@ -160,7 +168,8 @@ class SpaceSync {
   const std::function<Status(const std::string&)> newWriter_;
   std::vector<WriterIndex> summarised_;
   WriterNumbers out_, in_;
-  bool agreed_ = false, statementsOnly_ = false;
+  bool agreed_ = false, statementsOnly_ = false, sealedOnly_ = false;
+  std::function<bool(std::string_view)> copiesOnly_;
   VersionVector known_, sent_, peerClock_, forgotten_, unchecked_;
   VersionVector told_;                             // the counters that were proven to the peer
   std::uint64_t sentChanges_ = ~std::uint64_t{0};  // of the space, when nothing was left to send

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/identity.h"
 #include "base/mutant.h"
+#include "replication/sealed_scope.h"
 #include "replication/writer.h"
 
 namespace witan::replication {
@@ -18,9 +19,7 @@ namespace {
 constexpr std::uint32_t kSmallestMaxFrame = 1536 * 1024;  // one commit in one frame
 constexpr std::size_t kOutboxBytes = 8 * 1024 * 1024;
 constexpr std::uint8_t kIgnorableTypes = 128;
-
 constexpr unsigned kRepairsPerSession = 3;
-
 constexpr std::size_t kItemsInOutbox = 1024 * 1024;
 
 }  // namespace
@@ -492,6 +491,7 @@ void SyncSession::announce() {
         },
         [this](const std::string& why) { return local_.dotWasTaken(peer_, why); });
     if (database == DatabaseName::agents && scope == kClusterScope) shared.sync->acceptStatementsOnly();
+    if (isSealedScope(scope)) shared.sync->acceptSealedOnly(options_.copiesOnly);
     VersionVector forgotten;
     const VectorClock byName = local_.acks().acked(shared.id, kForgotten);
     for (const auto& [writer, counter] : byName.entries())

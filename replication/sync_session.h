@@ -38,6 +38,8 @@ struct SessionOptions {
   std::string peer;  // device, as the transport authenticated it; empty: believe its HELLO (pipes, tests)
   // Whether the peer may have a space at all. Default: every one.
   std::function<bool(DatabaseName, std::string_view scope)> mayHave;
+  // Whether a device keeps encrypted copies only: it writes nothing into the scopes of these. Default: none does.
+  std::function<bool(std::string_view device)> copiesOnly;
   // Whether a link over which everything comes a second time is to become a lazy one. Default: never.
   std::function<bool()> prunes;
   // Whether a lazy link may be made eager for what is missing in a space: one link after the other. Default: it may.

@@ -271,10 +271,10 @@ constexpr const char* kCounted[] = {"absurd frame",
 
 // Kinds of replication::Incident and node::Notice. Both are open: texts of whoever reports.
 constexpr const char* kIncidents[] = {
-    "badBatch",      "badEntries",  "cannotUndo",     "contradiction",  "digestAlarm", "equivocation", "falseAnswer",
-    "falsePosition", "forgedName",  "forgedRow",      "fork",           "forkProven",  "graph",        "graphBody",
-    "graphLoop",     "headDiffers", "newIncarnation", "olderCopy",      "otherRules",  "quarantine",   "rolledBack",
-    "surplus",       "unlawful",    "unsigned",       "unsignedAnswer", "wentBack"};
+    "badBatch",    "badCopy",       "badEntries",  "cannotUndo",     "contradiction",  "digestAlarm", "equivocation",
+    "falseAnswer", "falsePosition", "forgedName",  "forgedRow",      "fork",           "forkProven",  "graph",
+    "graphBody",   "graphLoop",     "headDiffers", "newIncarnation", "olderCopy",      "otherRules",  "quarantine",
+    "rolledBack",  "surplus",       "unlawful",    "unsigned",       "unsignedAnswer", "wentBack"};
 constexpr const char* kNotices[] = {"agent answer",    "agent failed",  "agent folded", "agent needsAttention",
                                     "agent question",  "agent unheard", "badFrame",     "claimRefused",
                                     "contradiction",   "evidence",      "falseAnswer",  "falsePosition",

@@ -1,6 +1,8 @@
 #include "sim/device.h"
 
 #include "replica/core/log_head.h"
+#include "replica/sealed_copies.h"
+#include "replication/sealed_scope.h"
 #include "sim/network.h"
 #include "sim/sim_agents.h"
 #include "store/memory_store.h"
@@ -50,6 +52,15 @@ class SimKeys final : public node::HeadKeys {
   std::string& signed_;
 };
 
+// One key a scope, which all who may have the scope know.
+class SimCopyKeys final : public node::CopyKeys {
+ public:
+  std::string newest(std::string_view) override { return "*/1"; }
+  std::shared_ptr<const Secret> find(std::string_view scope, std::string_view name) override {
+    return name == "*/1" ? std::make_shared<const Secret>(Secret::copyOf(concat("key of ", scope))) : nullptr;
+  }
+};
+
 }  // namespace
 
 // --- what all devices agree on
@@ -69,7 +80,14 @@ const SigningKey& ClusterSetup::keyOf(std::uint32_t device) {
   return keys[device];
 }
 
+bool ClusterSetup::copiesOnly(std::string_view device) const {
+  const auto copier = copierOf(options.cluster);
+  return copier && device == deviceName(*copier);
+}
+
 bool ClusterSetup::mayHave(std::string_view device, std::string_view scope) const {
+  if (copiesOnly(device)) return replication::isSealedScope(scope) || scope == replication::kClusterScope;
+  scope = replication::openScopeOf(scope);
   if (!scope.starts_with("private-")) return true;
   const std::uint32_t index = deviceIndex(device), n = deviceIndex(scope);
   if (index % 2 == n % 2) return true;  // about half of them, at least two of five
@@ -128,6 +146,11 @@ node::ReplicaConfig SimDevice::config(std::string& signedHeads) const {
     config.keepsLedgers = [this](std::string_view device) {
       return static_cast<std::int64_t>(ClusterSetup::deviceIndex(device)) < setup_.options.cluster.ledgerReplicas;
     };
+  }
+  if (copierOf(setup_.options.cluster)) {
+    config.copiesOnly = [this](std::string_view device) { return setup_.copiesOnly(device); };
+    config.copied = [](std::string_view) { return true; };
+    if (!setup_.copiesOnly(name_)) config.copyKeys = std::make_shared<SimCopyKeys>();
   }
   config.mayHave = [this](std::string_view device, replication::DatabaseName, std::string_view scope) {
     return setup_.mayHave(device, scope);

@@ -33,6 +33,8 @@ inline constexpr std::array<std::string_view, kStores> kStoreNames{"journal", "a
 struct ClusterSetup {
   Options options;
   std::vector<const kernel::DomainModule*> domains;
+  // Whether a device keeps encrypted copies, and nothing else.
+  bool copiesOnly(std::string_view device) const;
   // Whether a device may have a scope of the cluster.
   bool mayHave(std::string_view device, std::string_view scope) const;
   // Disks that must hold a batch before etcd forgets it.

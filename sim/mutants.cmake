@@ -36,7 +36,8 @@ set(WITAN_HOOKED_replica
   replica/ownership/ownership_engine.cpp
   replica/peer_sessions.cpp
   replica/replica.cpp
-  replica/request_router.cpp)
+  replica/request_router.cpp
+  replica/sealed_copies.cpp)
 set(WITAN_HOOKED_agents
   agents/episode/context.cpp
   agents/episode/episode.cpp

@@ -29,6 +29,8 @@ constexpr MutantCase kCases[] = {
     {"keepSuperseded", kReplication, "calm", 5, "what a new version's author had seen stays beside it"},
     {"reuseCounters", "alarms", "rollback", 50, "a device whose store went back goes on under its old writer"},
     {"ignoreScopes", "confinement", "calm", 10, "every peer may have every space"},
+    {"sealNothing", "confinement liveness convergence", "keeper", 10,
+     "what a device keeps that may not read it is not sealed"},
     {"sendBeforeFlush", kReplication, "gossip", 100, "frames leave before what they rest on is durable"},
     {"answerBeforeFlush", "no-decision-lost linearizability liveness answers", "owner-dies", 50,
      "a proposer is told before the decision is durable"},

@@ -26,6 +26,7 @@ constexpr OptionRange kRanges[] = {
     {"cluster", "scopes", 0, 16, 0},
     {"cluster", "marketLiar", 0, 2, 0},
     {"cluster", "liar", 0, 24, 0},
+    {"cluster", "copies", 0, 1, 0},
     {"cluster", "segmentBytes", 1, 1 << 20},
     {"cluster", "followWindow", 1, 1'000},
     {"cluster", "etcdRequestBytes", 0, 1 << 30},
@@ -79,6 +80,13 @@ std::optional<std::uint32_t> liarOf(const ClusterOptions& cluster) {
   if (cluster.liar == 0 || cluster.devices < 2 || cluster.engine == Engine::etcd) return std::nullopt;
   const auto index = static_cast<std::uint32_t>((cluster.liar - 1) % cluster.devices);
   return index == 0 && cluster.ledgerReplicas == 1 ? 1 : index;
+}
+
+std::optional<std::uint32_t> copierOf(const ClusterOptions& cluster) {
+  const auto last = static_cast<std::uint32_t>(cluster.devices - 1);
+  const bool busy = cluster.devices < 3 || last < cluster.ledgerReplicas || last < cluster.hosts;
+  if (cluster.copies == 0 || busy || liarOf(cluster) == last) return std::nullopt;
+  return last;
 }
 
 std::vector<std::string> domainsOf(const Options& options) {

@@ -36,6 +36,7 @@ struct ClusterOptions {
   std::string domains = "udt budget";
   std::int64_t marketLiar = 0;  // who lies in the market: 0 nobody, 1 the buyer, 2 the seller
   std::int64_t liar = 0;        // which device lies: 0 none; where one does, all sign
+  std::int64_t copies = 0;      // 1: the last device keeps encrypted copies only (copierOf)
   Engine engine = Engine::embedded;
   StoreKind store = StoreKind::memory;
   // Limits of the product that small ones exercise: bytes of a segment of sync, batches under way to a follower.
@@ -44,7 +45,7 @@ struct ClusterOptions {
   std::int64_t etcdRequestBytes = 0;  // the most that etcd takes in one transaction; 0: whatever comes
   static constexpr std::size_t required = 0;
   WITAN_MEMBERS(ClusterOptions, devices, ledgerReplicas, agents, hosts, retentionDays, entities, partitions,
-                pendingTtlSeconds, scopes, domains, marketLiar, liar, engine, store, segmentBytes, followWindow,
+                pendingTtlSeconds, scopes, domains, marketLiar, liar, copies, engine, store, segmentBytes, followWindow,
                 etcdRequestBytes)
 };
 
@@ -168,6 +169,9 @@ struct Options {
 
 // The device that lies, which is never the only one that keeps ledgers. None: all are honest, and nothing is signed.
 std::optional<std::uint32_t> liarOf(const ClusterOptions& cluster);
+
+// The device that keeps encrypted copies only. None: there is none, or that device has other work.
+std::optional<std::uint32_t> copierOf(const ClusterOptions& cluster);
 
 // The names in cluster.domains.
 std::vector<std::string> domainsOf(const Options& options);

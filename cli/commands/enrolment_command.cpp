@@ -93,7 +93,8 @@ void addEnrolmentCommands(Command& device) {
     return addLiveVerb<EnrolArguments>(device, name, what, example, work);
   };
   const auto lists = [](Command* command, EnrolArguments& a) {
-    return command->option("--role", a.roles, "DOMAIN.ROLE, * (every role), ledger or takeover; may be repeated")
+    return command
+        ->option("--role", a.roles, "DOMAIN.ROLE, * (every role), ledger, takeover, or copy alone; may be repeated")
         ->oneWordEach()
         ->check(readBy([](const std::string& role) {
           return checkDeviceRoles({&role, 1});
@@ -102,7 +103,7 @@ void addEnrolmentCommands(Command& device) {
   const auto scopes = [](Command* command, EnrolArguments& a) {
     command
         ->option("--scope", a.scopes,
-                 "Journals that it may have; may be repeated; default: all with ledger or *, else none")
+                 "Journals that it may have; may be repeated; default: all with ledger, * or copy, else none")
         ->oneWordEach()
         ->check(idText("the scope"));
   };

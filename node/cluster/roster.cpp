@@ -13,6 +13,7 @@
 #include "node/cluster/scope_keys.h"
 #include "program/output.h"
 #include "replication/records/signed_document.h"
+#include "replication/sealed_scope.h"
 #include "replication/writer.h"
 
 namespace witan::node {
@@ -128,7 +129,9 @@ std::pair<std::string_view, std::string_view> roleAndKey(std::string_view role) 
 }
 
 // Of no domain.
-bool isPlainRole(std::string_view role) { return role == kLedgerRole || role == kTakeoverRole || role == kAnyRole; }
+bool isPlainRole(std::string_view role) {
+  return role == kLedgerRole || role == kTakeoverRole || role == kAnyRole || role == kCopyRole;
+}
 
 struct Letters {
   char32_t from, to;
@@ -245,10 +248,13 @@ bool RosterDevice::maySee(std::string_view domain, std::string_view role) const 
   return mayAct(domain, role) || std::ranges::find(roles, concat(domain, ".", role, kReads)) != roles.end();
 }
 
+bool RosterDevice::copiesOnly() const { return std::ranges::find(roles, kCopyRole) != roles.end(); }
+
 bool RosterDevice::mayHave(std::string_view scope) const {
+  if (copiesOnly() && !replication::isSealedScope(scope)) return false;
   // Whoever is given single roles is given no journals with them, unless they are named.
-  if (scopes.empty()) return keepsLedgers() || std::ranges::find(roles, kAnyRole) != roles.end();
-  return std::ranges::find(scopes, scope) != scopes.end();
+  if (scopes.empty()) return copiesOnly() || keepsLedgers() || std::ranges::find(roles, kAnyRole) != roles.end();
+  return std::ranges::find(scopes, replication::openScopeOf(scope)) != scopes.end();
 }
 
 const RosterDevice* Roster::find(std::string_view device) const {
@@ -332,14 +338,17 @@ Status revokePerson(Roster& roster, std::string_view name, std::string_view reas
 
 Status checkDeviceRoles(std::span<const std::string> roles) {
   if (roles.size() > kMaxDeviceRoles) return invalid(concat("more than ", kMaxDeviceRoles, " roles"));
+  if (roles.size() > 1 && std::ranges::find(roles, kCopyRole) != roles.end())
+    return invalid("a device with the role copy keeps encrypted copies and has no other role",
+                   "give the other roles to another device");
   for (const std::string& role : roles) {
     if (isPlainRole(role)) continue;
     const auto [name, key] = roleAndKey(role);
     const std::size_t dot = name.find('.');
     if (dot == std::string::npos || dot == 0 || dot + 1 == name.size() || !validateId("role", name).ok())
-      return invalid(
-          inQuotes(role) + " is no role of a device",
-          "a role is ledger, takeover, * (all), DOMAIN.ROLE, as udt.LabOrder, DOMAIN.ROLE:read or DOMAIN.ROLE:KEY");
+      return invalid(inQuotes(role) + " is no role of a device",
+                     "a role is ledger, takeover, * (all), copy, DOMAIN.ROLE, as udt.LabOrder, DOMAIN.ROLE:read or "
+                     "DOMAIN.ROLE:KEY");
     if (name.size() == role.size()) continue;
     if (key.empty() || key.size() > kernel::kKeyMax || !isUtf8(key) || forTerminal(key) != key ||
         key.find_first_of("\n\t") != std::string_view::npos)

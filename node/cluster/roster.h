@@ -37,6 +37,8 @@ inline constexpr std::size_t kMaxDeviceKeys = 16;
 inline constexpr std::string_view kLedgerRole = "ledger";
 // The role of a device that may begin partitions and take them over without their owners.
 inline constexpr std::string_view kTakeoverRole = "takeover";
+// The role of a device that keeps encrypted copies of the replicated spaces, and reads nothing. It has no other.
+inline constexpr std::string_view kCopyRole = "copy";
 // Every role of every domain, without the copies.
 inline constexpr std::string_view kAnyRole = "*";
 // DOMAIN.counselor brings decisions of counselors, DOMAIN.begin begins entities. Roles of devices, of no process.
@@ -56,8 +58,9 @@ struct RosterDevice {
   std::string name;               // as people call it; unique among the active
   std::vector<std::string> keys;  // hex; the last one counts, the first gives the id, others were rotated away
   DeviceState state = DeviceState::active;
-  std::vector<std::string> roles;      // "ledger", "takeover", "*", "{domain}.{role}", "{domain}.{role}:read"
-  std::vector<std::string> scopes;     // of the replicated data; empty: all with "ledger" or "*", else none
+  // "ledger", "takeover", "*", "{domain}.{role}", "{domain}.{role}:read", or "copy"
+  std::vector<std::string> roles;
+  std::vector<std::string> scopes;     // of the replicated data; empty: all with "ledger", "*" or "copy", else none
   std::vector<std::string> addresses;  // host:port, where others may dial it
   Time since;                          // admitted
   std::string reason;                  // of a revocation
@@ -69,9 +72,12 @@ struct RosterDevice {
   // Keeps copies of the ledgers.
   bool keepsLedgers() const;
   bool takesOver() const;
+  // Keeps encrypted copies, and no key that opens them.
+  bool copiesOnly() const;
   // May propose, and see slices, in a role of a domain.
   bool mayAct(std::string_view domain, std::string_view role) const;
   bool maySee(std::string_view domain, std::string_view role) const;
+  // Of a sealed scope (replication/sealed_scope.h): who may have what it keeps, and who keeps copies.
   bool mayHave(std::string_view scope) const;
 };
 

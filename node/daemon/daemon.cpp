@@ -7,6 +7,7 @@
 #include "base/string_util.h"
 #include "domains/agents.h"
 #include "domains/registry.h"
+#include "node/cluster/copy_keys.h"
 #include "node/cluster/device_heads.h"
 #include "node/cluster/roster_store.h"
 #include "node/daemon/agent_names.h"
@@ -19,6 +20,7 @@
 #include "node/witness/witness_rounds.h"
 #include "replica/agent_runtime.h"
 #include "replica/graph_runtime.h"
+#include "replication/sealed_scope.h"
 
 namespace witan::node {
 
@@ -105,7 +107,11 @@ Result<std::unique_ptr<Daemon>> Daemon::open(net::Loop& loop, Log& log, const st
 }
 
 Result<std::shared_ptr<const AgentSetup>> Daemon::agentSetup() {
-  if (config_.agents.empty() && !std::filesystem::exists(path_ / kAgentsPolicyFile))
+  if (copiesOnly() && !config_.agents.empty())
+    return config_.located(
+        "agents", Error{ErrorCode::unauthorised, "this device keeps encrypted copies only: no agent works on it",
+                        "leave agents out, or use a device with another role"});
+  if (copiesOnly() || (config_.agents.empty() && !std::filesystem::exists(path_ / kAgentsPolicyFile)))
     return std::shared_ptr<const AgentSetup>();
   AgentSetup setup;
   WITAN_TRY(policy, gateOfDevice(path_));
@@ -155,8 +161,20 @@ NodeSetup Daemon::setup() {
   setup.pendingTtlMicros = config_.pendingTtlSeconds * 1'000'000;
   setup.mayHave = [this](std::string_view device, replication::DatabaseName, std::string_view scope) {
     const RosterDevice* member = rosters_.current().member(device);
-    return member != nullptr && member->mayHave(scope);
+    // Nor does a device that keeps copies take from another one what it may not have itself.
+    return member != nullptr && member->mayHave(scope) && (!copiesOnly() || me()->mayHave(scope));
   };
+  setup.copiesOnly = [this](std::string_view device) {
+    const RosterDevice* known = rosters_.current().find(device);
+    return known != nullptr && known->copiesOnly();
+  };
+  setup.copied = [this](std::string_view scope) {
+    const std::string sealed = replication::sealedScopeOf(scope);
+    return std::ranges::any_of(rosters_.current().devices, [&](const RosterDevice& device) {
+      return device.active() && device.copiesOnly() && device.mayHave(sealed);
+    });
+  };
+  if (!copiesOnly()) setup.copyKeys = copyKeysOf(path_);
   setup.keepsLedgers = [this](std::string_view device) {
     const RosterDevice* member = rosters_.current().member(device);
     return member != nullptr && member->keepsLedgers();
@@ -180,6 +198,7 @@ Status Daemon::openDir() {
   if (!config_.marketOrg.empty()) WITAN_DO(installEvidenceDomain(path_));
   WITAN_TRY(opened, NodeDir::open(path_, std::move(made), now()));
   dir_ = std::move(opened);
+  if (copiesOnly()) replica().data().keepCopiesOnly();
   replica().data().retireOnly([this](std::string_view device) { return rosters_.current().member(device) == nullptr; });
   std::optional<SigningKey> admin;
   if (hasKey(path_, KeyName::admin)) {

@@ -146,6 +146,7 @@ class Daemon {
   Status openWitnesses();
   NodeSetup setup();
   bool keepsLedgers() const { return me() == nullptr || me()->keepsLedgers(); }
+  bool copiesOnly() const { return me() != nullptr && me()->copiesOnly(); }
   Result<std::shared_ptr<const AgentSetup>> agentSetup();
   Status letFounderTakeOver();
   Status bootstrapMissing();

@@ -358,8 +358,12 @@ Status EnrolmentService::setRoles(std::string_view idOrName, std::span<const std
   WITAN_DO(checkDeviceRoles(roles));
   Roster next = rosters_->current();
   WITAN_TRY(device, activeIn(next, idOrName));
-  const bool mayAlready = device->takesOver();
+  const bool mayAlready = device->takesOver(), copied = device->copiesOnly();
   device->roles.assign(roles.begin(), roles.end());
+  // What it has read, or keeps unread, stays on its disk.
+  if (device->copiesOnly() != copied)
+    return conflict("a device gets the role copy when it joins, and keeps it",
+                    "revoke it, and invite it again with a new directory");
   if (device->takesOver() && !mayAlready) WITAN_DO(mayAlone(ActKind::takeover, device->device));
   return publish(std::move(next));
 }

@@ -21,6 +21,7 @@ namespace witan::node {
 
 struct AgentSetup;
 class HeadKeys;
+class CopyKeys;
 
 struct ReplicaStores {
   store::Store& journal;
@@ -53,6 +54,13 @@ struct ReplicaConfig {
   // Whether a device keeps copies of the ledgers. Of one that does not, no log and no claim is believed, and it is told
   // of claims alone. Asked when it connects. Default: every one.
   std::function<bool(std::string_view device)> keepsLedgers;
+  // Whether a device keeps encrypted copies only: of it nothing but these is taken, and it is told nothing else.
+  // Default: none.
+  std::function<bool(std::string_view device)> copiesOnly;
+  // Whether some device keeps encrypted copies of a scope. Default: none does.
+  std::function<bool(std::string_view scope)> copied;
+  // Null: this device neither seals copies nor opens them (replica/sealed_copies.h).
+  std::shared_ptr<CopyKeys> copyKeys;
   // Whether a device may make such a request; the error says why not. Default: every one. This device is asked too.
   std::function<Status(std::string_view device, const Request& request)> mayAsk;
   std::uint64_t snapshotEvery = kernel::kSnapshotEvery;  // entries of a partition

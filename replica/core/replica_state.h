@@ -44,6 +44,7 @@ struct Peer {
   bool endReported = false;  // the end of the session was reported
   bool cut = false;          // it sent what it may not: the connection ends
   bool keeper = true;        // of ledgers
+  bool copies = false;       // it or this device keeps encrypted copies only: sessions are all that they share
   std::string farewell;      // why the session is to end, once this side's standing is sent; empty: it is not
   std::string out;           // frames for the end of the round
   std::map<std::string, PeerPartition, std::less<>> partitions;

@@ -40,6 +40,7 @@ constexpr std::array kKinds{
     Row{Kind::graphMessage, with(&KindTraits::guarded, {"graphMessage", false, true, false, true, false, true})},
     Row{Kind::artefact, {"artefact", false, true, true, true, true, true}},
     Row{Kind::activation, {"activation", false, true, true, true, true, true}},
+    Row{Kind::sealedCopy, {"sealedCopy", true, true, false, true, true, true}},
 };
 
 constexpr KindTraits kUnknown{"unknown", true, true, true, true, true, true};

@@ -23,8 +23,9 @@ enum class Kind : std::uint8_t {
   graphMessage = 14,  // the body of a graph's message (replication/records/records.h)
   artefact = 15,      // a signed validation of an agent, model or graph (replication/records/records.h)
   activation = 16,    // an agent that a graph waits for (replication/records/records.h)
+  sealedCopy = 17,    // of a space, for devices that do not read it (replication/records/records.h)
 };
-static_assert(Kind::statement == kStatementKind);
+static_assert(Kind::statement == kStatementKind && Kind::sealedCopy == kSealedCopyKind);
 
 // The traits of a kind (replication/record_schemas.h explains them). An unknown kind is a resident, digested register
 // of either database.

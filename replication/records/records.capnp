@@ -218,3 +218,10 @@ struct ActivationBody {
   input @4 :Json;            # {"graph": {"graph","version","run","node","span","type","body","grant"}}
   hops @5 :UInt64;           # of the graph's run, and so of the agent's
 }
+
+# --- encrypted copies of spaces (replica/sealed_copies.h); key: "{writer}:{number}:{part}"
+
+struct SealedCopyBody {
+  key @0 :Text;              # the scope's key, by name
+  sealed @1 :Data;           # AES-256-GCM: nonce, ciphertext, tag
+}

@@ -205,6 +205,12 @@ Status checkRecord(const ActivationBody& body) {
   return checkCanonicalJson("input", body.input);
 }
 
+Status checkRecord(const SealedCopyBody& body) {
+  if (body.key.empty() || body.key.size() > kMaxIdBytes)
+    return invalid(concat("key: a name of ", body.key.size(), " bytes (1 to ", kMaxIdBytes, ")"));
+  return body.sealed.empty() ? invalid("sealed: nothing") : okStatus();
+}
+
 namespace {
 
 template <class Body>

@@ -187,6 +187,12 @@ struct ArtefactBody {
   WITAN_DECLARED(ArtefactBody, (std::string, envelope))
 };
 
+// A part of an encrypted copy of a space, or its header (replica/sealed_copies.h). Key: "{writer}:{number}:{part}".
+struct SealedCopyBody {
+  static constexpr Kind recordKind = Kind::sealedCopy;
+  WITAN_DECLARED(SealedCopyBody, (std::string, key), (std::vector<std::uint8_t>, sealed))
+};
+
 // Checks the promises of records.capnp for each body: ids, limits, required parts. The error names the member.
 Status checkRecord(const BatchBody& body);
 Status checkRecord(const MessageBody& body);
@@ -202,6 +208,7 @@ Status checkRecord(const PrivacyReceipt& body);
 Status checkRecord(const GraphMessageBody& body);
 Status checkRecord(const ArtefactBody& body);
 Status checkRecord(const ActivationBody& body);
+Status checkRecord(const SealedCopyBody& body);
 
 // The canonical bytes. Errors: those of checkRecord; more than Body::recordMax, else kMaxRecordBytes. O(bytes).
 template <class Body>
@@ -226,7 +233,8 @@ Result<Body> decodeRecord(std::string_view bytes);
   X(PrivacyReceipt)            \
   X(GraphMessageBody)          \
   X(ArtefactBody)              \
-  X(ActivationBody)
+  X(ActivationBody)            \
+  X(SealedCopyBody)
 
 #define WITAN_RECORD_EXTERN(Body)                                \
   extern template Result<std::string> encodeRecord(const Body&); \

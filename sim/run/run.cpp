@@ -92,6 +92,7 @@ class Run {
     if (Market::concerns(event.kind)) return market_.begin(event);
     if (event.kind == EventKind::lie) return liar_.begin(event, number);
     if (isFault(event.kind)) return faults_.begin(event, number);
+    if (copierOf(plan_.options.cluster) == event.device % cluster_.founders()) return;  // it has no work of its own
     cluster_.put(event.device % cluster_.founders(), {.kind = Arrival::Kind::event, .event = number});
   }
 

@@ -185,6 +185,24 @@ TEST(Roster, RolesSayWhatADeviceMay) {
   EXPECT_FALSE(device.mayHave("private"));
 }
 
+TEST(Roster, TheRoleCopyStandsAloneAndHasSealedScopesOnly) {
+  RosterDevice device = deviceWith(keyOf(2), "shed");
+  device.roles = {"copy"};
+  EXPECT_TRUE(device.copiesOnly());
+  EXPECT_FALSE(device.keepsLedgers() || device.takesOver() || device.maySee("budget", "A") || device.mayHave("main"));
+  EXPECT_TRUE(device.mayHave("sealed.main") && device.mayHave("sealed.private"));
+  device.scopes = {"main"};
+  EXPECT_TRUE(device.mayHave("sealed.main"));
+  EXPECT_FALSE(device.mayHave("sealed.private") || device.mayHave("main"));
+  const std::vector<std::string> alone{"copy"}, both{"copy", "ledger"};
+  EXPECT_TRUE(checkDeviceRoles(alone).ok());
+  EXPECT_EQ(checkDeviceRoles(both).error().code, ErrorCode::invalidInput);
+  // Who may have a scope may have what is sealed of it.
+  device.roles = {"udt.LabOrder"};
+  EXPECT_TRUE(device.mayHave("sealed.main"));
+  EXPECT_FALSE(device.mayHave("sealed.private"));
+}
+
 // --- tokens
 
 JoinToken sampleToken() {

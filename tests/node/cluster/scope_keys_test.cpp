@@ -116,6 +116,16 @@ TEST_F(ScopeKeys, WhoComesLaterReadsWhatIsThere) {
   for (const auto& [generation, key] : mine) EXPECT_EQ(key->reveal(), theirs.at(generation)->reveal());
 }
 
+TEST_F(ScopeKeys, ADeviceThatKeepsCopiesGetsNone) {
+  roster.devices.push_back(deviceOf('s', {"copy"}, {"lab"}));
+  roster.devices.push_back(deviceOf('t', {"copy"}));
+  std::ranges::sort(roster.devices, {}, &RosterDevice::device);
+  renew();
+  for (const char seed : {'s', 't'})
+    for (const char* scope : {"*", "lab"}) EXPECT_THAT(keys(seed, scope), IsEmpty()) << seed << scope;
+  EXPECT_EQ(keys('a', "lab").rbegin()->first, 1u);
+}
+
 TEST_F(ScopeKeys, AreDamagedOrTooMany) {
   std::vector<ScopeKey> keys = *roster.scopeKeys;
   keys.front().generation = 0;
