@@ -40,6 +40,19 @@ Result<Time> genesisTime(const json::object& genesis) {
   return parseTime(at->get_string());
 }
 
+// An entity of a rule file may have been moved on to a version between the first and the one that is here. The action
+// as it was then, of those that `gives` accepts; null: none of them.
+template <class Gives>
+ActionPtr ofVersionBetween(const DomainModule& module, const EntryView& entry, const Gives& gives) {
+  constexpr std::string_view kUpgrade = R"({"type":"UpgradeRules"})";
+  if (entry.action != kUpgrade || module.ruleText().empty()) return nullptr;
+  for (std::int64_t version = 2;; ++version) {
+    auto action = module.parseAction(json::object{{"type", "UpgradeRules"}, {"version", version}});
+    if (!action.ok()) return nullptr;
+    if (gives(**action)) return *std::move(action);
+  }
+}
+
 }  // namespace
 
 std::string waitText(const Wait& wait) {
@@ -109,6 +122,13 @@ Result<ActionPtr> DecisionCheck::checkProposal(EntityState& state, const Action*
   const Touch touched = module_.touch(state, *action, entry.time);
   if (pending != nullptr && touched.meets(module_.touch(state, *pending, entry.time)))
     return corrupt("replay: it touches what waits for a counselor");
+  ActionPtr then = ofVersionBetween(module_, entry, [&](const Action& one) {
+    module_.evaluateFully(*module_.clone(state), entry.role, one, entry.time, evaluation_);
+    return static_cast<Tag>(evaluation_.tag) == entry.tag && evaluation_.writes == entry.writes &&
+           evaluation_.message == entry.message && compareVerdicts(entry).ok() &&
+           (entry.tag != Tag::escalated || compareFindings(entry).ok());
+  });
+  if (then != nullptr) action = std::move(then);
   if (std::string elsewhere = bindings.objection(entry.runKey, entry.planDigest); !elsewhere.empty())
     rejectForIntegrity(module_.signature().invariants.size(), std::move(elsewhere), evaluation_);
   else
@@ -131,7 +151,7 @@ Result<ActionPtr> DecisionCheck::checkProposal(EntityState& state, const Action*
   if (const Wait now{touched.instances, wait.until}; entry.decision != waitText(now))
     return differs("what it freezes", entry.decision, waitText(now));
   if (wait.until && *wait.until <= entry.time) return corrupt("replay: it is over before it waits");
-  return action;
+  return module_.parseAction(*value);
 }
 
 Status DecisionCheck::checkCommit(EntityState& state, const Action* pending, const EntryView& entry) {
@@ -144,8 +164,15 @@ Status DecisionCheck::checkCommit(EntityState& state, const Action* pending, con
     return corrupt("decision: base or edit is missing");
   const auto word = parseEnum<CommitBase>(base->get_string());
   if (!word) return corrupt("decision: no such base");
-  WITAN_DO(
-      module_.counselorCommit(state, *word, pending, edit->get_object(), entry.counselor, entry.time, evaluation_));
+  const auto commit = [&](EntityState& of, const Action* proposed) {
+    return module_.counselorCommit(of, *word, proposed, edit->get_object(), entry.counselor, entry.time, evaluation_);
+  };
+  // What was put to a counselor under one version may be answered under a later one.
+  const ActionPtr then = ofVersionBetween(module_, entry, [&](const Action& one) {
+    return pending != nullptr && commit(*module_.clone(state), &one).ok() && evaluation_.writes == entry.writes &&
+           compareVerdicts(entry).ok() && compareFindings(entry).ok();
+  });
+  WITAN_DO(commit(state, then == nullptr ? pending : then.get()));
   if (entry.writes != evaluation_.writes) return differs("the write set", entry.writes, evaluation_.writes);
   WITAN_DO(compareVerdicts(entry));
   return compareFindings(entry);

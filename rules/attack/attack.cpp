@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t kOriginsMost = 500;
 constexpr std::size_t kStatesMost = 4'000;
 constexpr std::uint64_t kAskEvery = 64;
+constexpr std::uint64_t kDrawsMost = 50;  // for each action to try
 
 struct Origin {
   EntityPtr state;
@@ -179,7 +180,9 @@ class RoleAttack {
   }
 
   Status run(const std::function<bool(std::string_view)>& more) {
-    for (std::uint64_t i = 0; i < options_.steps && !processes_.empty(); ++i) {
+    // What is no action of the process is none that was tried; of a process that takes none at all there is an end.
+    for (std::uint64_t i = 0; report_.tried < options_.steps && i / kDrawsMost < options_.steps && !processes_.empty();
+         ++i) {
       if (i % kAskEvery == 0 && more && !more(role_.name)) break;
       WITAN_DO(tryOne());
     }

@@ -91,8 +91,9 @@ Parsed<Token> Lexer::next() {
   for (std::string_view two : kTwo)
     if (rest.starts_with(two)) return take(Token::Kind::sign, 2);
   if (std::string_view("<>+-*/%!?:.,()[]{}=;").find(c) != std::string_view::npos) return take(Token::Kind::sign, 1);
+  const char* const instead = c == '#' ? ": a comment begins with //" : c < 0 ? ": texts stand in ' or \"" : "";
   return SyntaxError{static_cast<std::uint32_t>(at_),
-                     "\"" + std::string(clip(rest, 4)) + "\" is no part of an expression"};
+                     concat("\"", clip(rest, 4), "\" is no part of an expression", instead)};
 }
 
 Parsed<Token> Lexer::number() {

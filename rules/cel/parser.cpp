@@ -61,12 +61,17 @@ class Parser {
     const std::string found = token_.kind == Token::Kind::end ? "the end"
                               : token_.raw.empty()            ? "a text"
                                                               : "\"" + std::string(token_.raw.substr(0, 40)) + "\"";
-    throw Stop{{token_.at, what + ", found " + found}};
+    const bool word = token_.raw == "and" || token_.raw == "or" || before_ == "not";
+    const char* const instead = token_.raw == "=" ? ": two values are compared by =="
+                                : word            ? ": the operators are &&, || and !"
+                                                  : "";
+    throw Stop{{token_.at, concat(what, ", found ", found, instead)}};
   }
 
   void advance() {
     Parsed<Token> next = lexer_.next();
     if (auto* error = std::get_if<SyntaxError>(&next)) throw Stop{*error};
+    before_ = token_.raw;
     token_ = std::get<Token>(std::move(next));
   }
   bool sees(std::string_view sign) const {
@@ -383,6 +388,7 @@ class Parser {
 
   Lexer lexer_;
   Token token_;
+  std::string_view before_;  // of the token before it
   bool negative_ = false, inCondition_ = false;
   std::size_t depth_ = 0, nodes_ = 0;
 };

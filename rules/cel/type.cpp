@@ -13,6 +13,9 @@ namespace {
 
 using Kind = Type::Kind;
 
+constexpr std::string_view kTypes =
+    "a type: bool, int, uint, double, string, bytes, timestamp, duration, date, enum(A, B), list(T), map(string, T), "
+    "record(name: T), tuple(name: T), or a name of [types]";
 constexpr std::array<std::pair<std::string_view, Kind>, 13> kNames{{{"dyn", Kind::dyn},
                                                                     {"null", Kind::null},
                                                                     {"bool", Kind::boolean},
@@ -54,7 +57,7 @@ class Reader {
       Parameter p;
       p.at = static_cast<std::uint32_t>(at_);
       p.name = word();
-      want(':');
+      if (!takes(':')) stop(concat("expected \":\" and the type of ", p.name));
       p.type = one();
       if (takes('=')) {
         skip();
@@ -98,11 +101,11 @@ class Reader {
   void want(char c) {
     if (!takes(c)) stop(concat("expected \"", c, "\""));
   }
-  std::string word() {
+  std::string word(std::string_view what = "a name") {
     skip();
     std::size_t n = at_;
     while (n < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[n])) != 0 || text_[n] == '_')) ++n;
-    if (n == at_) stop("expected a name");
+    if (n == at_) stop(concat("expected ", what));
     return std::string(text_.substr(std::exchange(at_, n), n - at_));
   }
 
@@ -110,7 +113,7 @@ class Reader {
     if (++depth_ > kDepthMax) stop(concat("types nest at most ", kDepthMax, " deep"));
     skip();
     const std::size_t from = at_;
-    const std::string name = word();
+    const std::string name = word(kTypes);
     TypePtr type = named(name, from);
     if (type->size > kPartsMax || type->depth > kDepthMax) {
       at_ = from;
@@ -170,7 +173,7 @@ class Reader {
       made.table = static_cast<std::uint32_t>(at - tables_.begin());
     } else {
       at_ = from;
-      stop("there is no type \"" + name + "\"");
+      stop(concat("there is no type \"", clip(name, 64), "\": expected ", kTypes));
     }
     want(')');
     measure(made);

@@ -27,6 +27,7 @@ struct RuleProcess {
   std::string name;
   std::vector<RuleArgument> arguments;
   Program body;
+  std::map<std::int64_t, Program> earlier;  // of UpgradeRules: what it was under each version before
   kernel::FieldMask footprint = 0;
   bool proposable = true;  // false: a counselor performs it
 };

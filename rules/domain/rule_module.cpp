@@ -9,6 +9,7 @@
 #include "rules/domain/rule_domain.h"
 #include "rules/domain/rule_sample.h"
 #include "rules/domain/value_json.h"
+#include "rules/domain/versions.h"
 
 namespace witan::rules {
 
@@ -37,14 +38,16 @@ const RuleState& in(const void* state) { return *static_cast<const RuleState*>(s
 class RuleAction final : public Action {
  public:
   RuleAction(const RuleDomain& domain, std::uint16_t index)
-      : Action(index), domain_(domain), process_(domain.processes[index]), arguments_(process_.arguments.size()) {}
+      : Action(index), process_(domain.processes[index]), arguments_(process_.arguments.size()) {}
 
   Status read(const json::value& from) override {
     const json::object& object = from.get_object();
-    for (const auto& member : object)
+    for (const auto& member : object) {
+      if (member.key() == "version" && ofVersion(member.value())) continue;
       if (member.key() != "type" && std::ranges::find(process_.arguments, std::string_view(member.key()),
                                                       &RuleArgument::name) == process_.arguments.end())
         return invalid(concat(process_.name, ": unknown argument ", inQuotes(clip(member.key()))), "known: " + known());
+    }
     Arena memory;
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
       const RuleArgument& argument = process_.arguments[i];
@@ -94,7 +97,7 @@ class RuleAction final : public Action {
   void apply(void* mutator, Time at) const override {
     auto& [entity, journal] = *static_cast<RuleMutator*>(mutator);
     const ScratchArena memory;
-    Machine machine(process_.body, *memory, &entity.state, &entity.shared, at);
+    Machine machine(*body_, *memory, &entity.state, &entity.shared, at);
     machine.visible = process_.footprint;
     for (std::size_t i = 0; i < arguments_.size(); ++i) machine.setLocal(i, arguments_[i].value());
     Ruling ruling = machine.run(&entity.state, &journal);
@@ -102,14 +105,21 @@ class RuleAction final : public Action {
   }
 
  private:
+  // UpgradeRules, as it was under a version between the first and this one.
+  bool ofVersion(const json::value& version) {
+    const auto at = process_.earlier.find(version.is_int64() ? version.get_int64() : 0);
+    if (at != process_.earlier.end()) body_ = &at->second;
+    return at != process_.earlier.end();
+  }
+
   std::string known() const {
     std::string all = "{";
     for (const RuleArgument& argument : process_.arguments) all += (all.size() > 1 ? ", " : "") + argument.name;
     return all + "}";
   }
 
-  const RuleDomain& domain_;
   const RuleProcess& process_;
+  const Program* body_ = &process_.body;
   std::vector<Stored> arguments_;
 };
 
@@ -327,6 +337,10 @@ class RuleModule final : public UntypedModule {
                          Time at) const override {
     return sampleRuleEdit(*domain_, static_cast<const Box&>(entity).state, counselor, random, at);
   }
+  // The version of the rules that the entity is of.
+  std::int64_t versionOf(const EntityState& entity) const {
+    return domain_->versionField ? static_cast<const Box&>(entity).state.scalars[*domain_->versionField].value().i : 1;
+  }
   FieldMask laterFields(const EntityState& entity) const override {
     FieldMask later = 0;
     const std::int64_t version = versionOf(entity);
@@ -373,10 +387,6 @@ class RuleModule final : public UntypedModule {
   }
 
  private:
-  // The version of the rules that the entity is of.
-  std::int64_t versionOf(const EntityState& entity) const {
-    return domain_->versionField ? static_cast<const Box&>(entity).state.scalars[*domain_->versionField].value().i : 1;
-  }
   // It is the file's, whatever a beginning says.
   FieldMask fieldsOfBeginning() const override {
     return domain_->versionField ? ~(FieldMask{1} << *domain_->versionField) : ~FieldMask{0};
@@ -463,6 +473,15 @@ class RuleModule final : public UntypedModule {
 };
 
 }  // namespace
+
+std::int64_t versionOf(const DomainModule& module) {
+  const auto* rules = dynamic_cast<const RuleModule*>(&module);
+  return rules == nullptr ? 1 : rules->domain().version;
+}
+std::int64_t versionOf(const DomainModule& module, const EntityState& entity) {
+  const auto* rules = dynamic_cast<const RuleModule*>(&module);
+  return rules == nullptr ? 1 : rules->versionOf(entity);
+}
 
 Result<std::unique_ptr<DomainModule>> makeRuleModule(std::string text, const std::string& name,
                                                      const json::object& policy, std::vector<std::string> counselors) {

@@ -179,7 +179,7 @@ std::shared_ptr<const RuleDomain> RuleReader::read() && {
   try {
     root_ = toml::parse(domain_->text);
   } catch (const toml::parse_error& error) {
-    stop(error.source(), std::string(error.description()));
+    stop(error.source(), std::string(error.description()), "types and texts stand in quotes");
   }
   head();
   types();
@@ -241,7 +241,9 @@ void RuleReader::head() {
   s.domain = optionalText(root_, "domain");
   const bool lawful = !s.domain.empty() && s.domain.size() <= 64 &&
                       s.domain.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
-  if (!lawful) stop(invalid("line 1: domain = \"...\" must be 1 to 64 of a-z, 0-9 and -"));
+  const toml::node* at = find(root_, "domain");
+  if (!lawful)
+    stop(at == nullptr ? root_.source() : at->source(), "domain = \"...\" must be 1 to 64 of a-z, 0-9 and -");
   s.title = optionalText(root_, "title");
   if (std::ranges::any_of(s.title, isControl)) stop(find(root_, "title")->source(), "a title is one line");
   s.counselors = textsOf(root_, "counselors");
@@ -503,6 +505,7 @@ void RuleReader::process(const std::string& name, const toml::table& table) {
   info.reads = maskOf(table, "reads");
   info.writes = maskOf(table, "writes");
   if (const toml::node* node = find(table, "do")) {
+    if (!process.proposable) stop(table.source(), concat("process ", name, " needs a role, which proposes it"));
     CompileOptions options;
     options.arguments = names;
     options.process = true;

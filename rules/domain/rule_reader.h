@@ -74,6 +74,7 @@ class RuleReader {
   void versionField();
   void upgradeProcess();
   void checkSince() const;
+  std::string upgradeScript(std::int64_t version) const;
   std::shared_ptr<const SourceText> guarded(std::shared_ptr<const SourceText> source, const std::string& name,
                                             bool process) const;
 

@@ -75,19 +75,30 @@ void RuleReader::upgradeProcess() {
   for (const auto& [info, process] : declared_)
     if (info.name == kUpgradeProcess || info.role == "Upgrade")
       stop(invalid(concat("a file with a version has the process ", kUpgradeProcess, " of the role Upgrade already")));
-  std::string script = concat("require .", kRulesVersionField, " < ", domain_->version,
-                              " else 'the entity is of version ", domain_->version, " of the rules already';\n");
+  process(kUpgradeProcess, toml::table{{"role", "Upgrade"}, {"do", upgradeScript(domain_->version)}});
+  CompileOptions options;
+  options.process = true;
+  for (std::int64_t version = 2; version < domain_->version; ++version)
+    declared_.back().second.earlier.emplace(
+        version, orStop(compileScript(names_,
+                                      std::make_shared<const SourceText>(SourceText{concat("process ", kUpgradeProcess),
+                                                                                    1, 1, upgradeScript(version)}),
+                                      options)));
+}
+
+std::string RuleReader::upgradeScript(std::int64_t version) const {
+  std::string script = concat("require .", kRulesVersionField, " < ", version, " else 'the entity is of version ",
+                              version, " of the rules already';\n");
   for (std::size_t i = 0; i < domain_->layout.fields.size(); ++i) {
     const FieldDecl& field = domain_->layout.fields[i];
     const auto since = domain_->since.find(field.name);
-    if (since == domain_->since.end()) continue;
+    if (since == domain_->since.end() || since->second > version) continue;
     if (field.isColumn || !defaultTexts_[i])
       stop(invalid(concat("[since]: ", field.name, " is no field of [fields] with a default")));
     script += concat("if .", kRulesVersionField, " < ", since->second, " { ", field.name, " = ", defaultTexts_[i]->text,
                      "\n}\n");
   }
-  script += concat(kRulesVersionField, " = ", domain_->version);
-  process(kUpgradeProcess, toml::table{{"role", "Upgrade"}, {"do", script}});
+  return script + concat(kRulesVersionField, " = ", version);
 }
 
 // Each name of [since] is of something.

@@ -13,6 +13,10 @@
 
 namespace witan::rules {
 
+// Of a rule file, and of one of its entities; 1 of a compiled domain, and of its.
+std::int64_t versionOf(const kernel::DomainModule& module);
+std::int64_t versionOf(const kernel::DomainModule& module, const kernel::EntityState& entity);
+
 // Errors: conflict; the newer file decides something otherwise than the older one, whose policy is given, and says
 // what.
 Status continuesRules(const std::string& older, const json::object& olderPolicy, const kernel::DomainModule& newer);

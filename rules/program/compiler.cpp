@@ -223,7 +223,11 @@ Typed Compiler::chain(const Expr& e, bool has) {
       if (std::none_of(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(next),
                        [](const Part& p) { return p.optional; }))
         known = global(dotted(parts, 0, next), !base->optional, base->at);
-    if (!known) return wrong(base->at, concat("unknown name ", inQuotes(base->text)));
+    if (!known)
+      return wrong(base->at, concat("unknown name ", inQuotes(base->text),
+                                    base->text == "now"     ? ": a rule reads clock, the time of the last decision"
+                                    : base->text == "clock" ? ": the time of the decision is now"
+                                                            : ""));
     ++next;
     if (has && next == parts.size()) stop(e.at, "has() looks at a field: has(x.y)");
     from = *known;
@@ -267,9 +271,14 @@ Typed Compiler::column(const Typed& row, std::size_t left, bool has, Dotted name
       const TypePtr& type = layout.fields[field].type;
       return {node, last ? typeOf(Kind::boolean) : any ? typeOf(Kind::optional, {type}) : type};
     }
+  noColumn(at, row.type->table, name(1));
+}
+
+void Compiler::noColumn(std::uint32_t at, std::uint32_t table, const std::string& name) const {
   std::string names;
-  for (std::uint32_t field : table.fields) names += (names.empty() ? "" : ", ") + layout.fields[field].name;
-  stop(at, concat("a row of ", table.name, " has no field ", inQuotes(name(1)), ": expected one of key, ", names));
+  for (std::uint32_t field : names_.layout->tables[table].fields) names += ", " + names_.layout->fields[field].name;
+  stop(at, concat("a row of ", names_.layout->tables[table].name, " has no field ", inQuotes(name),
+                  ": expected one of key", names));
 }
 
 Typed Compiler::selectOne(const Typed& from, const std::string& name, bool optional, bool has, std::uint32_t at) {
@@ -432,6 +441,8 @@ void Compiler::assign(const Statement& s, Step& step) {
   const auto table = base->kind == Expr::Kind::index && base->parts[0]->kind == Expr::Kind::name
                          ? std::ranges::find(layout.tables, base->parts[0]->text, &TableDecl::name)
                          : layout.tables.end();
+  if (base->kind == Expr::Kind::index && base->parts[0]->kind == Expr::Kind::name && table == layout.tables.end())
+    stop(s.at, concat("there is no table ", inQuotes(base->parts[0]->text)));
   if (table == layout.tables.end())
     stop(s.at, "expected a field that can be set: name = ..., or table[key].name = ...");
   step.key = compileAs(*base->parts[1], typeOf(Kind::text)).node;
@@ -455,7 +466,7 @@ void Compiler::assignCell(const Statement& s, Step& step, std::uint32_t table, c
       stop(s.at, concat("only a counselor's edit fills ", name, ", which is human: a process may set it to null"));
     return;
   }
-  stop(s.at, concat("a row of ", layout.tables[table].name, " has no field ", inQuotes(name)));
+  noColumn(s.at, table, name);
 }
 
 void Compiler::append(const Statement& s, Step& step) {

@@ -32,12 +32,20 @@ std::string listOf(const std::vector<Typed>& args) {
   return out;
 }
 
-std::string expectedOf(const std::vector<Overload>& overloads) {
+// Those whose first parameter fits, if there are any.
+std::string expectedOf(const std::vector<Overload>& overloads, const std::vector<Typed>& args) {
+  const auto fits = [&](const Overload& one) {
+    Bindings bound;
+    return !args.empty() && !one.params.empty() && assignable(one.params[0], args[0].type, bound);
+  };
+  const bool some = std::ranges::any_of(overloads, fits);
   std::string out;
-  for (std::size_t i = 0; i < overloads.size() && i < 6; ++i) {
+  std::size_t listed = 0;
+  for (const Overload& overload : overloads) {
+    if ((some && !fits(overload)) || listed == 6) continue;
     std::string one;
-    for (const TypePtr& param : overloads[i].params) one += (one.empty() ? "" : ", ") + show(*param);
-    out += (i ? " or (" : "(") + one + ")";
+    for (const TypePtr& param : overload.params) one += (one.empty() ? "" : ", ") + show(*param);
+    out += (listed++ > 0 ? " or (" : "(") + one + ")";
   }
   return out;
 }
@@ -85,8 +93,8 @@ TypePtr Compiler::resolve(std::string_view, const std::vector<Overload>& overloa
 Typed Compiler::invoke(const Function& function, const std::vector<Typed>& args, std::uint32_t at) {
   const TypePtr type = resolve(function.name, function.overloads, args, at, function.many);
   if (!type || args.size() > 8)
-    return wrong(at,
-                 concat(function.name, " expects ", expectedOf(function.overloads), ", found (", listOf(args), ")"));
+    return wrong(
+        at, concat(function.name, " expects ", expectedOf(function.overloads, args), ", found (", listOf(args), ")"));
   const auto first = static_cast<std::uint32_t>(program_.args.size());
   std::vector<std::uint32_t> nodes;
   for (const Typed& arg : args) nodes.push_back(arg.node);
@@ -112,7 +120,7 @@ Typed Compiler::operation(const Expr& e, const TypePtr& expected) {
   if (!type) {
     std::string sign = e.text;
     std::erase(sign, '_');
-    return wrong(e.at, concat(sign, " expects ", expectedOf(overloads), ", found (", listOf(args), ")"));
+    return wrong(e.at, concat(sign, " expects ", expectedOf(overloads, args), ", found (", listOf(args), ")"));
   }
   const Op op = std::ranges::find(kOperations, e.text, &std::pair<std::string_view, Op>::first)->second;
   const std::uint32_t b = args.size() > 1 ? args[1].node : 0;

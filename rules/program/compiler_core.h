@@ -52,6 +52,7 @@ class Compiler {
   static constexpr std::uint32_t kLoopsMax = 5;
 
   [[noreturn]] void stop(std::uint32_t at, const std::string& what) const;
+  [[noreturn]] void noColumn(std::uint32_t at, std::uint32_t table, const std::string& name) const;
   Typed wrong(std::uint32_t at, const std::string& what);
   std::uint16_t declare(const std::string& name, TypePtr type, std::uint32_t at);
   const Local* findLocal(std::string_view name, std::uint16_t& slot) const;

@@ -151,6 +151,13 @@ TEST_F(RuleFile, FaultsOfInvariantsRejectByTheKernel) {
             "rejected:KERNEL_INTEGRITY division by zero (invariant PURCHASE_POSITIVE, line 41, column 12)");
   EXPECT_EQ(decide("Clerk", R"({"type":"Ask","request":"R1","amount":9223372036854775807})"),
             "escalated:PURCHASE_LIMIT request R1 exceeds 1000");
+  entity_.reset();
+  module_ = moduleOf(replaced(kPurchase, "require r.amount > 0", "require r.amount + 1 > r.amount"));
+  entity_ = module_->create({}, at_).value();
+  EXPECT_EQ(decide("Clerk", R"({"type":"Ask","request":"R1","amount":9223372036854775807})"),
+            "rejected:KERNEL_INTEGRITY the result exceeds 64 bits (invariant PURCHASE_POSITIVE, line 41, column 18)");
+  entity_.reset();
+  module_ = moduleOf(replaced(kPurchase, "require r.amount > 0", "require 10 / (r.amount - 5) != 77"));
   EXPECT_THAT(module_->create(parseJson(R"({"amount":{"R1":5}})").value().as_object(), at_).error().message,
               HasSubstr("violates PURCHASE_POSITIVE (division by zero"));
 }
@@ -207,6 +214,38 @@ TEST(RuleFileErrors, NamePlaceAndExpectedType) {
   EXPECT_THAT(with("\"Purchases\"", "\"Pur\\nchases\""), HasSubstr("a title is one line"));
 }
 
+// What beginners write: each message says where, and what stands there instead.
+TEST(RuleFileErrors, BeginnersMistakes) {
+  const auto with = [](const char* what, const char* by) { return errorOf(replaced(kPurchase, what, by)); };
+  EXPECT_THAT(with("purpose = \"string\"", "purpose = \"\""),
+              HasSubstr("line 10, column 12 (field purpose): expected a type: bool"));
+  EXPECT_THAT(with("amount = \"int\"", "amount = \"integer\""),
+              HasSubstr("there is no type \"integer\": expected a type: bool, int"));
+  EXPECT_THAT(with("request: string, amount: int,", "request, amount: int,"),
+              HasSubstr("line 18, column 21 (process Ask): expected \":\" and the type of request"));
+  const auto unquoted = makeRuleModule(replaced(kPurchase, "role = \"Clerk\"", "role = Clerk"), "t.domain.toml");
+  EXPECT_THAT(unquoted.error().message, HasSubstr("t.domain.toml: line 17, column 8"));
+  EXPECT_THAT(unquoted.error().hint, HasSubstr("stand in quotes"));
+  EXPECT_THAT(with("r.amount > 0", "r.amount = 0"),
+              HasSubstr("line 41, column 18 (invariant PURCHASE_POSITIVE): expected \"else\", found \"=\": two values "
+                        "are compared by =="));
+  EXPECT_THAT(with("r.amount > 0", "r.amount > 0 and true"), HasSubstr("the operators are &&, || and !"));
+  EXPECT_THAT(with("r.amount > 0", "not has(r.amount)"), HasSubstr("the operators are &&, || and !"));
+  EXPECT_THAT(with("require r.amount > 0", "# positive\nrequire r.amount > 0"), HasSubstr("a comment begins with //"));
+  EXPECT_THAT(with("'request ' + r.key + ' is of '", "\u2018request\u2019"), HasSubstr("texts stand in ' or \""));
+  EXPECT_THAT(with("r.amount > 0", "now > r.amount"), HasSubstr("unknown name \"now\": a rule reads clock"));
+  EXPECT_THAT(
+      with("r.amount > 0", "clock + 7 > clock"),
+      HasSubstr(
+          "line 41, column 15 (invariant PURCHASE_POSITIVE): + expects (timestamp, duration), found (timestamp, int)"));
+  EXPECT_THAT(with("requests[request].amount = amount;", "request[request].amount = amount;"),
+              HasSubstr("line 21, column 1 (process Ask): there is no table \"request\""));
+  EXPECT_THAT(with("requests[request].amount = amount;", "requests[request].sum = amount;"),
+              HasSubstr("has no field \"sum\": expected one of key, amount"));
+  EXPECT_THAT(with("role = \"Buyer\"\n", ""), HasSubstr("line 25, column 1: process Buy needs a role"));
+  EXPECT_THAT(with("domain = \"purchase\"", "domain = \"My purchases\""), HasSubstr("line 1, column 10: domain"));
+}
+
 // Text from outside: an error with a place, in bounded time and memory.
 TEST(RuleFileErrors, HostileFiles) {
   const auto check = [](const std::string& expression) {
@@ -228,6 +267,16 @@ TEST(RuleFileErrors, HostileFiles) {
   EXPECT_THAT(check("'\xff' == ''"), HasSubstr("UTF-8"));
   EXPECT_THAT(check("f(1)"), HasSubstr("unknown function \"f\""));
   EXPECT_THAT(errorOf("x = \"" + repeated("a", 1 << 20) + "\""), HasSubstr("at most 1048576 bytes"));
+  // One line of nearly a whole file.
+  const std::string line = repeated("a", 1'000'000);
+  EXPECT_EQ(errorOf(concat("# ", line, "\n", kPurchase)), "");
+  EXPECT_LT(check(line + " > 0").size(), 1'000u);
+  EXPECT_THAT(check(line + " > 0"), HasSubstr("at most 65536 bytes"));
+  EXPECT_LT(errorOf(replaced(kPurchase, "amount = \"int\"", concat("amount = \"", line, "\""))).size(), 1'000u);
+  for (const char* types : {"Node = \"list(Node)\"", "Node = \"record(a: Other)\"\nOther = \"list(Node)\""})
+    EXPECT_THAT(errorOf(replaced(kPurchase, "[fields]", concat("[types]\n", types, "\n[fields]"))),
+                HasSubstr("there is no type"))
+        << "types that hold themselves";
   EXPECT_THAT(errorOf("a" + repeated(".a", 50'000) + " = 1"), HasSubstr("t.domain.toml: line 1: a key of more than"));
   EXPECT_THAT(errorOf(replaced(kPurchase, "amount = \"int\"",
                                "amount = \"" + repeated("list(", 500) + "int" + repeated(")", 500) + "\"")),

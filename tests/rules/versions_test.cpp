@@ -144,6 +144,82 @@ TEST(RuleVersions, WhatWasDecidedStaysAndWhatIsNewCountsForWhoWasMovedOn) {
   EXPECT_THAT(openStoreDir({dir, true, first.string()}).error().message, HasSubstr("another policy or version"));
 }
 
+// A third one: what moved entities on to the second did that, and no more, whoever looks at it under the third.
+TEST(RuleVersions, WhatMovedOnToAVersionBetweenComesOutTheSame) {
+  const test::Scratch scratch;
+  const fs::path dir = scratch / "ledger", first = fileOf(scratch, "first", kFirst),
+                 between = fileOf(scratch, "second", second()),
+                 last = fileOf(
+                     scratch, "third",
+                     with(with(second(), "version = 2", "version = 3"), "least = ", "most = \"int = 9\"\nleast = ") +
+                         "3 = [\"most\"]\n");
+  const auto under = [&](const fs::path& file, const auto& act) {
+    auto opened = openStoreDir({dir, true, file.string()});
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    act(*opened);
+    ASSERT_TRUE(opened->ledger->commit().ok());
+    kernel::VerifyOptions options;
+    options.replay = opened->module.get();
+    EXPECT_EQ(kernel::verifyLedger(*opened->store, options)->problem, "") << file;
+  };
+  constexpr const char* kUpgrade = R"({"type":"UpgradeRules"})";
+  under(first, [](StoreDir& at) {
+    for (const char* entity : {"a", "b"})
+      ASSERT_EQ(at.ledger->partition().init(entity, {}, kSampleStart).outcome, kernel::Outcome::initialised);
+  });
+  under(between, [&](StoreDir& at) {
+    EXPECT_THAT(proposed(at, "a", "Upgrade", kUpgrade), HasSubstr("approved"));
+    EXPECT_THAT(proposed(at, "a", "Upgrade", kUpgrade), HasSubstr("is of version 2"));
+  });
+  under(last, [&](StoreDir& at) {
+    EXPECT_THAT(proposed(at, "b", "Upgrade", kUpgrade), HasSubstr("approved"));
+    EXPECT_EQ(rules::versionOf(*at.module, *at.ledger->partition().state("a")), 2);
+    EXPECT_THAT(proposed(at, "a", "Upgrade", kUpgrade), HasSubstr("approved"));
+    EXPECT_EQ(rules::versionOf(*at.module, *at.ledger->partition().state("a")), 3);
+    EXPECT_THAT(proposed(at, "a", "Upgrade", kUpgrade), HasSubstr("is of version 3"));
+  });
+}
+
+// A person answers under the third what was put to one under the second.
+TEST(RuleVersions, AnAnswerMovesOnToTheVersionOfItsTime) {
+  const test::Scratch scratch;
+  const std::string escalates = with(second(), "else reject 'a trifle' // as of now", "else escalate 'a trifle' ");
+  const fs::path dir = scratch / "ledger", first = fileOf(scratch, "first", kFirst),
+                 between = fileOf(scratch, "second", escalates),
+                 last = fileOf(
+                     scratch, "third",
+                     with(with(escalates, "version = 2", "version = 3"), "least = ", "most = \"int = 9\"\nleast = ") +
+                         "3 = [\"most\"]\n");
+  const auto under = [&](const fs::path& file, const auto& act) {
+    auto opened = openStoreDir({dir, true, file.string()});
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    act(*opened);
+    ASSERT_TRUE(opened->ledger->commit().ok());
+    kernel::VerifyOptions options;
+    options.replay = opened->module.get();
+    EXPECT_EQ(kernel::verifyLedger(*opened->store, options)->problem, "") << file;
+  };
+  under(first, [](StoreDir& at) {
+    ASSERT_EQ(at.ledger->partition().init("a", {}, kSampleStart).outcome, kernel::Outcome::initialised);
+    EXPECT_THAT(proposed(at, "a", "Staff", R"({"type":"Ask","key":"a","amount":1})"), HasSubstr("approved"));
+  });
+  under(between, [](StoreDir& at) {
+    EXPECT_THAT(proposed(at, "a", "Upgrade", R"({"type":"UpgradeRules"})"), HasSubstr("escalated LEAST"));
+  });
+  under(last, [](StoreDir& at) {
+    const json::object edit = parseJson(R"({"amount":{"a":5}})").value().get_object();
+    const kernel::Decision answer = at.ledger->partition().decide({.entity = "a",
+                                                                   .counselor = "head",
+                                                                   .operationId = "answer",
+                                                                   .commit = true,
+                                                                   .edit = &edit,
+                                                                   .at = kSampleStart,
+                                                                   .device = "device"});
+    EXPECT_EQ(answer.outcome, kernel::Outcome::cCommitted) << answer.message;
+    EXPECT_EQ(rules::versionOf(*at.module, *at.ledger->partition().state("a")), 3);
+  });
+}
+
 // A copy that has only the later file follows what began under the earlier one, and finds out what did not.
 TEST(RuleVersions, ABeginningOfAnEarlierVersionIsCheckedUnderThatVersion) {
   const std::vector<std::uint8_t> proof{1};
