@@ -31,6 +31,7 @@ set(WITAN_HOOKED_replica
   replica/graph_work.cpp
   replica/head_exchange.cpp
   replica/ledger_watch.cpp
+  replica/mesh.cpp
   replica/ownership/embedded_ownership.cpp
   replica/ownership/etcd_engine.cpp
   replica/ownership/ownership_engine.cpp

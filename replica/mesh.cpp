@@ -1,0 +1,248 @@
+#include "replica/mesh.h"
+
+#include <algorithm>
+
+#include "base/concat.h"
+#include "base/mutant.h"
+#include "base/sha256.h"
+
+namespace witan::node {
+
+Mesh::Order Mesh::ranked(const Order& devices, const std::string& prefix) const {
+  std::vector<std::pair<Hash, std::uint32_t>> all;
+  for (const std::uint32_t device : devices) all.emplace_back(sha256(prefix + members_[device]), device);
+  std::ranges::sort(all);
+  Order order;
+  for (const auto& [rank, device] : all) order.push_back(device);
+  return order;
+}
+
+Mesh::Order Mesh::waysOf(std::string_view device) const { return ranked(keepers_, concat("witan way|", device, "|")); }
+
+void Mesh::setMembers(const std::vector<MeshMember>& members) {
+  if (full_) {  // they may become too many
+    dialled_ = others_;
+    for (auto& [device, link] : held_) link.wasWanted = true;
+  }
+  std::map<std::string, Order, std::less<>> groups;
+  Order all;
+  std::set<std::string, std::less<>> mine;
+  members_.clear(), others_.clear();
+  for (const MeshMember& member : members) {
+    const auto index = static_cast<std::uint32_t>(members_.size());
+    members_.push_back(member.device);
+    all.push_back(index);
+    for (const std::string& group : member.groups) groups[group].push_back(index);
+    if (member.device == self_)
+      me_ = index, mine = member.groups;
+    else
+      others_.insert(member.device);
+  }
+  full_ = links_ == 0 || others_.size() <= links_;
+  rings_.clear(), walks_.clear(), always_.clear(), entitled_.clear();
+  keepers_ = groups[std::string(kLedgerGroup)];
+  keeper_ = mine.contains(kLedgerGroup);
+  if (full_ || others_.size() == members_.size()) return;
+  addRings(all, "");
+  std::set<Order> done{all};
+  for (const std::string& group : mine)
+    if (done.insert(groups[group]).second) addRings(groups[group], group);
+  if (!keeper_) addWalk({waysOf(self_), std::min(kWays, keepers_.size())});
+  std::erase(all, me_);
+  addWalk({ranked(all, concat("own|", seed_, "|")), std::max<std::size_t>(1, links_ / 8), false, true});
+}
+
+void Mesh::addWalk(Walk walk) {
+  if (walk.order.empty()) return;
+  walk.reach = walk.count;
+  walks_.push_back(std::move(walk));
+}
+
+void Mesh::addRings(const Order& members, std::string_view group) {
+  if (members.size() <= links_ + 1) {
+    for (const std::uint32_t member : members)
+      if (member != me_) always_.insert(members_[member]);
+    return;
+  }
+  for (std::size_t ring = 0; ring < rings(); ++ring) {
+    Order order = ranked(members, concat("witan ring|", group, "|", ring, "|"));
+    if (group.empty()) rings_.push_back(order);
+    std::ranges::rotate(order, std::ranges::find(order, me_));
+    order.erase(order.begin());
+    addWalk({order});
+    std::ranges::reverse(order);
+    addWalk({std::move(order)});
+  }
+}
+
+void Mesh::linked(const std::string& device, Link link, std::int64_t nowMs) {
+  held_.insert_or_assign(device, Held{std::move(link), nowMs});
+}
+
+void Mesh::unlinked(const std::string& device, std::int64_t nowMs) {
+  const auto at = held_.find(device);
+  if (at == held_.end()) return;
+  if (own_.contains(device) && nowMs - at->second.sinceMs < kRefusedMs) refused_[device] = nowMs + kRefusedMs;
+  held_.erase(at);
+  const auto ledTo = [&](const Walk& one) {
+    const auto found = std::ranges::find(one.order, device, [&](std::uint32_t at) { return members_[at]; });
+    return found - one.order.begin() < static_cast<std::ptrdiff_t>(one.reach);
+  };
+  if (mutated("neverHeal")) std::erase_if(walks_, ledTo);
+}
+
+// --- what is wanted
+
+void Mesh::walk(Walk& walk, Names& wanted, std::int64_t nowMs) {
+  while (true) {
+    std::vector<std::string> untried;
+    std::size_t found = 0, seen = 0;
+    for (const std::uint32_t at : walk.order) {
+      const std::string& device = members_[at];
+      if (seen == walk.reach || found == walk.count) break;
+      if (walk.own && (wanted.contains(device) || refused_.contains(device))) continue;
+      ++seen;
+      if (!held_.contains(device)) {
+        untried.push_back(device);
+        continue;
+      }
+      ++found;
+      wanted.insert(device);
+      if (walk.own) own_.insert(device);
+    }
+    const bool enough = found == walk.count;
+    if (enough) walk.lacksMs = -1, walk.reach = std::max(walk.count, seen);
+    if (!enough && walk.lacksMs < 0) walk.lacksMs = nowMs;
+    const bool further = !enough && walk.reach < walk.order.size();
+    if (further && nowMs - walk.lacksMs >= kPatienceMs) {
+      walk.reach *= 2, walk.lacksMs = nowMs;
+      continue;
+    }
+    if (further) dueAt(walk.lacksMs + kPatienceMs);
+    if (!enough || walk.nearest) wanted.insert(untried.begin(), untried.end());
+    if (!enough && walk.own) own_.insert(untried.begin(), untried.end());
+    return;
+  }
+}
+
+std::vector<std::string> Mesh::neighboursOf(std::string_view device) const {
+  std::vector<std::string> all;
+  for (const Order& ring : rings_) {
+    const auto found = std::ranges::find(ring, device, [&](std::uint32_t at) { return members_[at]; });
+    if (found == ring.end()) continue;
+    const auto at = static_cast<std::size_t>(found - ring.begin());
+    all.push_back(members_[ring[(at + 1) % ring.size()]]);
+    all.push_back(members_[ring[(at + ring.size() - 1) % ring.size()]]);
+  }
+  std::erase(all, self_);
+  return all;
+}
+
+void Mesh::wantNeeds(Names& wanted, std::int64_t nowMs) {
+  std::erase_if(neededMs_, [&](const auto& one) { return !needs_.contains(one.first); });
+  for (const std::string& device : needs_) {
+    if (!others_.contains(device)) continue;
+    wanted.insert(device);
+    std::int64_t& sinceMs = neededMs_.try_emplace(device, nowMs).first->second;
+    if (held_.contains(device)) {
+      sinceMs = nowMs;
+      continue;
+    }
+    if (nowMs - sinceMs < kPatienceMs) {
+      dueAt(sinceMs + kPatienceMs);
+      continue;
+    }
+    for (const std::string& neighbour : neighboursOf(device)) wanted.insert(neighbour);
+  }
+}
+
+Mesh::Changes Mesh::update(std::int64_t nowMs) {
+  Changes changes;
+  nextMs_ = std::numeric_limits<std::int64_t>::max();
+  if (full_) return changes;
+  std::erase_if(refused_, [&](const auto& one) { return one.second <= nowMs; });
+  Names wanted = always_;
+  own_.clear();
+  wantNeeds(wanted, nowMs);
+  for (const auto& [device, link] : held_)
+    if (link.pinned) wanted.insert(device);
+  for (Walk& one : walks_) walk(one, wanted, nowMs);
+  for (const auto& [device, link] : held_)  // whoever carries a link that is wanted
+    if (!link.via.empty() && wanted.contains(device)) wanted.insert(link.via);
+  for (const std::string& device : wanted)
+    if (!dialled_.contains(device)) changes.dial.push_back(device);
+  for (const std::string& device : dialled_)
+    if (!wanted.contains(device)) changes.rest.push_back(device);
+  dialled_ = wanted;
+  endUnwanted(wanted, nowMs, changes.end);
+  return changes;
+}
+
+// --- what may end
+
+// A device without copies of the ledgers may have its way to them through this one: both compute which.
+bool Mesh::entitled(const std::string& device) {
+  if (!keeper_) return false;
+  const auto [at, fresh] = entitled_.try_emplace(device, false);
+  const auto keeps = [&](std::uint32_t keeper) { return members_[keeper] == device; };
+  if (fresh && others_.contains(device) && std::ranges::none_of(keepers_, keeps)) {
+    const Order ways = waysOf(device);
+    at->second = std::ranges::find(ways, me_) - ways.begin() < std::ptrdiff_t{kWays};
+  }
+  return at->second;
+}
+
+void Mesh::endUnwanted(const Names& wanted, std::int64_t nowMs, std::vector<std::string>& out) {
+  std::vector<std::string> guests;
+  std::size_t kept = 0;
+  for (auto& [device, link] : held_) {
+    if (wanted.contains(device) || entitled(device)) {
+      link.wasWanted = link.wasWanted || wanted.contains(device);
+      link.unwantedMs = -1;
+      ++kept;
+      continue;
+    }
+    if (link.unwantedMs < 0) link.unwantedMs = nowMs;
+    if (!link.wasWanted)
+      guests.push_back(device);
+    else if (nowMs - link.unwantedMs >= kLingerMs)
+      out.push_back(device);
+    else
+      dueAt(link.unwantedMs + kLingerMs);
+  }
+  const std::size_t room = std::max(links_ / 4, links_ - std::min(links_, kept));
+  while (guests.size() > kMostGuests) out.push_back(crowdingGuest(guests));
+  if (guests.size() <= room || held_.size() - out.size() <= links_) return;
+  if (nowMs - endedMs_ < kLingerMs) return dueAt(endedMs_ + kLingerMs);
+  if (const std::string guest = surplusGuest(std::move(guests), nowMs); !guest.empty()) {
+    out.push_back(guest);
+    endedMs_ = nowMs;
+    dueAt(nowMs + kLingerMs);
+  }
+}
+
+// Of the address that has most guests, by chance, so that nobody can tell whose link goes; not the newest, so that
+// there is a way in.
+std::string Mesh::crowdingGuest(std::vector<std::string>& guests) {
+  const auto sinceMs = [&](const std::string& guest) { return held_.find(guest)->second.sinceMs; };
+  const std::string newest = *std::ranges::max_element(guests, {}, sinceMs);
+  std::map<std::string, std::vector<std::string>> byAddress;
+  for (const std::string& guest : guests)
+    if (guest != newest) byAddress[held_.find(guest)->second.address].push_back(guest);
+  const auto& most = std::ranges::max_element(byAddress, {}, [](const auto& one) { return one.second.size(); })->second;
+  const std::string chosen = most[random_.below(most.size())];
+  std::erase(guests, chosen);
+  return chosen;
+}
+
+// Empty: none has been here for long enough.
+std::string Mesh::surplusGuest(std::vector<std::string> guests, std::int64_t nowMs) {
+  std::erase_if(guests, [&](const std::string& guest) {
+    const std::int64_t untilMs = held_.find(guest)->second.sinceMs + kGuestMs;
+    if (untilMs > nowMs) dueAt(untilMs);
+    return untilMs > nowMs;
+  });
+  return guests.empty() ? "" : guests[random_.below(guests.size())];
+}
+
+}  // namespace witan::node

@@ -1,0 +1,318 @@
+// The overlay of few links a device: a world of devices that each decide for themselves, with the time that links take
+// and that it takes to notice that one is dead.
+#include "replica/mesh.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <queue>
+
+#include "base/concat.h"
+
+namespace witan::node {
+namespace mesh_test {
+
+class World {
+ public:
+  static constexpr std::int64_t kStepMs = 1'000, kDeadAfterMs = 20'000;
+
+  World(std::size_t size, std::size_t links, std::size_t keepers = 0) : links_(links) {
+    for (std::size_t i = 0; i < size; ++i) {
+      members_.push_back({concat("device-", i), {}});
+      if (i < keepers || keepers == 0) members_.back().groups.emplace(kLedgerGroup);
+    }
+    for (std::size_t i = 0; i < size; ++i) add(i);
+  }
+
+  void add(std::size_t i) {
+    nodes_.push_back(std::make_unique<Node>(Mesh(members_[i].device, links_, 1'000 + i)));
+    index_[members_[i].device] = i;
+    nodes_.back()->mesh.setMembers(members_);
+  }
+  void join(std::set<std::string, std::less<>> groups = {}) {
+    members_.push_back({concat("device-", members_.size()), std::move(groups)});
+    for (auto& node : nodes_) node->mesh.setMembers(members_), node->changed = true;
+    add(nodes_.size());
+  }
+  // Without a word: others notice after kDeadAfterMs.
+  void kill(std::size_t i) { nodes_[i]->dead = true, nodes_[i]->diedMs = now_; }
+  void revive(std::size_t i) {
+    for (const std::string& peer : std::set(nodes_[i]->links)) unlink(i, index_.at(peer));
+    nodes_[i] = std::make_unique<Node>(Mesh(members_[i].device, links_, 5'000 + i));
+    nodes_[i]->mesh.setMembers(members_);
+  }
+  // No link between the two can be made.
+  void wall(std::size_t a, std::size_t b) { walls_.insert(std::minmax(a, b)), unlink(a, b); }
+  // This device dials each other one, every ten seconds.
+  void flood(std::size_t i) { nodes_[i]->floods = true; }
+
+  void run(std::int64_t ms) {
+    for (const std::int64_t until = now_ + ms; now_ < until; now_ += kStepMs) step();
+  }
+
+  bool connected() const {
+    std::set<std::size_t> seen;
+    std::queue<std::size_t> open;
+    for (std::size_t i = 0; i < nodes_.size() && open.empty(); ++i)
+      if (!nodes_[i]->dead) open.push(i), seen.insert(i);
+    while (!open.empty()) {
+      const std::size_t at = open.front();
+      open.pop();
+      for (const std::string& peer : nodes_[at]->links)
+        if (const std::size_t to = index_.at(peer); !nodes_[to]->dead && seen.insert(to).second) open.push(to);
+    }
+    return seen.size() == alive();
+  }
+  std::size_t alive() const {
+    return std::ranges::count_if(nodes_, [](const auto& node) { return !node->dead; });
+  }
+  std::size_t links(std::size_t i) const { return nodes_[i]->links.size(); }
+  std::size_t mostLinks() const {
+    std::size_t most = 0;
+    for (const auto& node : nodes_) most = std::max(most, node->dead ? 0 : node->links.size());
+    return most;
+  }
+  double meanLinks() const {
+    double sum = 0;
+    for (const auto& node : nodes_) sum += node->dead ? 0.0 : static_cast<double>(node->links.size());
+    return sum / static_cast<double>(alive());
+  }
+  bool linked(std::size_t a, std::size_t b) const { return nodes_[a]->links.contains(members_[b].device); }
+  std::uint64_t ended() const { return ended_; }
+  void need(std::size_t i, std::set<std::string, std::less<>> devices) {
+    nodes_[i]->mesh.need(std::move(devices));
+    nodes_[i]->changed = true;
+  }
+  std::string address(std::size_t i) const { return addresses_.contains(i) ? addresses_.at(i) : concat("10.0.0.", i); }
+  std::map<std::size_t, std::string> addresses_;
+
+ private:
+  struct Node {
+    explicit Node(Mesh made) : mesh(std::move(made)) {}
+    Mesh mesh;
+    std::set<std::string, std::less<>> links, dialled;
+    bool dead = false, floods = false, changed = true;
+    std::int64_t diedMs = 0;
+  };
+
+  void step() {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      Node& node = *nodes_[i];
+      if (node.dead && now_ == node.diedMs + kDeadAfterMs)
+        for (const std::string& peer : std::set(node.links)) unlink(i, index_.at(peer));
+      if (node.dead) continue;
+      if (!node.changed && now_ < node.mesh.nextMs()) continue;
+      node.changed = false;
+      const Mesh::Changes changes = node.mesh.update(now_);
+      for (const std::string& device : changes.dial) node.dialled.insert(device);
+      for (const std::string& device : changes.rest) node.dialled.erase(device);
+      for (const std::string& device : changes.end)
+        if (node.links.contains(device)) unlink(i, index_.at(device)), ++ended_;
+    }
+    for (std::size_t i = 0; i < nodes_.size(); ++i) dial(i);
+  }
+  void dial(std::size_t i) {
+    Node& node = *nodes_[i];
+    if (node.dead) return;
+    const bool floods = node.floods && now_ % 10'000 == 0;
+    if (!node.mesh.full() && !floods) {
+      for (const std::string& device : node.dialled) link(i, index_.at(device));
+      return;
+    }
+    for (std::size_t to = 0; to < nodes_.size(); ++to) link(i, to);
+  }
+  void link(std::size_t i, std::size_t to) {
+    const std::string& device = members_[to].device;
+    if (to == i || nodes_[i]->links.contains(device) || nodes_[to]->dead || walls_.contains(std::minmax(i, to))) return;
+    for (const auto& [at, other] : {std::pair(i, to), std::pair(to, i)}) {
+      nodes_[at]->links.insert(members_[other].device);
+      nodes_[at]->mesh.linked(members_[other].device, {address(other), ""}, now_);
+      nodes_[at]->changed = true;
+    }
+  }
+  void unlink(std::size_t a, std::size_t b) {
+    for (const auto& [at, other] : {std::pair(a, b), std::pair(b, a)})
+      if (nodes_[at]->links.erase(members_[other].device) > 0) {
+        nodes_[at]->mesh.unlinked(members_[other].device, now_);
+        nodes_[at]->changed = true;
+      }
+  }
+
+  const std::size_t links_;
+  std::vector<MeshMember> members_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  std::map<std::string, std::size_t, std::less<>> index_;
+  std::set<std::pair<std::size_t, std::size_t>> walls_;
+  std::int64_t now_ = 0;
+  std::uint64_t ended_ = 0;
+};
+
+TEST(Mesh, NineDevicesLinkAllWithAllAndNoLinkEnds) {
+  World world(9, kUsualLinks);
+  world.run(300'000);
+  for (std::size_t i = 0; i < 9; ++i) EXPECT_EQ(world.links(i), 8u);
+  EXPECT_EQ(world.ended(), 0u);
+}
+
+TEST(Mesh, WithLinksOfZeroAnyNumberLinksAllWithAll) {
+  World world(40, 0);
+  world.run(10'000);
+  EXPECT_EQ(world.meanLinks(), 39);
+}
+
+TEST(Mesh, ManyDevicesKeepFewLinksAndAreConnected) {
+  for (const std::size_t size : {10u, 40u, 200u}) {
+    World world(size, kUsualLinks);
+    world.run(10'000);
+    EXPECT_TRUE(world.connected()) << size;
+    world.run(300'000);
+    EXPECT_TRUE(world.connected()) << size;
+    EXPECT_LE(world.mostLinks(), kUsualLinks) << size;
+    EXPECT_GE(world.meanLinks(), 4.5) << size;
+    EXPECT_LE(world.meanLinks(), 7) << size;
+    const std::uint64_t ended = world.ended();
+    world.run(300'000);
+    EXPECT_LE(world.ended() - ended, size / 50) << "links go on ending of " << size;
+  }
+}
+
+// The tenth device makes them too many: the links that are not needed go, and none is missed meanwhile.
+TEST(Mesh, AClusterThatGrowsGivesUpLinksAndStaysConnected) {
+  World world(9, kUsualLinks);
+  world.run(10'000);
+  for (std::size_t i = 9; i < 40; ++i) {
+    world.join({std::string(kLedgerGroup)});
+    world.run(2'000);
+    EXPECT_TRUE(world.connected()) << i;
+  }
+  world.run(300'000);
+  EXPECT_TRUE(world.connected());
+  EXPECT_LE(world.mostLinks(), kUsualLinks);
+}
+
+TEST(Mesh, AThirdOfAThousandDiesWithoutAWordAndTheRestIsConnectedWithinHalfAMinute) {
+  World world(1'000, kUsualLinks);
+  world.run(60'000);
+  for (std::size_t i = 0; i < 1'000; ++i)
+    if (i * 7 % 10 < 3) world.kill(i);
+  EXPECT_EQ(world.alive(), 700u);
+  world.run(30'000);
+  EXPECT_TRUE(world.connected());
+  world.run(120'000);
+  EXPECT_LE(world.meanLinks(), 7);
+  // And they come back.
+  for (std::size_t i = 0; i < 1'000; ++i)
+    if (i * 7 % 10 < 3) world.revive(i);
+  world.run(10'000);
+  EXPECT_TRUE(world.connected());
+  world.run(300'000);
+  EXPECT_LE(world.mostLinks(), kUsualLinks);
+}
+
+// Nine of ten are off: what is left finds itself, though each has to pass over many.
+TEST(Mesh, OfTwoHundredOnlyTwentyAreOn) {
+  World world(200, kUsualLinks);
+  for (std::size_t i = 0; i < 200; ++i)
+    if (i % 10 != 0) world.kill(i);
+  world.run(40'000);
+  EXPECT_TRUE(world.connected());
+  world.run(120'000);
+  EXPECT_LE(world.mostLinks(), 2 * kUsualLinks);
+}
+
+// Devices that cannot be reached from everywhere: half of all pairs cannot have a link.
+TEST(Mesh, HalfOfAllPairsCannotLink) {
+  World world(100, kUsualLinks);
+  for (std::size_t a = 0; a < 100; ++a)
+    for (std::size_t b = 0; b < a; ++b)
+      if ((a * 31 + b * 17) % 2 == 0) world.wall(a, b);
+  world.run(60'000);
+  EXPECT_TRUE(world.connected());
+}
+
+// Few copies of the ledgers link all with all; the others have their way to two of them.
+TEST(Mesh, CopiesAreLinkedAndEveryDeviceHasAWayToTwo) {
+  World world(60, kUsualLinks, 4);
+  const auto check = [&](std::size_t dead) {
+    for (std::size_t i = 0; i < 60; ++i) {
+      if (i == dead) continue;
+      std::size_t ways = 0;
+      for (std::size_t keeper = 0; keeper < 4; ++keeper) ways += keeper != dead && world.linked(i, keeper) ? 1 : 0;
+      if (i < 4)
+        EXPECT_EQ(ways, dead < 4 ? 2u : 3u) << i;
+      else
+        EXPECT_GE(ways, 2u) << i;
+    }
+  };
+  world.run(300'000);
+  check(60);
+  world.kill(1);
+  world.run(60'000);
+  check(1);
+}
+
+TEST(Mesh, WhoIsNeededIsLinkedAndLetGoLater) {
+  World world(200, kUsualLinks);
+  world.run(60'000);
+  std::size_t far = 1;
+  while (world.linked(0, far)) ++far;
+  const std::string name = concat("device-", far);
+  world.need(0, {name});
+  world.run(2'000);
+  EXPECT_TRUE(world.linked(0, far));
+  world.run(300'000);
+  EXPECT_TRUE(world.linked(0, far)) << "as long as it is needed";
+  world.need(0, {});
+  world.run(120'000);
+  EXPECT_FALSE(world.linked(0, far));
+}
+
+// A device that cannot be dialled: one of those that it is linked with can carry.
+TEST(Mesh, WhoIsNeededAndDoesNotAnswerHasItsNeighboursLinked) {
+  World world(200, kUsualLinks);
+  world.run(60'000);
+  std::size_t far = 1;
+  while (world.linked(0, far)) ++far;
+  world.wall(0, far);
+  world.need(0, {concat("device-", far)});
+  world.run(6'000);
+  std::size_t both = 0;
+  for (std::size_t i = 1; i < 200; ++i) both += world.linked(0, i) && world.linked(far, i) ? 1 : 0;
+  EXPECT_GE(both, 3u);
+}
+
+// --- members that lie
+
+// Sixty members, all at one address, dial everybody: they get the room for guests and no more. What others want stays.
+TEST(Mesh, AFloodOfLinksTakesOnlyTheRoomForGuests) {
+  World world(200, kUsualLinks);
+  world.run(60'000);
+  for (std::size_t i = 140; i < 200; ++i) world.addresses_[i] = "10.9.9.9", world.flood(i);
+  for (int round = 0; round < 6; ++round) {
+    world.run(5'000);
+    for (std::size_t i = 0; i < 140; ++i) EXPECT_LE(world.links(i), Mesh::kMostGuests + 2 * kUsualLinks);
+  }
+  // Without the liars the honest ones are connected, by what they themselves keep.
+  for (std::size_t i = 140; i < 200; ++i) world.kill(i);
+  EXPECT_TRUE(world.connected());
+}
+
+// Four links come of the rings, which everybody can compute. At least one more is a choice of its own, and another one
+// with another secret.
+TEST(Mesh, ADeviceChoosesALinkThatNobodyCanCompute) {
+  std::set<std::string> chosen;
+  for (std::uint64_t secret = 0; secret < 20; ++secret) {
+    Mesh mesh("device-0", kUsualLinks, secret);
+    std::vector<MeshMember> members;
+    for (int i = 0; i < 100; ++i) members.push_back({concat("device-", i), {std::string(kLedgerGroup)}});
+    mesh.setMembers(members);
+    const auto dial = mesh.update(0).dial;
+    EXPECT_EQ(dial.size(), 5u);
+    chosen.insert(dial.begin(), dial.end());
+  }
+  EXPECT_GE(chosen.size(), 4u + 15);
+}
+
+}  // namespace mesh_test
+}  // namespace witan::node
