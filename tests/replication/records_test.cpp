@@ -35,6 +35,7 @@ TEST(Records, SchemaAndStructsHaveOneLayout) {
   expectSameLayout<wire::UndoStep, UndoStep>();
   expectSameLayout<wire::ApprovalBody, ApprovalBody>();
   expectSameLayout<wire::SignedDocumentBody, SignedDocumentBody>();
+  expectSameLayout<wire::SealedCopyBody, SealedCopyBody>();
 }
 
 Hash hashOf(std::uint8_t byte) {

@@ -122,20 +122,21 @@ TEST(CopyDevice, TwoThatAreNeverUpTogetherMeetThroughItAndItReadsNothing) {
   ASSERT_TRUE(first.up()) << first.log();
   EXPECT_TRUE(until([&] { return reads(first, "plot-" + kMark).find("peas") != std::string::npos; })) << first.log();
 
-  // It decides nothing, and writes nothing.
-  EXPECT_NE(keeper.run({"propose", "budget", kMark + "2", "A", R"({"type":"SpendA","n":5})"}).exitCode, 0);
-  EXPECT_NE(keeper.run({"partition", "seize", "budget/0", "--reason", "mine"}).exitCode, 0);
-  EXPECT_FALSE(puts(keeper, "weeds", "weeds"));
-  EXPECT_EQ(keeper.owned(), 0u);
-  EXPECT_EQ(accused(first, "forgedRow") + accused(first, "badCopy") + accused(second, "badCopy"), "");
-
   // Nothing plain is on it.
   const auto inMemory = memoryHasMark(keeper.pid());
   if (inMemory) {
     EXPECT_FALSE(*inMemory);
   }
+
+  // It decides nothing, and writes nothing.
+  EXPECT_NE(keeper.run({"propose", "budget", "e", "A", R"({"type":"SpendA","n":5})"}).exitCode, 0);
+  EXPECT_NE(keeper.run({"partition", "seize", "budget/0", "--reason", "mine"}).exitCode, 0);
+  EXPECT_FALSE(puts(keeper, "weeds", "weeds"));
+  EXPECT_EQ(keeper.owned(), 0u);
+  EXPECT_EQ(accused(first, "forgedRow") + accused(first, "badCopy") + accused(second, "badCopy"), "");
+
   ASSERT_EQ(keeper.stop(), 0);
-  EXPECT_THAT(filesWithMark(keeper), IsEmpty());
+  EXPECT_THAT(filesWithMark(keeper), IsEmpty()) << "on its disk";
   EXPECT_THAT(filesWithMark(first), Not(IsEmpty()));
   ASSERT_EQ(first.stop(), 0);
 
@@ -150,7 +151,11 @@ TEST(CopyDevice, TwoThatAreNeverUpTogetherMeetThroughItAndItReadsNothing) {
 
   // No agent works on it.
   ASSERT_EQ(keeper.stop(), 0);
-  std::ofstream(keeper.dir() + "/witan.toml", std::ios::app) << "\n[agents]\nrun = [\"all\"]\n";
+  std::string config = contentOf(keeper.dir() + "/witan.toml");
+  const std::size_t none = config.find("run = []");
+  ASSERT_NE(none, std::string::npos);
+  config.replace(none, 8, "run = [\"all\"]");
+  std::ofstream(keeper.dir() + "/witan.toml") << config;
   EXPECT_FALSE(keeper.up());
   EXPECT_THAT(keeper.log(), HasSubstr("keeps encrypted copies only"));
 }
