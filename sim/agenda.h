@@ -25,8 +25,8 @@ enum class StepKind : std::uint8_t {
   tool,      // answer `n` of a tool reaches device `a`
   alarm,     // device `a` takes a step, if it is idle
   market,    // the organisations of the market go on
-  mesh,      // device `a` looks which links it wants
   look,      // the operators, counselors and checkers of the settling phase look
+  mesh,      // device `a` looks which links it wants
 };
 
 struct Step {
