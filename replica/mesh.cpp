@@ -76,6 +76,7 @@ void Mesh::addRings(const Order& members, std::string_view group) {
 }
 
 void Mesh::linked(const std::string& device, Link link, std::int64_t nowMs) {
+  refused_.erase(device);
   held_.insert_or_assign(device, Held{std::move(link), nowMs});
 }
 
@@ -85,7 +86,7 @@ void Mesh::unlinked(const std::string& device, std::int64_t nowMs) {
   if (own_.contains(device) && nowMs - at->second.sinceMs < kRefusedMs) refused_[device] = nowMs + kRefusedMs;
   held_.erase(at);
   const auto ledTo = [&](const Walk& one) {
-    const auto found = std::ranges::find(one.order, device, [&](std::uint32_t at) { return members_[at]; });
+    const auto found = std::ranges::find(one.order, device, [&](std::uint32_t index) { return members_[index]; });
     return found - one.order.begin() < static_cast<std::ptrdiff_t>(one.reach);
   };
   if (mutated("neverHeal")) std::erase_if(walks_, ledTo);
@@ -95,33 +96,26 @@ void Mesh::unlinked(const std::string& device, std::int64_t nowMs) {
 
 void Mesh::walk(Walk& walk, Names& wanted, std::int64_t nowMs) {
   while (true) {
-    std::vector<std::string> untried;
-    std::size_t found = 0, seen = 0;
+    std::vector<std::string> found, untried;
     for (const std::uint32_t at : walk.order) {
       const std::string& device = members_[at];
-      if (seen == walk.reach || found == walk.count) break;
+      if (found.size() + untried.size() == walk.reach || found.size() == walk.count) break;
       if (walk.own && (wanted.contains(device) || refused_.contains(device))) continue;
-      ++seen;
-      if (!held_.contains(device)) {
-        untried.push_back(device);
-        continue;
-      }
-      ++found;
-      wanted.insert(device);
-      if (walk.own) own_.insert(device);
+      (held_.contains(device) ? found : untried).push_back(device);
     }
-    const bool enough = found == walk.count;
-    if (enough) walk.lacksMs = -1, walk.reach = std::max(walk.count, seen);
-    if (!enough && walk.lacksMs < 0) walk.lacksMs = nowMs;
+    const bool enough = found.size() == walk.count;
     const bool further = !enough && walk.reach < walk.order.size();
+    if (enough) walk.lacksMs = -1, walk.reach = found.size() + untried.size();
+    if (!enough && walk.lacksMs < 0) walk.lacksMs = nowMs;
     if (further && nowMs - walk.lacksMs >= kPatienceMs) {
       walk.reach *= 2, walk.lacksMs = nowMs;
       continue;
     }
     if (further) dueAt(walk.lacksMs + kPatienceMs);
-    if (!enough || walk.nearest) wanted.insert(untried.begin(), untried.end());
-    if (!enough && walk.own) own_.insert(untried.begin(), untried.end());
-    return;
+    if (enough && !walk.nearest) untried.clear();
+    found.insert(found.end(), untried.begin(), untried.end());
+    if (walk.own) own_.insert(found.begin(), found.end());
+    return wanted.insert(found.begin(), found.end());
   }
 }
 
@@ -196,7 +190,7 @@ void Mesh::endUnwanted(const Names& wanted, std::int64_t nowMs, std::vector<std:
   std::vector<std::string> guests;
   std::size_t kept = 0;
   for (auto& [device, link] : held_) {
-    if (wanted.contains(device) || entitled(device)) {
+    if (wanted.contains(device) || carried_.contains(device) || entitled(device)) {
       link.wasWanted = link.wasWanted || wanted.contains(device);
       link.unwantedMs = -1;
       ++kept;

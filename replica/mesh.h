@@ -62,6 +62,8 @@ class Mesh {
   void unlinked(const std::string& device, std::int64_t nowMs);
   // Devices that this one waits for, instead of those of the last call.
   void need(std::set<std::string, std::less<>> devices) { needs_ = std::move(devices); }
+  // Devices whose links with others this one carries, instead of those of the last call: their own stay.
+  void carries(std::set<std::string, std::less<>> devices) { carried_ = std::move(devices); }
 
   struct Changes {
     std::vector<std::string> dial, rest;  // to be dialled from now on, and not any more
@@ -125,7 +127,7 @@ class Mesh {
   std::map<std::string, std::int64_t, std::less<>> refused_;  // own choices, until when not to make them
   std::map<std::string, bool, std::less<>> entitled_;         // devices without copies that have their way through this
   std::map<std::string, std::int64_t, std::less<>> neededMs_;
-  Names needs_, dialled_, own_;
+  Names needs_, carried_, dialled_, own_;
   std::int64_t endedMs_ = 0;  // when the last surplus guest was
   std::int64_t nextMs_ = std::numeric_limits<std::int64_t>::max();
 };

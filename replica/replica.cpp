@@ -140,6 +140,15 @@ void Replica::received(const std::string& peer, std::string_view frame, Now now)
 }
 bool Replica::isConnected(std::string_view peer) const { return state_.peers.contains(peer); }
 
+std::set<std::string, std::less<>> Replica::neededPeers() const {
+  std::set<std::string, std::less<>> needed;
+  for (const auto& [id, waiting] : state_.outbox.all())
+    needed.insert(state_.ownerDevice(state_.partitionFor(waiting.request.domain, waiting.request.entity)));
+  needed.erase("");
+  needed.erase(device());
+  return needed;
+}
+
 void Replica::etcdConnected(Now now, std::uint64_t cluster) { parts_->ownership->connected(now, cluster); }
 void Replica::etcdDisconnected() { parts_->ownership->disconnected(); }
 void Replica::etcdReceived(const EtcdAnswer& answer, Now now) { parts_->ownership->received(answer, now); }

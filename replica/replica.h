@@ -92,6 +92,8 @@ class Replica {
   // One whole frame, header included. A bad one ends the connection: drain() says so.
   void received(const std::string& peer, std::string_view frame, Now now);
   bool isConnected(std::string_view peer) const;
+  // The devices that requests of this one wait for, connected or not.
+  std::set<std::string, std::less<>> neededPeers() const;
 
   // The connection to etcd; only where a ledger replica was configured for it. `cluster`: etcd's id of itself, 0: not
   // known.

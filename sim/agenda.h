@@ -26,6 +26,7 @@ enum class StepKind : std::uint8_t {
   alarm,     // device `a` takes a step, if it is idle
   market,    // the organisations of the market go on
   look,      // the operators, counselors and checkers of the settling phase look
+  mesh,      // device `a` looks which links it wants
 };
 
 struct Step {

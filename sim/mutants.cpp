@@ -25,6 +25,7 @@ constexpr MutantCase kCases[] = {
     {"forgetTombstones", kReplication, "gossip", 500, "a tombstone goes before every device has it"},
     {"lazyForEver", "liveness convergence no-write-lost", "many", 10,
      "a lazy link neither tells what it has nor sends it when it is late"},
+    {"neverHeal", "liveness", "mesh", 20, "a link that has ended is not looked for again, nor another one"},
     {"swapDominance", kReplication, "calm", 5, "of two versions the newer one is dropped"},
     {"keepSuperseded", kReplication, "calm", 5, "what a new version's author had seen stays beside it"},
     {"reuseCounters", "alarms", "rollback", 50, "a device whose store went back goes on under its old writer"},

@@ -30,15 +30,26 @@ Micros drawExponential(Random& random, Micros mean) {
 }
 
 void Network::addDevice() {
-  const std::uint32_t fresh = devices_++;
-  for (std::uint32_t other = 0; other < fresh; ++other)
-    pairs_.emplace(pairKey(other, fresh), Pair(seed_ ^ (pairKey(other, fresh) + 1) * 0xd1342543de82ef95u));
+  ++devices_;
+  if (options_.links > 0) links_.emplace_back();
 }
 
 std::uint64_t Network::pairKey(std::uint32_t a, std::uint32_t b) {
   return static_cast<std::uint64_t>(std::min(a, b)) << 32 | std::max(a, b);
 }
-Network::Pair& Network::pair(std::uint32_t a, std::uint32_t b) { return pairs_.find(pairKey(a, b))->second; }
+Network::Pair& Network::pair(std::uint32_t a, std::uint32_t b) {
+  const std::uint64_t key = pairKey(a, b);
+  return pairs_.try_emplace(key, seed_ ^ (key + 1) * 0xd1342543de82ef95u).first->second;
+}
+const Network::Pair* Network::findPair(std::uint32_t a, std::uint32_t b) const {
+  const auto at = pairs_.find(pairKey(a, b));
+  return at == pairs_.end() ? nullptr : &at->second;
+}
+const Network::Connection* Network::connectionOf(std::uint32_t a, std::uint32_t b) const {
+  const Pair* between = findPair(a, b);
+  const auto at = between == nullptr ? connections_.end() : connections_.find(between->connection);
+  return at == connections_.end() ? nullptr : &at->second;
+}
 
 Network::Connection* Network::find(std::uint64_t id) {
   const auto at = connections_.find(id);
@@ -46,18 +57,19 @@ Network::Connection* Network::find(std::uint64_t id) {
 }
 
 bool Network::linked(std::uint32_t a, std::uint32_t b) const {
+  if (!links_.empty()) return wants(a, b) || wants(b, a);
   if (options_.chords == 0 || a >= ring_ || b >= ring_) return true;
   const std::uint32_t way = a < b ? b - a : a - b, steps = std::min(way, ring_ - way);
   return (steps & (steps - 1)) == 0 && steps >> options_.chords == 0;
 }
 
 bool Network::isOpen(std::uint32_t from, std::uint32_t to) {
-  return linked(from, to) && pair(from, to).blocked[towards(to, from)] == 0;
+  return (!links_.empty() || linked(from, to)) && pair(from, to).blocked[towards(to, from)] == 0;
 }
 
 bool Network::connected(std::uint32_t a, std::uint32_t b) const {
-  const auto at = connections_.find(pairs_.find(pairKey(a, b))->second.connection);
-  return at != connections_.end() && at->second.alive;
+  const Connection* connection = connectionOf(a, b);
+  return connection != nullptr && connection->alive;
 }
 
 bool Network::chance(Pair& between, std::int64_t perMillion) {
@@ -94,6 +106,7 @@ void Network::unblock(std::uint32_t from, std::uint32_t to) {
 // --- connections
 
 void Network::considerDial(std::uint32_t a, std::uint32_t b) {
+  if (!linked(a, b)) return;
   Pair& between = pair(a, b);
   if (between.dialDue || connected(a, b) || !isOpen(a, b) || !isOpen(b, a)) return;
   if (!hooks_.reachable(a) || !hooks_.reachable(b)) return;
@@ -106,7 +119,9 @@ void Network::dial(std::uint64_t key) {
   Pair& between = pairs_.find(key)->second;
   between.dialDue = false;
   const auto a = static_cast<std::uint32_t>(key >> 32), b = static_cast<std::uint32_t>(key);
-  if (connected(a, b) || !isOpen(a, b) || !isOpen(b, a) || !hooks_.reachable(a) || !hooks_.reachable(b)) return;
+  if (!linked(a, b) || connected(a, b) || !isOpen(a, b) || !isOpen(b, a) || !hooks_.reachable(a) ||
+      !hooks_.reachable(b))
+    return;
   if (Connection* old = find(between.connection)) {  // an end that had not noticed yet does now
     lower(*old, a);
     lower(*old, b);
@@ -117,8 +132,12 @@ void Network::dial(std::uint64_t key) {
   Connection& connection = connections_[between.connection];
   connection.ends[0] = a;
   connection.ends[1] = b;
-  hooks_.onConnected(a, b);
-  hooks_.onConnected(b, a);
+  for (const auto& [at, other] : {std::pair(a, b), std::pair(b, a)}) {
+    hooks_.onConnected(at, other);
+    if (links_.empty()) continue;
+    links_[at].mesh->linked(members_[other].device, {}, agenda_.now() / 1000);
+    lookAt(at, agenda_.now());
+  }
 }
 
 void Network::lower(Connection& connection, std::uint32_t device) {
@@ -126,6 +145,9 @@ void Network::lower(Connection& connection, std::uint32_t device) {
   if (!connection.up[end]) return;
   connection.up[end] = false;
   hooks_.onDisconnected(device, connection.ends[1 - end]);
+  if (links_.empty()) return;
+  links_[device].mesh->unlinked(members_[connection.ends[1 - end]].device, agenda_.now() / 1000);
+  lookAt(device, agenda_.now());
 }
 
 // The connection is dead. One end knows at once, the other when it can.
@@ -162,17 +184,95 @@ void Network::stall(std::uint64_t id, std::uint32_t from) {
 
 void Network::stopped(std::uint32_t device) {
   for (std::uint32_t other = 0; other < devices_; ++other) {
-    if (other == device) continue;
+    if (other == device || findPair(device, other) == nullptr) continue;
     if (Connection* connection = find(pair(device, other).connection)) {
       connection->up[connection->ends[0] == device ? 0 : 1] = false;  // nobody there to notice
       kill(pair(device, other).connection, device);
     }
   }
+  if (!links_.empty()) newMesh(device);
 }
 
 void Network::started(std::uint32_t device) {
+  if (!links_.empty()) lookAt(device, agenda_.now());
   for (std::uint32_t other = 0; other < devices_; ++other)
     if (other != device) considerDial(device, other);
+}
+
+// --- few links
+
+bool Network::wants(std::uint32_t a, std::uint32_t b) const {
+  return hooks_.reachable(a) && links_[a].mesh->dials(members_[b].device);
+}
+
+void Network::newMesh(std::uint32_t device) {
+  Links& links = links_[device];
+  const std::uint64_t secret = seed_ ^ (std::uint64_t{device} << 32) ^ ++links.lives;
+  links.mesh = std::make_unique<node::Mesh>(members_[device].device, static_cast<std::size_t>(options_.links), secret);
+  links.mesh->setMembers(members_);
+  links.needs.clear();
+}
+
+void Network::setMembers(const std::vector<node::MeshMember>& members) {
+  members_ = members;
+  for (std::uint32_t device = 0; device < devices_; ++device) {
+    if (!links_[device].mesh)
+      newMesh(device);
+    else
+      links_[device].mesh->setMembers(members_);
+    lookAt(device, agenda_.now());
+  }
+}
+
+void Network::need(std::uint32_t device, std::set<std::string, std::less<>> devices) {
+  Links& links = links_[device];
+  if (links.needs == devices) return;
+  links.needs = devices;
+  links.mesh->need(std::move(devices));
+  lookAt(device, agenda_.now());
+}
+
+void Network::lookAt(std::uint32_t device, Micros at) {
+  Links& links = links_[device];
+  if (links.lookAt >= 0 && links.lookAt <= at) return;
+  links.lookAt = at;
+  agenda_.add(at, StepKind::mesh, device);
+}
+
+void Network::look(std::uint32_t device) {
+  Links& links = links_[device];
+  if (links.lookAt != agenda_.now()) return;  // a later look took its place
+  links.lookAt = -1;
+  if (!hooks_.reachable(device)) return;
+  const auto indexOf = [&](const std::string& name) {
+    return static_cast<std::uint32_t>(std::stoul(name.substr(name.rfind('-') + 1)));
+  };
+  const node::Mesh::Changes changes = links.mesh->update(agenda_.now() / 1000);
+  for (const std::string& name : changes.dial) considerDial(device, indexOf(name));
+  if (links.mesh->full())
+    for (std::uint32_t other = 0; other < devices_; ++other)
+      if (other != device) considerDial(device, other);
+  for (const std::string& name : changes.end) close(device, indexOf(name));
+  constexpr std::int64_t kFar = 3'600'000;
+  if (const std::int64_t nextMs = links.mesh->nextMs(); nextMs < agenda_.now() / 1000 + kFar)
+    lookAt(device, std::max(agenda_.now() + 1, nextMs * 1000));
+}
+
+std::vector<bool> Network::reachedFrom(std::uint32_t first) const {
+  std::vector<bool> reached(devices_, links_.empty());
+  std::vector<std::vector<std::uint32_t>> peers(devices_);
+  for (const auto& [id, connection] : connections_)
+    if (connection.alive)
+      for (const int end : {0, 1}) peers[connection.ends[end]].push_back(connection.ends[1 - end]);
+  std::vector<std::uint32_t> open{first};
+  while (!open.empty()) {
+    const std::uint32_t at = open.back();
+    open.pop_back();
+    if (reached[at]) continue;
+    reached[at] = true;
+    open.insert(open.end(), peers[at].begin(), peers[at].end());
+  }
+  return reached;
 }
 
 // --- frames
@@ -224,8 +324,10 @@ void Network::forge(std::uint32_t from, std::uint32_t to, std::string frames) {
 }
 
 std::string Network::seen(std::uint32_t from, std::uint32_t to, std::uint64_t n) const {
-  const auto& seen = pairs_.find(pairKey(from, to))->second.seen[towards(to, from)];
-  return seen.empty() ? std::string() : seen[n % seen.size()];
+  const Pair* between = findPair(from, to);
+  if (between == nullptr || between->seen[towards(to, from)].empty()) return {};
+  const auto& seen = between->seen[towards(to, from)];
+  return seen[n % seen.size()];
 }
 
 void Network::dispatch(Pair& between, std::uint64_t id, Connection& connection, std::uint32_t from, std::uint32_t to,

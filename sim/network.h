@@ -12,9 +12,13 @@
 
 #include <deque>
 #include <map>
+#include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "base/seams.h"
+#include "replica/mesh.h"
 #include "sim/agenda.h"
 #include "sim/options.h"
 
@@ -47,7 +51,14 @@ class Network {
   void addDevice();
   // The devices so far make the ring of NetworkOptions::chords; later ones talk to everybody.
   void closeRing() { ring_ = devices_; }
+  // Whether the two are to have a connection.
   bool linked(std::uint32_t a, std::uint32_t b) const;
+  // Which devices are, over the connections of others too; all, where all are to have connections.
+  std::vector<bool> reachedFrom(std::uint32_t first) const;
+
+  // NetworkOptions::links: each device decides with whom.
+  void setMembers(const std::vector<node::MeshMember>& members);
+  void need(std::uint32_t device, std::set<std::string, std::less<>> devices);
 
   // A direction that is blocked twice must be unblocked twice.
   void block(std::uint32_t from, std::uint32_t to);
@@ -82,6 +93,7 @@ class Network {
   void dial(std::uint64_t pair);
   void endDown(std::uint64_t connection, std::uint32_t device);
   void stall(std::uint64_t connection, std::uint32_t from);
+  void look(std::uint32_t device);
 
  private:
   struct Chunk {
@@ -108,7 +120,20 @@ class Network {
     std::deque<std::string> seen[2];
   };
 
+  // What a device knows of its links; gone with its memory.
+  struct Links {
+    std::unique_ptr<node::Mesh> mesh;
+    std::uint64_t lives = 0;
+    Micros lookAt = -1;  // -1: not
+    std::set<std::string, std::less<>> needs;
+  };
+
   Pair& pair(std::uint32_t a, std::uint32_t b);
+  const Pair* findPair(std::uint32_t a, std::uint32_t b) const;
+  const Connection* connectionOf(std::uint32_t a, std::uint32_t b) const;
+  bool wants(std::uint32_t a, std::uint32_t b) const;
+  void newMesh(std::uint32_t device);
+  void lookAt(std::uint32_t device, Micros at);
   static std::uint64_t pairKey(std::uint32_t a, std::uint32_t b);
   int towards(std::uint32_t to, std::uint32_t other) const { return to < other ? 0 : 1; }
   Connection* find(std::uint64_t id);
@@ -128,7 +153,9 @@ class Network {
   Agenda& agenda_;
   NetworkHooks& hooks_;
   std::uint32_t devices_ = 0, ring_ = 0;
-  std::map<std::uint64_t, Pair> pairs_;
+  std::map<std::uint64_t, Pair> pairs_;  // of those that have met
+  std::vector<Links> links_;             // empty: all are to have connections
+  std::vector<node::MeshMember> members_;
   std::map<std::uint64_t, Connection> connections_;
   std::uint64_t nextConnection_ = 1, nextChunk_ = 1;
   std::map<std::uint64_t, Chunk> chunks_;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kTenYears = 10LL * 366 * 86'400;
 
 constexpr OptionRange kRanges[] = {
-    {"cluster", "devices", 1, 24, 1},
+    {"cluster", "devices", 1, 1'000, 1},
     {"cluster", "ledgerReplicas", 1, 24, 1},
     {"cluster", "agents", 0, 1'000, 1},
     {"cluster", "hosts", 0, 24},
@@ -42,6 +42,7 @@ constexpr OptionRange kRanges[] = {
     {"network", "reorderPerMillion", 0, 1'000'000, 0},
     {"network", "resetPerMillion", 0, 1'000'000, 0},
     {"network", "chords", 0, 5},
+    {"network", "links", 0, 64},
     {"disk", "syncMicros", 0, kTenYears * 1'000'000, 0},
     {"disk", "keepPercent", 0, 100},
 };
@@ -121,6 +122,9 @@ Status checkOptions(const Options& options) {
     }
   });
   if (!status.ok()) return status;
+  if (options.cluster.liar > 0 && options.cluster.devices > kMostSigningDevices)
+    return invalid(concat("cluster.liar: at most ", kMostSigningDevices, " devices have keys"));
+  if (options.network.links > 0 && options.network.links < 4) return invalid("network.links is 0, or at least 4");
   WITAN_DO(checkDomains(options));
   // Twice the expected number: a draw beyond that is as good as impossible for numbers this large.
   const double expected = static_cast<double>(perHour) * static_cast<double>(options.time.seconds) / 3600;

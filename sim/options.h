@@ -23,6 +23,8 @@ WITAN_ENUM(Engine, embedded, etcd)
 // What lies under the devices' stores: the twin in memory, or RocksDB over a file system in memory.
 WITAN_ENUM(StoreKind, memory, rocksdb)
 
+inline constexpr std::int64_t kMostSigningDevices = 24;  // where one lies
+
 struct ClusterOptions {
   std::int64_t devices = 5;
   std::int64_t ledgerReplicas = 3;  // the first so many devices keep a copy of every ledger; the others route to them
@@ -69,9 +71,10 @@ struct NetworkOptions {
   std::int64_t resetPerMillion = 0;      // of all frames: the connection dies there
   std::int64_t reconnectMillis = 1'000;  // mean, after a connection died
   std::int64_t chords = 0;               // 0: all talk to each other; n: a ring, with chords of 2, 4, ... 2^(n-1) steps
+  std::int64_t links = 0;                // 0: as chords say; n: each device keeps about so many (replica/mesh.h)
   static constexpr std::size_t required = 0;
   WITAN_MEMBERS(NetworkOptions, delayMinMicros, delayMeanMicros, bytesPerSecond, lossPerMillion, duplicatePerMillion,
-                reorderPerMillion, resetPerMillion, reconnectMillis, chords)
+                reorderPerMillion, resetPerMillion, reconnectMillis, chords, links)
 };
 
 struct DiskOptions {

@@ -161,7 +161,7 @@ class Chooser {
 
   // Neither side empty.
   std::uint64_t split() {
-    const std::uint64_t all = (std::uint64_t{1} << o_.cluster.devices) - 1;
+    const std::uint64_t all = (std::uint64_t{1} << std::min<std::int64_t>(o_.cluster.devices, 63)) - 1;
     return all <= 1 ? 0 : 1 + random_.below(all - 1);
   }
 

@@ -74,6 +74,7 @@ RunResult Cluster::finish() {
 void Cluster::found() {
   for (std::int64_t i = 0; i < plan_.options.cluster.devices; ++i) addSeat();
   network_.closeRing();
+  tellMembers();
   for (auto& seat : seats_) {
     Status started = seat->device->start(0);
     WITAN_CHECK(started.ok(), "an empty device starts");
@@ -125,7 +126,23 @@ std::uint32_t Cluster::addSeat() {
   seats_.push_back(std::make_unique<Seat>());
   seats_.back()->device = std::make_unique<SimDevice>(setup_, index);
   network_.addDevice();
+  if (index >= founders()) tellMembers();
   return index;
+}
+
+// What a scope, and what the copies of the ledgers need, each device of them passes on: they are groups of the mesh.
+void Cluster::tellMembers() {
+  if (setup_.options.network.links == 0) return;
+  std::vector<node::MeshMember> all;
+  for (const auto& seat : seats_) {
+    node::MeshMember& member = all.emplace_back(seat->name());
+    if (seat->device->isLedgerReplica()) member.groups.emplace(node::kLedgerGroup);
+    for (std::int64_t n = 0; n < setup_.options.cluster.scopes; ++n)
+      if (const std::string scope = ClusterSetup::scopeName(static_cast<std::uint64_t>(n));
+          setup_.mayHave(seat->name(), scope))
+        member.groups.insert(scope);
+  }
+  network_.setMembers(all);
 }
 
 std::vector<Seat*> Cluster::members() {
@@ -171,6 +188,7 @@ void Cluster::step(const Step& step) {
     case StepKind::dial: return network_.dial(step.n);
     case StepKind::endDown: return network_.endDown(step.n, step.a);
     case StepKind::stall: return network_.stall(step.n, step.a);
+    case StepKind::mesh: return network_.look(step.a);
     case StepKind::etcd: return etcd_->step(step.n);
     case StepKind::tool: return tools_.arrived(step.n);
     case StepKind::alarm: return put(step.a, {.kind = Arrival::Kind::event, .event = plan_.events.size()});
@@ -374,6 +392,7 @@ void Cluster::release(std::uint32_t device) {
       failed("ledger-rules", at.name() + " refused " + notice.what);
   }
   at.held.clear();
+  if (setup_.options.network.links > 0) network_.need(device, at.replica().neededPeers());
   setTimer(device);
   scheduleWork(device);
 }

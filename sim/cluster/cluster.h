@@ -99,6 +99,7 @@ class Cluster final : NetworkHooks, EtcdHooks {
   void onEtcd(std::uint32_t device, std::string_view what, std::string_view detail) override;
 
   void startEtcd();
+  void tellMembers();
   void foundPartitions();
   void scheduleWork(std::uint32_t device);
   void work(std::uint32_t device);

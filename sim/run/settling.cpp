@@ -86,6 +86,9 @@ std::string Settling::standingOf(const node::Request& request) {
 // What is still to be done; empty: nothing.
 std::string Settling::unsettled() {
   if (c_.network().underWay() > 0) return c_.network().describe();
+  std::uint32_t founder = 0;
+  while (c_.seats()[founder]->retired) ++founder;
+  const std::vector<bool> reached = c_.network().reachedFrom(founder);
   for (std::uint32_t i = 0; i < c_.seats().size(); ++i) {
     Seat& at = *c_.seats()[i];
     if (at.retired) continue;
@@ -98,6 +101,7 @@ std::string Settling::unsettled() {
     for (std::uint32_t j = 0; j < i; ++j)
       if (!c_.seats()[j]->retired && c_.network().linked(i, j) && !c_.network().connected(i, j))
         return at.name() + " and " + c_.seats()[j]->name() + " are not connected";
+    if (!reached[i]) return at.name() + " has no way to " + c_.seats()[founder]->name();
     if (!replica.quiet()) return at.name() + " still has something to send";
     const node::GraphRuntime* graphs = replica.graphs();
     const graph::Runtime* runtime = graphs != nullptr ? graphs->runtime(kSimGraph) : nullptr;

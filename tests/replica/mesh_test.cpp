@@ -177,6 +177,14 @@ TEST(Mesh, ManyDevicesKeepFewLinksAndAreConnected) {
   }
 }
 
+TEST(Mesh, MoreLinksWhereMoreAreConfigured) {
+  World world(100, 16);
+  world.run(300'000);
+  EXPECT_TRUE(world.connected());
+  EXPECT_LE(world.mostLinks(), 16u);
+  EXPECT_GE(world.meanLinks(), 10);
+}
+
 // The tenth device makes them too many: the links that are not needed go, and none is missed meanwhile.
 TEST(Mesh, AClusterThatGrowsGivesUpLinksAndStaysConnected) {
   World world(9, kUsualLinks);
