@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "node/events/rule_check.h"
 #include "program/durable_file.h"
 #include "rules/domain/rule_module.h"
 #include "tests/paths.h"
@@ -331,8 +330,17 @@ check = '''require a >= 0 && b >= 0 else reject 'x' '''
   EXPECT_FALSE(least.decided);
   EXPECT_THAT(least.example, testing::Not(HasSubstr("rulesVersion")));
   const auto module = *makeRuleModule(text, "test.domain.toml");
-  for (const auto& result : node::checkScenarios(*module, proofScenarios(report), "examples"))
-    EXPECT_EQ(result.failure, "") << proofScenarios(report);
+  const std::string lines = proofScenarios(report);
+  std::size_t begun = 0;
+  for (std::string_view rest = lines; !rest.empty(); rest.remove_prefix(rest.find('\n') + 1)) {
+    const json::value line = *parseJson(rest.substr(0, rest.find('\n')), kOwnJson);
+    const json::value* fields = line.get_object().if_contains("init");
+    if (fields == nullptr) continue;
+    ++begun;
+    const auto made = module->create(fields->get_object(), *parseTime(line.at("at").as_string()));
+    EXPECT_TRUE(made.ok()) << made.error().message << "\n" << lines;
+  }
+  EXPECT_GT(begun, 0u);
 }
 
 // Which rows a process sees depends on all that it declares to read.
