@@ -124,6 +124,7 @@ EntryEvidence EntryReplicator::evidenceOf(const PartitionHost& host, const Entri
                          toBase64(asView(entries.seal)),
                          toBase64(asView(entries.value))};
   if (!offence.entity.empty()) evidence.entity = offence.entity;
+  if (!offence.head.empty()) evidence.head = offence.head;
   std::size_t bytes = evidence.batch.size() + kMaxHeadBytes;
   if (offence.kind == "unlawful") {
     const auto format = host.rows().get("format");

@@ -8,6 +8,7 @@
 #include "kernel/record/fork_proof.h"
 #include "replica/core/entry_evidence.h"
 #include "replication/writer.h"
+#include "rules/domain/versions.h"
 
 namespace witan::node {
 
@@ -37,7 +38,10 @@ Status HeadExchange::open() {
   WITAN_TRY(text, state_.config.heads->remembered());
   WITAN_SET(memory_, HeadMemory::parse(state_.config.replication.cluster, text));
   WITAN_DO(load());
-  for (const auto& [id, host] : state_.partitions.hosts()) checkMemory(*host, logs_[id]);
+  for (const auto& [id, host] : state_.partitions.hosts()) {
+    checkMemory(*host, logs_[id]);
+    if (logs_[id].latest) noteRules(*host, *logs_[id].latest);
+  }
   return okStatus();
 }
 
@@ -298,6 +302,7 @@ void HeadExchange::adopt(const PartitionHost& host, Log& log, LogHead head) {
   }
   const bool fresh = !log.latest || head.newerThan(*log.latest);
   const bool same = log.latest && log.latest->text == head.text;
+  noteRules(host, head);
   if (same && head.note == log.latest->note) return;
   const bool witness = !head.cosigners.empty() && (!log.witnessed || !log.witnessed->newerThan(head));
   if (witness) log.witnessed = head;
@@ -310,6 +315,16 @@ void HeadExchange::adopt(const PartitionHost& host, Log& log, LogHead head) {
   if (!log.odd || log.odd->log != head.log || log.odd->checkpoint.size > head.checkpoint.size) return;
   const LogHead odd = *std::exchange(log.odd, std::nullopt);
   prove(host, odd, head);
+}
+
+void HeadExchange::noteRules(const PartitionHost& host, const LogHead& head) const {
+  if (rules::versionOf(host.module()) == 1 || head.log.epoch != host.epoch() ||
+      !namesRules(head.checkpoint, host.ledger().format()))
+    return;
+  const auto known = state_.namedRules.find(host.id());
+  if (known == state_.namedRules.end() || known->second.log != head.log ||
+      head.checkpoint.size < known->second.checkpoint.size)
+    state_.namedRules.insert_or_assign(host.id(), head);
 }
 
 void HeadExchange::save(const std::string& partition, const Log& log) {

@@ -90,6 +90,8 @@ class HeadExchange {
   Agreement compare(const PartitionHost& host, Log& log, const LogHead& head, bool search, Now now) const;
   void take(const PartitionHost& host, Log& log, LogHead head, Agreement agreement);
   void adopt(const PartitionHost& host, Log& log, LogHead head);
+  // Keeps the first head of the epoch in which the owner names a later version of a rule file, which this device has.
+  void noteRules(const PartitionHost& host, const LogHead& head) const;
   void onDifference(const PartitionHost& host, Log& log, LogHead head);
   void prove(const PartitionHost& host, const LogHead& one, const LogHead& other);
   Status onEvidence(std::string_view text);

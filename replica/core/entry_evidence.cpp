@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "domains/registry.h"
+#include "kernel/lint.h"
 #include "kernel/record/fork_proof.h"
 #include "kernel/record/log_batch.h"
 #include "kernel/record/merkle.h"
@@ -13,6 +14,7 @@
 #include "replica/core/partition_host.h"
 #include "replica/core/row_proofs.h"
 #include "replication/writer.h"
+#include "rules/domain/versions.h"
 #include "store/memory_store.h"
 
 namespace witan::node {
@@ -103,19 +105,19 @@ Result<ProvenOffence> verifyName(const EntryEvidence& e, SealedBatch& batch) {
   return batch.offence("it proves that nobody asked for it: it " + why);
 }
 
-// The head, by the same device and of the same epoch, names the rules of this module. The result: for how many entries.
-// The rules of a file may get a later version in the middle of an epoch, so it names them for those that it covers.
-Result<std::uint64_t> entriesUnder(const EntryEvidence& e, const SealedBatch& batch,
-                                   const kernel::LedgerFormat& rules) {
+// The head, by the same device and of the same epoch, names the rules of this module. The result: what it says. The
+// rules of a file may get a later version in the middle of an epoch, so it names them for the entries that it covers;
+// and after these there is no earlier version.
+Result<kernel::Checkpoint> headUnder(const EntryEvidence& e, const SealedBatch& batch,
+                                     const kernel::LedgerFormat& rules) {
   if (!e.head) return bad("it holds no head, which names the owner's rules");
   WITAN_TRY(note, kernel::openNote(*e.head, {&batch.key, 1}));
   WITAN_TRY(checkpoint, kernel::parseCheckpointText(note.text));
   const LogName log{e.partition, batch.seal.epoch()};
   if (logOfOrigin(batch.cluster, checkpoint.origin) != log) return bad("the head is of another log");
-  for (const std::string& line : rules.checkpointLines())
-    if (std::ranges::find(checkpoint.extensions, line) == checkpoint.extensions.end())
-      return notFound("evidence: its owner has other rules than are here", "give the rules that it names");
-  return rules.rules.empty() ? UINT64_MAX : checkpoint.size;
+  if (!namesRules(checkpoint, rules))
+    return notFound("evidence: its owner has other rules than are here", "give the rules that it names");
+  return checkpoint;
 }
 
 // Every batch before is in order, and the last one is not. A rule file stands in the format itself: it may be of
@@ -136,7 +138,7 @@ Result<ProvenOffence> verifyUnlawful(const EntryEvidence& e, const SealedBatch& 
     module = itsVersion.get();
   }
   WITAN_TRY(host, PartitionHost::open(store, *module, {e.partition, batch.cluster + "/" + e.partition, 0, true}));
-  WITAN_TRY(under, entriesUnder(e, batch, host->ledger().format()));
+  WITAN_TRY(head, headUnder(e, batch, host->ledger().format()));
   for (const FileBytes& text : e.before ? *e.before : std::vector<FileBytes>()) {
     WITAN_TRY(before, fromBase64(text));
     store::WriteBatch rows;
@@ -147,11 +149,22 @@ Result<ProvenOffence> verifyUnlawful(const EntryEvidence& e, const SealedBatch& 
       batch.seal.chain != chained(host->chain().last(), batch.value))
     return bad("the seal is of another log");
   std::uint64_t size = host->partition().size();
+  const auto root = host->ledger().rootOf(std::min(head.size, size));
+  const bool extends = head.size <= size && root.ok() && *root == head.root;
+  VersionWatch watch(*module, VersionWatch::reachedIn(*host), size, extends ? std::optional(head) : std::nullopt);
+  std::string back;
+  bool byHead = false;
   WITAN_DO(batch.visit([&](const kernel::LogRecord& one) -> Status {
     size += one.kind == kernel::RecordKind::entry ? 1 : 0;
+    if (back.empty()) {
+      WITAN_SET(back, watch.objection(one));
+      byHead = watch.isByHead();
+    }
     return okStatus();
   }));
-  if (size > under) return notFound("evidence: the head is of before the batch, whose rules may be later ones");
+  if (!byHead && !format->rules.empty() && size > head.size)
+    return notFound("evidence: the head is of before the batch, whose rules may be later ones");
+  if (!back.empty()) return batch.offence(back);
   store::WriteBatch rows;
   const Status taken = host->follow(batch.value, rows);
   if (taken.ok() || taken.error().code != ErrorCode::unauthorised) return bad("the rules give the batch");
@@ -186,6 +199,56 @@ Result<ProvenOffence> verifyAnswer(const EntryEvidence& e, SealedBatch& batch) {
 }
 
 }  // namespace
+
+bool namesRules(const kernel::Checkpoint& head, const kernel::LedgerFormat& rules) {
+  return std::ranges::all_of(rules.checkpointLines(), [&](const std::string& line) {
+    return std::ranges::find(head.extensions, line) != head.extensions.end();
+  });
+}
+
+std::int64_t VersionWatch::reachedIn(const PartitionHost& host) {
+  std::int64_t reached = 1;
+  if (rules::versionOf(host.module()) > 1)
+    for (const std::string& entity : host.partition().entities())
+      reached = std::max(reached, rules::versionOf(host.module(), *host.partition().state(entity)));
+  return reached;
+}
+
+Result<std::string> VersionWatch::objection(const kernel::LogRecord& record) {
+  const auto member = [](std::string_view text, std::string_view name) {
+    auto parsed = parseJson(text, {.bytes = kernel::kRecordMax, .depth = 64});
+    json::value* found = parsed.ok() && parsed->is_object() ? parsed->get_object().if_contains(name) : nullptr;
+    return found == nullptr ? json::value() : std::move(*found);
+  };
+  std::int64_t version = reached_;
+  std::string what;
+  byHead_ = false;
+  if (record.kind == kernel::RecordKind::epoch) named_.reset();
+  if (record.kind == kernel::RecordKind::entry) {
+    WITAN_TRY(entry, kernel::readEntryView(record.payload));
+    ++entries_;
+    if (entry.writes.find(kernel::kRulesVersionField) == std::string_view::npos) return std::string();
+    const json::value moved = member(entry.writes, kernel::kRulesVersionField);
+    if (moved.is_int64()) version = moved.get_int64();
+    what = concat("entry ", entry.seq, " moves ", entry.entity, " on to");
+  }
+  if (record.kind == kernel::RecordKind::genesis) {
+    WITAN_TRY(beginning, kernel::readGenesis(record.payload));
+    const json::value state = member(beginning.genesis, "state");
+    if (!state.is_object()) return std::string();
+    const auto entity = module_.readState(state.get_object());
+    if (!entity.ok()) return std::string();
+    version = rules::versionOf(module_, **entity);
+    byHead_ = named_ && entries_ > named_->size && version < rules::versionOf(module_);
+    what = concat("the entity \"", beginning.entity, "\" begins under");
+  }
+  const bool back = version < reached_;
+  reached_ = std::max(reached_, version);
+  if (byHead_)
+    return concat(what, " version ", version, " of the rules, and its owner signed that it had version ",
+                  rules::versionOf(module_), " after ", named_->size, " entries");
+  return back ? concat(what, " version ", version, " of the rules, after version ", reached_) : std::string();
+}
 
 std::string offenceOf(std::string_view cluster, std::string_view domain, const kernel::EntryView& entry,
                       std::span<const PublicKey> ownerKeys, std::string_view ownerDevice, kernel::SignatureMemo& memo,

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,7 +20,9 @@
 
 #include "base/json_codec.h"
 #include "base/result.h"
+#include "kernel/record/checkpoint.h"
 #include "kernel/record/entry.h"
+#include "kernel/record/log_batch.h"
 #include "kernel/record/signed_leaves.h"
 #include "kernel/record/signed_note.h"
 
@@ -29,6 +32,8 @@ struct LedgerFormat;
 }  // namespace witan::kernel
 
 namespace witan::node {
+
+class PartitionHost;
 
 inline constexpr std::size_t kMaxEntryEvidence = 8 << 20;  // bytes of the file
 
@@ -66,6 +71,33 @@ using ModuleOf = std::function<const kernel::DomainModule*(const kernel::LedgerF
 
 // Of any kind. Errors: no such file; notFound, the rules that it speaks of are not here; what it holds proves nothing.
 Result<ProvenOffence> verifyEvidence(std::string_view file, const ModuleOf& moduleOf = {});
+
+// Whether a head carries all lines of a ledger about its rules.
+bool namesRules(const kernel::Checkpoint& head, const kernel::LedgerFormat& rules);
+
+// VersionWatch: to which version of its rule file a log has come. No owner goes back: an entity begins, or is moved on,
+// under no earlier version than any before it in the log, nor than the owner named in a head of the epoch for fewer
+// entries. The module outlives it.
+class VersionWatch {
+ public:
+  // `reached`: in the log before; `entries`: of that log; `named`: of the last epoch, names the module's rules.
+  VersionWatch(const kernel::DomainModule& module, std::int64_t reached, std::uint64_t entries,
+               std::optional<kernel::Checkpoint> named)
+      : module_(module), reached_(reached), entries_(entries), named_(std::move(named)) {}
+
+  // To the next record of the log. Empty: none; of what does not parse, too. Errors: corrupt.
+  Result<std::string> objection(const kernel::LogRecord& record);
+  bool isByHead() const { return byHead_; }  // the last objection
+  std::int64_t reached() const { return reached_; }
+  static std::int64_t reachedIn(const PartitionHost& host);
+
+ private:
+  const kernel::DomainModule& module_;
+  std::int64_t reached_;
+  std::uint64_t entries_;
+  std::optional<kernel::Checkpoint> named_;
+  bool byHead_ = false;
+};
 
 // Why an entry or a beginning of an epoch with proofs shows that its owner wrote it in another's name, to those who
 // know nobody's keys but the owner's. Empty: it does not. The name of the offence goes to `kind`.

@@ -52,10 +52,10 @@ void ReplicaState::refuseLog(PartitionHost& host, const kernel::Epoch& last, con
   followDirty = expedite = true;
   local->note({kind, from, what});
   notice(kind, host.id(), what);
-  if (file.kind == "unlawful") {
+  if (file.kind == "unlawful" && !file.head) {
     unlawful.emplace(what, std::move(file));  // until a head names the owner's rules
   } else if (const std::string text = provenBy(from, std::move(file)); !text.empty()) {
-    takeEvidence(*verifyEvidence(text), text, what);
+    takeEvidence(*verifyEvidence(text, rules()), text, what);
   }
 }
 

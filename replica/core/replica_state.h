@@ -13,6 +13,7 @@
 #include "replica/core/evidence_book.h"
 #include "replica/core/follower_progress.h"
 #include "replica/core/ledger_writes.h"
+#include "replica/core/log_head.h"
 #include "replica/core/messages.h"
 #include "replica/core/outbox.h"
 #include "replica/core/owner_proofs.h"
@@ -76,6 +77,9 @@ struct ReplicaState {
   SealBook seals;
   kernel::SignatureMemo signatures;
   EvidenceBook evidence;
+  // By partition: HeadExchange::noteRules(); and to which version of a rule file its log came, by the log's chain.
+  std::map<std::string, LogHead, std::less<>> namedRules;
+  std::map<std::string, std::pair<Hash, std::int64_t>, std::less<>> versionsReached;
   std::map<std::string, EntryEvidence, std::less<>> unlawful;  // by what its incident says: it waits for a head
   ToldAnswers told;
   Outbox outbox;

@@ -11,6 +11,7 @@
 #include "replica/core/log_head.h"
 #include "replica/core/replica_state.h"
 #include "replication/writer.h"
+#include "rules/domain/versions.h"
 
 namespace witan::node {
 
@@ -291,6 +292,31 @@ Result<std::optional<Offence>> offenceIn(ReplicaState& state, const std::string&
   return std::optional<Offence>();
 }
 
+// Of a copy of a log under a rule file that has more than one version.
+std::optional<VersionWatch> versionsOf(ReplicaState& state, const PartitionHost& host) {
+  if (rules::versionOf(host.module()) == 1) return std::nullopt;
+  auto& [chain, reached] = state.versionsReached[host.id()];
+  if (chain != host.chain().last() || reached == 0) reached = VersionWatch::reachedIn(host);
+  const auto named = state.namedRules.find(host.id());
+  const bool counts = named != state.namedRules.end() && named->second.log.epoch == host.epoch();
+  return VersionWatch(host.module(), reached, host.partition().size(),
+                      counts ? std::optional(named->second.checkpoint) : std::nullopt);
+}
+
+Result<Offence> goneBack(const ReplicaState& state, const PartitionHost& host, const kernel::LogRecord& record,
+                         std::string what, bool byHead) {
+  Offence offence{"unlawful", std::move(what)};
+  if (record.kind == kernel::RecordKind::genesis) {
+    WITAN_TRY(beginning, kernel::readGenesis(record.payload));
+    offence.entity = beginning.entity;
+  } else {
+    WITAN_TRY(entry, kernel::readEntryView(record.payload));
+    offence.seq = entry.seq;
+  }
+  if (byHead) offence.head = state.namedRules.at(host.id()).note;
+  return offence;
+}
+
 }  // namespace
 
 Result<std::optional<Offence>> findOffence(ReplicaState& state, const PartitionHost& host, std::string_view owner,
@@ -301,6 +327,7 @@ Result<std::optional<Offence>> findOffence(ReplicaState& state, const PartitionH
   const std::string& domain = host.module().signature().domain;
   std::uint16_t format = host.partition().format();
   const std::string_view value(reinterpret_cast<const char*>(aligned.data()), batch.size());
+  std::optional<VersionWatch> versions = versionsOf(state, host);
   const auto read = kernel::readLogBatch(value, [&](const kernel::LogRecord& record) -> Status {
     if (record.kind == kernel::RecordKind::epoch) {
       kernel::EpochView epoch;
@@ -309,6 +336,11 @@ Result<std::optional<Offence>> findOffence(ReplicaState& state, const PartitionH
       format = epoch.format;
     }
     if (found) return okStatus();
+    if (versions) {
+      WITAN_TRY(back, versions->objection(record));
+      if (!back.empty()) WITAN_SET(found, goneBack(state, host, record, std::move(back), versions->isByHead()));
+      if (found) return okStatus();
+    }
     if (record.kind == kernel::RecordKind::genesis && format >= kernel::kSignedBeginnings && !mutated("anyBeginner")) {
       WITAN_TRY(beginning, kernel::readGenesis(record.payload));
       if (const std::string home = state.partitionFor(domain, beginning.entity); home != host.id()) {
@@ -324,6 +356,7 @@ Result<std::optional<Offence>> findOffence(ReplicaState& state, const PartitionH
     return okStatus();
   });
   if (!read.ok()) return read.error();
+  if (versions && !found) state.versionsReached[host.id()] = {chained(host.chain().last(), batch), versions->reached()};
   return found;
 }
 

@@ -71,6 +71,7 @@ struct Offence {
   std::string what;
   std::uint64_t seq = 0;  // of the entry
   std::string entity;     // of the beginning
+  std::string head = {};  // unlawful: that its owner signed before, and that shows it
 };
 // The first one in the next batch of a log, as `owner`, a device, wrote it. Errors: unavailable, a key is not known
 // here that may be good; corrupt, it is no batch.

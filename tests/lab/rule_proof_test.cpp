@@ -173,6 +173,8 @@ struct Hole {
   const char* tables = "";
 };
 constexpr const char* kTableOfX = "[tables.t]\nx = \"int\"\n";
+constexpr const char* kDay = "d = \"date = date('1970-01-01')\"\n";
+constexpr const char* kText = "s = \"string = ''\"\n";
 constexpr const char* kDouble = "x = \"double = 0.0\"\n";
 constexpr Hole kHoles[] = {
     {"aConstantSumOverflows", "", "", "a = 1",
@@ -196,6 +198,24 @@ constexpr Hole kHoles[] = {
     {"aLoopVisitsTheRowsItAdds", "", "k: string",
      "require !(k in t) else 'no'; for r in t { require r.x == 1 || r.key == k else 'no'; t[k].x = r.x + 1 }",
      "require t.all(r, r.x <= 2) else reject 'x'", kTableOfX},
+    {"aFullTableMayLoseACellOfNoRow", "", "k: string",
+     "t[k].x = null; require !(k in t) && size(t) == 2 else 'no'; a = 1", "require a == 0 else reject 'x'", kTableOfX},
+    {"noOrderOfTwoTypes", kDay, "", "a = 1", "require a == 0 || dyn(d) > dyn(5) || dyn(d) <= dyn(5) else reject 'x'"},
+    {"noProductOfDates", kDay, "", "a = 1", "require a == 0 || dyn(d) * dyn(d) == dyn(0) else reject 'x'"},
+    {"noNegativeOfADate", kDay, "", "a = 1", "require a == 0 || dyn(-dyn(d)) != dyn(7) else reject 'x'"},
+    {"noWholeNumberOfADate", kDay, "", "a = 1", "require a == 0 || int(dyn(d)) == int(dyn(d)) else reject 'x'"},
+    {"noTimeOfADuration", "u = \"duration = duration('1s')\"\n", "", "a = 1",
+     "require a == 0 || u != duration('1s') || timestamp(dyn(u)) > timestamp(0) else reject 'x'"},
+    {"aTextMayBeNoNumber", kText, "", "a = 1",
+     "require a == 0 || s != 'NaN' || double(s) == double(s) else reject 'x'"},
+    {"whatHasNoTermHasNoneTwice", kText, "", "a = 1",
+     "require a == 0 || timestamp(s) == timestamp(0) || s != '2026-01-01T00:00:00.0000001Z' "
+     "|| int(timestamp(s)) == 0 || timestamp(s) == timestamp('2026-01-01T00:00:00Z') else reject 'x'"},
+    {"onlyListsAreFlattened", "", "", "a = 1",
+     "require a == 0 || dyn([dyn(1), dyn([2])]).flatten().size() == 1 else reject 'x'"},
+    {"aListIsNoKey", "", "", "a = 1", "require a == 0 || !dyn({'a': 1})[?dyn([a])].hasValue() else reject 'x'"},
+    {"noPlaceOfADate", kDay, "", "a = 1",
+     "require a == 0 || d != date('1970-01-01') || dyn([7])[dyn(d)] == 7 else reject 'x'"},
 };
 
 class Holes : public testing::TestWithParam<Hole> {};
@@ -253,6 +273,74 @@ check = '''require x == timestamp(0) || y == timestamp(0) || x == y else reject 
   const Claim& equal = claim(report.uncoordinated, "EQUAL", {});
   EXPECT_EQ(equal.answer, Answer::no) << equal.why;
   EXPECT_THAT(equal.example, HasSubstr("rejected:EQUAL"));
+}
+
+std::string roles(const std::string& a, const std::string& b, const char* more = "") {
+  return concat("domain = \"skew\"\n", more, R"([fields]
+a = "int = 0"
+b = "int = 0"
+[processes.First]
+role = "A"
+arguments = "n: int"
+do = ''')",
+                a, R"('''
+[processes.Second]
+role = "B"
+arguments = "n: int"
+do = ''')",
+                b, R"('''
+[invariants.SUM]
+rule = "both together stay within ten"
+check = '''require a + b <= 10 else reject 'too much' '''
+)");
+}
+
+// Each process looks at the sum, so that each keeps the rule alone; two that do not see each other break it.
+TEST(RuleProof, WhatAProcessLooksAtIsNoCoordination) {
+  const std::string small = "require n > 0 && n <= 10 && a + b + n <= 10 else 'no'; ";
+  const ProofReport skew = proved(roles(small + "a = a + n", small + "b = b + n"));
+  EXPECT_EQ(claim(skew.kept, "SUM", "First").answer, Answer::yes) << claim(skew.kept, "SUM", "First").why;
+  EXPECT_EQ(claim(skew.kept, "SUM", "Second").answer, Answer::yes);
+  const Claim& sum = claim(skew.uncoordinated, "SUM", {});
+  EXPECT_EQ(sum.answer, Answer::no) << sum.why;
+  EXPECT_THAT(sum.why, HasSubstr("what both write breaks it"));
+  EXPECT_THAT(sum.example, HasSubstr("rejected:KERNEL_INTEGRITY"));
+  // Into one field each would lose what the other wrote.
+  const ProofReport lost = proved(roles(small + "a = a + n", small + "a = a + n"));
+  EXPECT_EQ(claim(lost.uncoordinated, "SUM", {}).answer, Answer::no) << proofText(lost);
+  EXPECT_THAT(claim(lost.uncoordinated, "SUM", {}).why, HasSubstr("both write a"));
+  // Less is no question, whoever sees whom.
+  const std::string any = "require n > 0 && n <= 10 && ";
+  const ProofReport less =
+      proved(roles(any + "a > -1000 else 'no'; a = a - n", any + "b > -1000 else 'no'; b = b - n"));
+  EXPECT_EQ(claim(less.uncoordinated, "SUM", {}).answer, Answer::yes) << proofText(less);
+}
+
+// An entity is of a version that there is, and what begins is of this one.
+TEST(RuleProof, ExamplesOfALaterVersionCanBegin) {
+  const std::string text = roles("a = n", "b = n", "version = 2\n") + R"([invariants.LEAST]
+rule = "neither is below zero"
+check = '''require a >= 0 && b >= 0 else reject 'x' '''
+[since]
+2 = ["LEAST"]
+)";
+  const ProofReport report = proved(text);
+  const Claim& least = claim(report.kept, "LEAST", "First");
+  EXPECT_EQ(least.answer, Answer::no) << least.why;
+  EXPECT_FALSE(least.decided);
+  EXPECT_THAT(least.example, testing::Not(HasSubstr("rulesVersion")));
+  const auto module = *makeRuleModule(text, "test.domain.toml");
+  const std::string lines = proofScenarios(report);
+  std::size_t begun = 0;
+  for (std::string_view rest = lines; !rest.empty(); rest.remove_prefix(rest.find('\n') + 1)) {
+    const json::value line = *parseJson(rest.substr(0, rest.find('\n')), kOwnJson);
+    const json::value* fields = line.get_object().if_contains("init");
+    if (fields == nullptr) continue;
+    ++begun;
+    const auto made = module->create(fields->get_object(), *parseTime(line.at("at").as_string()));
+    EXPECT_TRUE(made.ok()) << made.error().message << "\n" << lines;
+  }
+  EXPECT_GT(begun, 0u);
 }
 
 // Which rows a process sees depends on all that it declares to read.

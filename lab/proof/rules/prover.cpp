@@ -51,7 +51,13 @@ struct Act {
 struct Played {
   Evaluation::Tag tag;
   std::uint16_t witness;
-  std::string state;
+  std::string state, writes;
+};
+
+// What two write that decided on one state without each other.
+struct Merge {
+  SymbolicState state;
+  z3::expr clash;  // both wrote a cell that the rule reads
 };
 
 class Prover {
@@ -66,6 +72,7 @@ class Prover {
     assumed_.push_back(now >= 0 && now <= later && later <= terms_.whole(parseTime("2100-01-01T00:00:00Z")->micros));
     try {
       state_ = anyState(terms_, domain.layout, options.rows, now, assumed_);
+      if (domain.versionField) assumed_.push_back(versionOf() >= 1 && versionOf() <= terms_.whole(domain.version));
       for (const RuleProcess& process : domain.processes)
         for (auto& set : arguments_) {
           set.emplace_back();
@@ -112,6 +119,9 @@ class Prover {
 
   // ---- states
 
+  // Of the rules that the entity is of.
+  const z3::expr& versionOf() const { return state_->scalars[*domain_.versionField].e; }
+
   z3::expr passesOn(const RulePart& part, const SymbolicState& state) {
     const auto one = [&](auto prepare) {
       SymbolicMachine machine(terms_, domain_.layout, part.check, state, state.clock, part.check.reads);
@@ -121,7 +131,7 @@ class Prover {
     };
     if (!part.each) return one([&](SymbolicMachine&) { return terms_.yes; });
     z3::expr all = terms_.yes;
-    for (unsigned slot = 0; slot < options_.rows; ++slot)
+    for (unsigned slot = 0; slot < state.tables[*part.each].cells.size(); ++slot)
       all = terms_.both(all, one([&](SymbolicMachine& machine) {
                           machine.setLocal(0, machine.rowAt(*part.each, slot));
                           return machine.sees(state, *part.each, slot);
@@ -183,6 +193,45 @@ class Prover {
       if (millisecondsLeft() > 0) noRun_.emplace(act, none.why);
       throw;
     }
+  }
+
+  z3::expr changed(const Sym& was, const Sym& is) const { return terms_.negated(terms_.same(was, is)); }
+  z3::expr changed(const Cell& was, const Cell& is) const {
+    const z3::expr kept = terms_.either(terms_.negated(is.there), terms_.same(was.value, is.value));
+    return terms_.negated(terms_.both(was.there == is.there, kept));
+  }
+
+  Merge mergeOf(std::size_t invariant, const SymbolicState& one, std::size_t b, const SymbolicState& other) const {
+    Merge merge{one, terms_.no};
+    merge.state.clock = other.clock;
+    const auto clashIn = [&](std::size_t field, const z3::expr& both) {
+      if ((domain_.invariants[invariant].footprint >> field & 1) != 0) merge.clash = terms_.either(merge.clash, both);
+    };
+    for (std::size_t i = 0; i < domain_.layout.fields.size(); ++i) {
+      const FieldDecl& field = domain_.layout.fields[i];
+      if ((writesOf(b) >> i & 1) == 0) continue;
+      if (!field.isColumn) {
+        const z3::expr here = changed(state_->scalars[i], other.scalars[i]);
+        clashIn(i, terms_.both(here, changed(state_->scalars[i], one.scalars[i])));
+        merge.state.scalars[i] = terms_.choose(here, other.scalars[i], one.scalars[i]);
+        continue;
+      }
+      const Rows &was = state_->tables[field.table], &is = other.tables[field.table];
+      Rows& rows = merge.state.tables[field.table];
+      for (std::size_t slot = 0; slot < is.cells.size(); ++slot) {
+        const Cell &before = was.cells[slot][field.column], &after = is.cells[slot][field.column];
+        if (field.isLog) {  // the facts of both
+          rows.keys.push_back(is.keys[slot]);
+          rows.cells.push_back({{terms_.both(after.there, terms_.negated(before.there)), after.value}});
+          continue;
+        }
+        const z3::expr here = changed(before, after);
+        Cell& cell = rows.cells[slot][field.column];
+        clashIn(i, terms_.both(here, changed(before, cell)));
+        cell = {terms_.pick(here, after.there, cell.there), terms_.choose(here, after.value, cell.value)};
+      }
+    }
+    return merge;
   }
 
   // ---- questions
@@ -265,13 +314,14 @@ class Prover {
     }
   }
 
+  // So that an entity may begin as it is.
   z3::expr nothingHuman() const {
     z3::expr all = terms_.yes;
     for (const FieldDecl& field : domain_.layout.fields)
       if (field.human)
         for (const auto& cells : state_->tables[field.table].cells)
           all = terms_.both(all, terms_.negated(cells[field.column].there));
-    return all;
+    return domain_.versionField ? terms_.both(all, versionOf() == terms_.whole(domain_.version)) : all;
   }
 
   FieldMask writesOf(std::size_t process) const { return domain_.processes[process].body.writes; }
@@ -313,15 +363,18 @@ class Prover {
     });
   }
 
-  // A rule needs no coordination if no two roles, each of which may act in a lawful state, together break it.
+  // A rule needs no coordination if no two roles, each of which may act in a lawful state, together break it: neither
+  // one after the other, nor by what both write when neither sees the other, nor in that one hides the other's write to
+  // a cell that it reads, after which it would have been refused.
   Claim needs(std::size_t invariant, const std::vector<Claim>& kept) {
     Claim all{domain_.invariants[invariant].id, {}, {}, Answer::yes, false, false, {}, {}};
     for (const std::size_t a : asked_)
       for (const std::size_t b : asked_) {
         const auto alone = std::ranges::find_if(
             kept, [&](const Claim& one) { return one.invariant == all.invariant && one.first == nameOf(b); });
-        if (roleOf(a) == roleOf(b) || alone->answer == Answer::yes) continue;
-        if ((writesOf(a) & (domain_.invariants[invariant].footprint | readsOf(b) | writesOf(b))) == 0) continue;
+        const FieldMask footprint = domain_.invariants[invariant].footprint;
+        if (roleOf(a) == roleOf(b) || (writesOf(b) & footprint) == 0) continue;
+        if ((writesOf(a) & ((alone->answer == Answer::yes ? 0 : footprint) | readsOf(b) | writesOf(b))) == 0) continue;
         Claim one = together(invariant, a, b);
         if (one.answer == Answer::no) return one;
         if (one.answer == Answer::unknown) all = std::move(one);
@@ -337,20 +390,54 @@ class Prover {
       ProcessRun then = runOn(one.after, acts[1]);
       const Verdicts& after = verdicts(then);
       if (!after.passes[invariant]) throw NoTerm{after.why[invariant]};
-      const z3::expr premise = terms_.both(
-          terms_.both(allPass(*lawful_), commitsIn(one)),
-          terms_.both(terms_.both(commitsIn(other), terms_.both(then.ok, then.fits)), allPass(after, invariant)));
-      ask(claim, premise, terms_.negated(*after.passes[invariant]),
+      const Merge merge = mergeOf(invariant, one.after, b, other.after);
+      const Verdicts merged = verdictsOf(merge.state);
+      if (!merged.passes[invariant]) throw NoTerm{merged.why[invariant]};
+      const z3::expr premise =
+          terms_.both(terms_.both(allPass(*lawful_), commitsIn(one)), terms_.both(commitsIn(other), then.fits));
+      const z3::expr inTurn =
+          terms_.both(terms_.both(then.ok, allPass(after, invariant)), terms_.negated(*after.passes[invariant]));
+      const z3::expr skew = terms_.both(terms_.negated(merge.clash), terms_.negated(*merged.passes[invariant]));
+      const z3::expr lost = terms_.both(merge.clash, terms_.negated(then.ok));
+      std::string how;
+      ask(claim, premise, terms_.either(inTurn, terms_.either(skew, lost)),
           [&](const z3::model& model) -> std::optional<std::string> {
             const std::vector<Played> both = play(model, {acts[0], acts[1]}), alone = play(model, {acts[1]});
-            const bool shows = both.size() == 2 && alone.size() == 1 && both[0].tag == Evaluation::Tag::approved &&
-                               alone[0].tag == Evaluation::Tag::approved && decides(both[1], invariant);
-            if (!shows) return std::nullopt;
+            const bool begun = both.size() == 2 && alone.size() == 1 && both[0].tag == Evaluation::Tag::approved &&
+                               alone[0].tag == Evaluation::Tag::approved;
+            if (!begun) return std::nullopt;
+            if (!decides(both[1], invariant)) {
+              how = brokenApart(model, invariant, both, alone[0]);
+              if (how.empty()) return std::nullopt;
+            }
             return lines(model, concat(nameOf(a), " and ", nameOf(b), " against ", claim.invariant), {acts[0], acts[1]},
                          both) +
                    lines(model, concat(nameOf(b), " alone"), {acts[1]}, alone);
           });
+      if (claim.answer == Answer::no) claim.why = how;
     });
+  }
+
+  // How two break the rule that decided without each other, as it was played; empty: they do not.
+  std::string brokenApart(const z3::model& model, std::size_t invariant, const std::vector<Played>& both,
+                          const Played& alone) const {
+    const json::object first = parseJson(both[0].writes, kOwnJson).value().get_object(),
+                       second = parseJson(alone.writes, kOwnJson).value().get_object();
+    for (const std::string& field : domain_.signature.fieldNames(domain_.invariants[invariant].footprint)) {
+      const json::value *one = first.if_contains(field), *other = second.if_contains(field);
+      if (one == nullptr || other == nullptr || both[1].tag != Evaluation::Tag::rejected || both[1].witness != 0)
+        continue;
+      const auto at = std::ranges::find(domain_.layout.fields, field, &FieldDecl::name);
+      const bool shared = !at->isColumn || (!at->isLog && std::ranges::any_of(one->get_object(), [&](const auto& cell) {
+        return other->get_object().contains(cell.key());
+      }));
+      if (shared) return concat("both write ", field, ", and the second is refused after the first");
+    }
+    const kernel::EntityPtr merged = begun(model);
+    if (!module_.applyWrites(*merged, first).ok() || !module_.applyWrites(*merged, second).ok()) return {};
+    merged->shared.clock = timeIn(model, true);
+    return module_.walk(*merged)[invariant].passed() ? std::string()
+                                                     : "if neither sees the other, what both write breaks it";
   }
 
   // Where each may act alone, both orders are approved and give the same state.
@@ -405,8 +492,14 @@ class Prover {
     return out;
   }
 
-  // The fields of the state in which the example begins, as "init" has them.
-  std::string beginIn(const z3::model& model) const {
+  bool isOfThisVersion(const z3::model& model) const {
+    std::int64_t version = 1;
+    if (domain_.versionField) model.eval(versionOf(), true).is_numeral_i64(version);
+    return version == domain_.version;
+  }
+
+  // The fields of the state in which the example begins, as "init" has them: it says nothing of the version.
+  std::string beginIn(const z3::model& model, bool withVersion = false) const {
     json::object fields;
     const auto jsonOf = [&](const Sym& sym, const Type& type) {
       return parseJson(valueText(model, sym, type), kOwnJson).value();
@@ -414,7 +507,7 @@ class Prover {
     for (std::size_t i = 0; i < domain_.layout.fields.size(); ++i) {
       const FieldDecl& field = domain_.layout.fields[i];
       if (!field.isColumn) {
-        fields[field.name] = jsonOf(state_->scalars[i], *field.type);
+        if (withVersion || i != domain_.versionField) fields[field.name] = jsonOf(state_->scalars[i], *field.type);
         continue;
       }
       const Rows& rows = state_->tables[field.table];
@@ -445,26 +538,31 @@ class Prover {
     return canonicalJson(action);
   }
 
-  // Nothing if the state is not lawful. A state with what a person decided is read, not begun.
-  std::vector<Played> play(const z3::model& model, const Acts& acts) const {
-    const json::value begin = parseJson(beginIn(model), kOwnJson).value();
+  // Null if no entity is in that state. One with what a person decided, or of an earlier version, is read, not begun.
+  kernel::EntityPtr begun(const z3::model& model) const {
     const Time at = timeIn(model);
-    auto state = module_.create(begin.get_object(), at);
-    if (!state.ok()) {
-      json::object whole = begin.get_object();
-      whole["clock"] = formatTime(at);
-      state = module_.readState(whole);
-    }
-    if (!state.ok() || (*state)->notPassing != 0) return {};
+    if (isOfThisVersion(model))
+      if (auto state = module_.create(parseJson(beginIn(model), kOwnJson).value().get_object(), at); state.ok())
+        return *std::move(state);
+    json::object whole = parseJson(beginIn(model, true), kOwnJson).value().get_object();
+    whole["clock"] = formatTime(at);
+    auto state = module_.readState(whole);
+    return state.ok() ? *std::move(state) : nullptr;
+  }
+
+  // Nothing if the state is not lawful.
+  std::vector<Played> play(const z3::model& model, const Acts& acts) const {
+    const kernel::EntityPtr state = begun(model);
+    if (state == nullptr || state->notPassing != 0) return {};
     std::vector<Played> out;
     for (const Act& act : acts) {
       const auto action = module_.parseAction(parseJson(actionIn(model, act), kOwnJson).value());
       if (!action.ok()) return {};
       Evaluation evaluation;
-      module_.evaluateFully(**state, roleOf(act.process), **action, timeIn(model, act.later), evaluation);
+      module_.evaluateFully(*state, roleOf(act.process), **action, timeIn(model, act.later), evaluation);
       std::string text;
-      module_.writeState(text, **state);
-      out.push_back({evaluation.tag, evaluation.witness, std::move(text)});
+      module_.writeState(text, *state);
+      out.push_back({evaluation.tag, evaluation.witness, std::move(text), evaluation.writes});
     }
     return out;
   }
@@ -516,85 +614,10 @@ class Prover {
   std::size_t examples_ = 0;
 };
 
-const char* word(const Claim& claim) {
-  return claim.answer == Answer::unknown ? "unknown"
-         : claim.answer == Answer::no    ? "no"
-         : claim.vacuous                 ? "yes, never met"
-                                         : "yes";
-}
-
-json::object claimJson(const Claim& claim) {
-  json::object out{{"answer", claim.answer == Answer::yes ? "yes" : claim.answer == Answer::no ? "no" : "unknown"}};
-  if (!claim.invariant.empty()) out["invariant"] = claim.invariant;
-  if (!claim.first.empty()) out["first"] = claim.first;
-  if (!claim.second.empty()) out["second"] = claim.second;
-  if (claim.vacuous) out["vacuous"] = true;
-  if (!claim.why.empty()) out["why"] = claim.why;
-  if (!claim.example.empty()) out["example"] = claim.example;
-  if (claim.decided) out["decided"] = true;
-  return out;
-}
-
-std::string line(const std::string& what, const Claim& claim, const std::string& with) {
-  std::string out = concat("  ", what, ": ", word(claim), with, "\n");
-  if (!claim.why.empty()) out += concat("      ", claim.why, "\n");
-  if (claim.decided) out += "      it begins with what a person decided, so it is no scenario:\n";
-  for (std::string_view rest = claim.example; !rest.empty();) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size() - 1);
-    out += concat("      ", rest.substr(0, end + 1));
-    rest.remove_prefix(end + 1);
-  }
-  return out;
-}
-
 }  // namespace
 
 ProofReport prove(const RuleDomain& domain, const kernel::DomainModule& module, const ProofOptions& options) {
   return Prover(domain, module, options).report();
-}
-
-std::string proofText(const ProofReport& report) {
-  std::string out = concat(report.domain, ": all lawful states of at most ", report.options.rows, " rows a table and ",
-                           kListElements, " elements a list; within ", report.options.seconds, " s, ",
-                           report.options.milliseconds, " ms a question\n");
-  for (const auto& [process, answer] : report.commits)
-    if (answer == Answer::no) out += concat("  ", process, " can never be approved\n");
-  out += "A process alone keeps a rule:\n";
-  for (const Claim& claim : report.kept) out += line(concat(claim.invariant, ", ", claim.first), claim, "");
-  out += "A rule needs no coordination of roles:\n";
-  for (const Claim& claim : report.uncoordinated)
-    out += line(claim.invariant, claim,
-                claim.answer == Answer::no ? concat(" (", claim.first, ", ", claim.second, ")") : "");
-  out += "Two processes give the same in either order, so that they need no owner:\n";
-  for (const Claim& claim : report.orderless) out += line(concat(claim.first, ", ", claim.second), claim, "");
-  return out;
-}
-
-json::object proofJson(const ProofReport& report) {
-  const auto all = [](const std::vector<Claim>& claims) {
-    json::array out;
-    for (const Claim& claim : claims) out.push_back(claimJson(claim));
-    return out;
-  };
-  json::array never;
-  for (const auto& [process, answer] : report.commits)
-    if (answer == Answer::no) never.emplace_back(process);
-  return {{"domain", report.domain},
-          {"rows", report.options.rows},
-          {"seconds", report.options.seconds},
-          {"limitMs", report.options.milliseconds},
-          {"neverApproved", std::move(never)},
-          {"kept", all(report.kept)},
-          {"uncoordinated", all(report.uncoordinated)},
-          {"orderless", all(report.orderless)}};
-}
-
-std::string proofScenarios(const ProofReport& report) {
-  std::string out;
-  for (const std::vector<Claim>* claims : {&report.kept, &report.uncoordinated, &report.orderless})
-    for (const Claim& claim : *claims)
-      if (!claim.decided) out += claim.example;
-  return out;
 }
 
 }  // namespace witan::rules::proof

@@ -324,8 +324,10 @@ Sym SymbolicMachine::indexed(const Node& n) {
   }
   const Sym& from = optional ? in.items[0].value : in;
   if (optional && !from.none.is_false()) throw NoTerm{"an index into what may be null"};
-  if (from.kind != Kind::map && (from.kind != Kind::list || key.kind != Kind::number || key.tag == Tag::real))
-    throw NoTerm{"an index"};
+  const bool place = key.tag == Tag::integer || key.tag == Tag::uinteger;
+  if (from.kind != Kind::map && (from.kind != Kind::list || !place)) throw NoTerm{"an index"};
+  if (from.kind == Kind::map && !place && key.tag != Tag::text && key.tag != Tag::boolean)
+    throw NoTerm{"this key of a map"};
   Sym made = from.kind == Kind::map ? terms_.entry(from, key) : terms_.at(from, key.e);
   const z3::expr err = terms_.either(key.err, optional ? in.err : terms_.either(in.err, in.none));
   if (optional || n.op == Op::optionalIndex) {
@@ -453,9 +455,11 @@ std::optional<Sym> SymbolicMachine::listFunction(std::string_view name, const st
     return made;
   }
   if (name == "flatten") {
-    for (const Item& item : args[0].items)
+    for (const Item& item : args[0].items) {
+      if (item.value.kind != Kind::list) made.err = terms_.either(made.err, item.on);
       for (const Item& inner : item.value.items)
         made.items.push_back({terms_.both(item.on, inner.on), inner.value, {}, 0});
+    }
     return made;
   }
   return std::nullopt;
@@ -467,16 +471,18 @@ std::optional<Sym> SymbolicMachine::conversion(std::string_view name, const std:
   const z3::expr day = terms_.whole(kMicrosPerDay), second = terms_.whole(kMicrosPerSecond);
   if (name == "string" && a.tag == Tag::text) return a;
   if (a.kind != Kind::number || a.tag == Tag::real) return std::nullopt;
+  const bool whole = a.tag == Tag::integer || a.tag == Tag::uinteger;
   if (name == "int" && a.tag == Tag::timestamp) return terms_.number(Tag::integer, a.e / second);
-  if (name == "int" || name == "uint") return bounded(name == "int" ? Tag::integer : Tag::uinteger, a.e);
-  if (name == "timestamp") {
-    if (a.tag == Tag::timestamp) return a;
-    return bounded(Tag::timestamp, a.e * (a.tag == Tag::date ? day : second));
-  }
-  if (name == "date") return terms_.number(Tag::date, a.tag == Tag::date ? a.e : a.e / day);
-  if (name == "duration") return a.tag == Tag::duration ? a : bounded(Tag::duration, a.e * second);
-  if (name == "math.abs") return bounded(a.tag, terms_.pick(a.e < 0, -a.e, a.e));
-  return std::nullopt;
+  if (whole && (name == "int" || name == "uint")) return bounded(name == "int" ? Tag::integer : Tag::uinteger, a.e);
+  if (name == "timestamp" && a.tag == Tag::timestamp) return a;
+  if (name == "timestamp" && a.tag == Tag::date) return bounded(Tag::timestamp, a.e * day);
+  if (name == "timestamp" && a.tag == Tag::integer) return bounded(Tag::timestamp, a.e * second);
+  if (name == "date" && a.tag == Tag::date) return a;
+  if (name == "date" && a.tag == Tag::timestamp) return terms_.number(Tag::date, a.e / day);
+  if (name == "duration" && a.tag == Tag::duration) return a;
+  if (name == "duration" && a.tag == Tag::integer) return bounded(Tag::duration, a.e * second);
+  if (name == "math.abs" && whole) return bounded(a.tag, terms_.pick(a.e < 0, -a.e, a.e));
+  return std::nullopt;  // apply() knows no overload of another type
 }
 
 // ---- operators
@@ -503,6 +509,7 @@ Sym SymbolicMachine::whole(Op op, const Sym& a, const Sym& b) {
 
 Sym SymbolicMachine::sumOf(Op op, const Sym& a, const Sym& b) {
   if (a.tag == Tag::real || b.tag == Tag::real) throw NoTerm{"computing with doubles"};
+  if (op != Op::add && op != Op::subtract) return terms_.failed();
   const bool adds = op == Op::add;
   const z3::expr e = adds ? a.e + b.e : a.e - b.e;
   if (a.tag == Tag::timestamp && b.tag == Tag::timestamp && !adds) return bounded(Tag::duration, e);
@@ -520,6 +527,7 @@ Sym SymbolicMachine::relation(Op op, const Sym& a, const Sym& b) {
     return terms_.boolean(op == Op::equal ? same : terms_.negated(same));
   }
   if (a.kind != Kind::number || b.kind != Kind::number) throw NoTerm{"an order of texts"};
+  if (!comparable(a.tag, b.tag)) return terms_.failed();
   terms_.mayCompare(a, b);
   return terms_.boolean(op == Op::less        ? a.e < b.e
                         : op == Op::lessEqual ? a.e <= b.e
@@ -532,7 +540,8 @@ Sym SymbolicMachine::arithmetic(const Node& n) {
   const Sym a = equality ? evaluate(n.a) : strict(n.a);
   Sym made = terms_.failed();
   if (n.op == Op::negate) {
-    made = bounded(a.tag, -a.e);
+    if (a.tag == Tag::real) throw NoTerm{"computing with doubles"};
+    if (a.tag == Tag::integer) made = bounded(a.tag, -a.e);
     made.err = terms_.either(made.err, a.err);
     return made;
   }

@@ -144,7 +144,8 @@ void SymbolicMachine::write(const Step& step, const z3::expr& path) {
     }
   }
   fault = terms_.either(fault, terms_.both(path, wrong));
-  fits = terms_.both(fits, terms_.either(terms_.negated(path), placed));
+  // What empties a cell of no row needs none.
+  fits = terms_.both(fits, terms_.either(terms_.negated(path), terms_.either(placed, value.none)));
 }
 
 }  // namespace witan::rules::proof

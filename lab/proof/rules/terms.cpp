@@ -31,11 +31,6 @@ Kind kindOf(Tag tag) {
   }
 }
 
-bool comparable(Tag a, Tag b) {
-  const auto plain = [](Tag tag) { return tag == Tag::integer || tag == Tag::uinteger || tag == Tag::real; };
-  return a == b || (plain(a) && plain(b));
-}
-
 constexpr std::int64_t kExact = std::int64_t{1} << 53;  // whole numbers up to here are doubles
 
 bool isExact(const z3::expr& e) {
@@ -50,6 +45,11 @@ std::int64_t wholeIn(const z3::model& model, const z3::expr& e) {
 }
 
 }  // namespace
+
+bool comparable(Tag a, Tag b) {
+  const auto plain = [](Tag tag) { return tag == Tag::integer || tag == Tag::uinteger || tag == Tag::real; };
+  return a == b || (plain(a) && plain(b));
+}
 
 Tag tagOf(const Type& type) {
   switch (type.kind) {
@@ -419,20 +419,23 @@ Sym Terms::apply(const Function& function, const std::vector<Sym>& args) {
         }))
       result = overload.result.get();
   if (result == nullptr) throw NoTerm{concat("the function ", function.name)};
+  // It may be infinite, or no number.
+  if (result->kind == Type::Kind::real && args[0].kind == Kind::text) throw NoTerm{"a double that is read from a text"};
   Sym made = uninterpreted(name, free, *result);
   // It may fail, too.
   z3::sort_vector sorts(context);
   for (unsigned i = 0; i < free.size(); ++i) sorts.push_back(free[static_cast<int>(i)].get_sort());
   made.err = context.function((name + "!").c_str(), sorts, context.bool_sort())(free);
   // Told of a constant, so that the argument itself is free.
-  if (free.size() == 1 && args[at].kind == Kind::text && told_.insert(name).second) {
+  if (free.size() == 1 && args[at].kind == Kind::text && !told_.contains(name)) {
     std::vector<Sym> named = args;
     named[at].e = context.int_const("any text");
     z3::expr_vector one(context);
     one.push_back(named[at].e);
     Sym open = uninterpreted(name, one, *result);
     open.err = context.function((name + "!").c_str(), sorts, context.bool_sort())(one);
-    tellPool(function, named, at, open);
+    tellPool(function, named, at, open);  // throws where a result has no term: then no use of it has one
+    told_.insert(name);
   }
   if (made.tag == Tag::integer && function.name == "size") facts_.push_back(made.e >= 0);
   made.err = either(err, made.err);

@@ -30,6 +30,9 @@ struct NoTerm {
 // Of the values of a type.
 Tag tagOf(const Type& type);
 
+// Whether numbers of the two types have an order. The machine fails where they have none.
+bool comparable(Tag a, Tag b);
+
 inline constexpr unsigned kListElements = 2;  // of a list or map in a state or an argument, at most
 
 struct Item;
