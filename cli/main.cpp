@@ -46,15 +46,15 @@ int runCli(int argc, char** argv) {
   app.requireCommand();
   app.footer("Example: witan run --domain udt --events docs/examples/david.jsonl\nMore: witan <command> --help");
   for (const auto add :
-       {addInitCommands,    addUpCommand,         addConsoleCommand,  addStatusCommands,   addBackupCommands,
-        addDoctorCommands,  addRunCommand,        addLedgerCommand,   addIncidentCommand,  addQueueCommand,
-        addAdminCommand,    addPersonCommand,     addPublishCommand,  addDomainCommand,    addMcpCommand,
-        addIdCommand,       addAgentCommand,      addEpisodeCommand,  addStateCommand,     addSagaCommand,
-        addWakeCommand,     addMemoryCommand,     addApprovalCommand, addReceiptCommand,   addJournalCommand,
-        addSyncCommand,     addDeviceCommand,     addToolCommand,     addModelStubCommand, addPolicyCommand,
-        addSecretCommand,   addCoordinateCommand, addGraphCommand,    addInboxCommand,     addWhyCommand,
-        addMarketCommand,   addRuleCommand,       addWitnessCommand,  addTokenCommand,     addCompletionCommand,
-        addStandardCommands})
+       {addInitCommands,      addUpCommand,       addConsoleCommand,    addStatusCommands,  addBackupCommands,
+        addDoctorCommands,    addRunCommand,      addLedgerCommand,     addIncidentCommand, addSuffixCommand,
+        addQueueCommand,      addAdminCommand,    addPersonCommand,     addPublishCommand,  addDomainCommand,
+        addMcpCommand,        addIdCommand,       addAgentCommand,      addEpisodeCommand,  addStateCommand,
+        addSagaCommand,       addWakeCommand,     addMemoryCommand,     addApprovalCommand, addReceiptCommand,
+        addJournalCommand,    addSyncCommand,     addDeviceCommand,     addToolCommand,     addModelStubCommand,
+        addPolicyCommand,     addSecretCommand,   addCoordinateCommand, addGraphCommand,    addInboxCommand,
+        addWhyCommand,        addMarketCommand,   addRuleCommand,       addWitnessCommand,  addTokenCommand,
+        addCompletionCommand, addStandardCommands})
     add(app);
   for (const Sibling& sibling : kSiblings) app.command(std::string(sibling.noun), sibling.about);
   return parseAndReport(app, argc, argv);

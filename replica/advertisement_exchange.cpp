@@ -86,6 +86,8 @@ void AdvertisementExchange::greet(Peer& peer) {
   peer.news.owner = state_.ownerName;
   peer.newsDue = true;
   for (auto& [id, host] : state_.partitions.hosts()) tell(peer, *host, peer.partitions[id].asked);
+  if (peer.keeper)
+    for (const auto& [id, why] : state_.partitions.damaged()) (void)newsOf(peer, id);  // nothing of it is here
   state_.expedite = true;
 }
 
@@ -129,7 +131,8 @@ bool AdvertisementExchange::wants(std::string_view from, const PartitionHost& ho
   if (!ownership_->needsPeers(host.id()) || state_.refusesOwner(host.id())) return false;
   const std::string owner = state_.ownerDevice(host.id());
   const auto at = state_.peers.find(owner);
-  const bool ownerHere = at != state_.peers.end() && at->second.follower(host.id()).known();
+  const bool ownerHere = at != state_.peers.end() && at->second.follower(host.id()).known() &&
+                         !at->second.follower(host.id()).hasNothing();
   return ownerHere ? from == owner : true;
 }
 

@@ -88,6 +88,16 @@ bool HeadExchange::extendsRemembered(const PartitionHost& host, Log& log) const 
   return *(log.extends = root.ok() && *root == last->root);
 }
 
+std::optional<HeadMemory::Signed> HeadExchange::contradicted(const PartitionHost& host) const {
+  const HeadMemory::Signed* last = memory_.find(host.id());
+  // A later epoch may go on from before what was signed.
+  if (last == nullptr || last->epoch < host.epoch() || state_.owners.latestEpoch(host.id()) > last->epoch.number)
+    return std::nullopt;
+  if (last->epoch != host.epoch() || last->size > host.entries()) return *last;
+  const auto root = host.ledger().rootOf(last->size);
+  return root.ok() && *root == last->root ? std::nullopt : std::optional(*last);
+}
+
 const HeadExchange::Heads* HeadExchange::find(std::string_view partition) const {
   const auto at = logs_.find(partition);
   return at == logs_.end() || !at->second.latest ? nullptr : &at->second;

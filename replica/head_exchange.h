@@ -58,6 +58,9 @@ class HeadExchange {
 
   // Null: none is known.
   const Heads* find(std::string_view partition) const;
+  // What this device signed last of the log, if the copy here does not begin with that: it was cut, lost or altered.
+  // O(entries of the copy).
+  std::optional<HeadMemory::Signed> contradicted(const PartitionHost& host) const;
   // Of its owner and of its cosigners, all that they have had.
   std::vector<std::string> verifierKeysOf(const LogHead& head) const;
   // By origin.

@@ -78,6 +78,10 @@ Status Replica::start(Now now) {
   WITAN_DO(state_.evidence.load(state_.stores.ledgers));
   state_.outbox.expedite(now.ms);
   WITAN_DO(state_.partitions.open(config, state_.stores.ledgers, state_.ownerName));
+  for (const auto& [id, why] : state_.partitions.damaged()) {
+    state_.local->note({"damagedLedger", device(), concat(why.message, "; ", why.hint)});
+    state_.notice("damagedLedger", id, why.message);
+  }
   if (config.etcd && config.ledgerReplica)
     parts_->ownership = std::make_unique<EtcdOwnership>(state_, parts_->exchange);
   else
@@ -348,6 +352,9 @@ std::uint64_t Replica::run() const { return state_.run; }
 replication::LocalReplica& Replica::data() { return *state_.local; }
 const replication::LocalReplica& Replica::data() const { return *state_.local; }
 const PartitionTable::Hosts& Replica::hosts() const { return state_.partitions.hosts(); }
+const std::map<std::string, Error, std::less<>>& Replica::damagedPartitions() const {
+  return state_.partitions.damaged();
+}
 PartitionHost* Replica::host(std::string_view partition) { return state_.partitions.find(partition); }
 const OwnerTable& Replica::owners() const { return state_.owners; }
 const Outbox& Replica::outbox() const { return state_.outbox; }

@@ -148,6 +148,8 @@ class Replica {
   const replication::LocalReplica& data() const;
   const std::map<std::string, std::unique_ptr<PartitionHost>, std::less<>>& hosts() const;
   PartitionHost* host(std::string_view partition);
+  // Copies that could not be read at the start, and why: nothing is decided, taken or shown of them here.
+  const std::map<std::string, Error, std::less<>>& damagedPartitions() const;
   const OwnerTable& owners() const;
   const Outbox& outbox() const;
   // Whether this device decides for a partition now.

@@ -195,6 +195,8 @@ void RequestRouter::onRequest(const std::string& from, Request request, Now now)
       answer(AnswerKind::unavailable, "the owner is busy or does not reach etcd");
     return;
   }
+  if (state_.partitions.damaged().contains(partition))
+    return answer(AnswerKind::unavailable, "the copy of partition " + partition + " on the device asked is damaged");
   if (mine != nullptr && mine->epoch().owner == state_.ownerName) ++state_.counters.fenced;
   ++state_.counters.redirects;
   answer(AnswerKind::notOwner, "");

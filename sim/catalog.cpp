@@ -271,18 +271,17 @@ constexpr const char* kCounted[] = {"absurd frame",
 
 // Kinds of replication::Incident and node::Notice. Both are open: texts of whoever reports.
 constexpr const char* kIncidents[] = {
-    "badBatch",    "badCopy",       "badEntries",  "cannotUndo",     "contradiction",  "digestAlarm", "equivocation",
-    "falseAnswer", "falsePosition", "forgedName",  "forgedRow",      "fork",           "forkProven",  "graph",
-    "graphBody",   "graphLoop",     "headDiffers", "newIncarnation", "olderCopy",      "otherRules",  "quarantine",
-    "rolledBack",  "surplus",       "unlawful",    "unsigned",       "unsignedAnswer", "wentBack"};
-constexpr const char* kNotices[] = {"agent answer",    "agent failed",  "agent folded", "agent needsAttention",
-                                    "agent question",  "agent unheard", "badFrame",     "claimRefused",
-                                    "contradiction",   "evidence",      "falseAnswer",  "falsePosition",
-                                    "forgedName",      "fork",          "forkProven",   "graph",
-                                    "graphBody",       "handover",      "headDiffers",  "headsNotSigned",
-                                    "notAllowed",      "otherEngine",   "otherRules",   "owner",
-                                    "proposerUnknown", "seizure",       "session ends", "surplus",
-                                    "tooLarge",        "unlawful",      "unsigned",     "wentBack"};
+    "badBatch",     "badCopy",     "badEntries",    "cannotUndo",  "contradiction",  "damagedLedger",  "digestAlarm",
+    "equivocation", "falseAnswer", "falsePosition", "forgedName",  "forgedRow",      "fork",           "forkProven",
+    "graph",        "graphBody",   "graphLoop",     "headDiffers", "newIncarnation", "olderCopy",      "otherRules",
+    "quarantine",   "rolledBack",  "surplus",       "unlawful",    "unsigned",       "unsignedAnswer", "wentBack"};
+constexpr const char* kNotices[] = {
+    "agent answer",  "agent failed",    "agent folded",   "agent needsAttention", "agent question", "agent unheard",
+    "badFrame",      "claimRefused",    "contradiction",  "damagedLedger",        "evidence",       "falseAnswer",
+    "falsePosition", "forgedName",      "fork",           "forkProven",           "graph",          "graphBody",
+    "handover",      "headDiffers",     "headsNotSigned", "notAllowed",           "otherEngine",    "otherRules",
+    "owner",         "proposerUnknown", "seizure",        "session ends",         "surplus",        "tooLarge",
+    "unlawful",      "unsigned",        "wentBack"};
 
 std::vector<std::string> allNames() {
   std::vector<std::string> names(std::begin(kCounted), std::end(kCounted));
@@ -345,6 +344,8 @@ constexpr Unreached kUnreached[] = {
     {"orphan not seized", "operators seize where most of a log is; a defence of the settling phase"},
     {"admitted again", "power must fail within a moment of a join: one in some thousand seeds"},
     {"not admitted again", "power must fail within a moment of a join, twice"},
+    {"incident: damagedLedger", "rot is found before the next start; tests/node damages one ledger"},
+    {"notice: damagedLedger", "likewise"},
     {"disk given up", "rot is found before the next start; a torn log of RocksDB reaches it"},
     {"start refused", "a disk must fail while a device starts: one in some thousand seeds"},
     {"surplus tail", "one epoch must be truncated twice on a device: one in some thousand seeds"},

@@ -171,6 +171,11 @@ Status SimDevice::start(Micros at) {
   config.agents = agents.setup;
   till_ = agents.till;
   WITAN_SET(replica_, node::Replica::open({*stores_[0], *stores_[1], *stores_[2]}, std::move(config), now(at)));
+  if (const auto& damaged = replica_->damagedPartitions(); !damaged.empty()) {  // this operator wants all or nothing
+    const Error why = damaged.begin()->second;
+    replica_.reset();
+    return why;
+  }
   if (agents.outside) {
     WITAN_TRY(records, replica_->data().database(replication::DatabaseName::agents).space("main"));
     agents.outside->readFrom(*records);

@@ -1,5 +1,7 @@
 // `witan admin key|propose|sign|apply|list`: what several admins do together (node/cluster/admin_acts.h).
 #include <filesystem>
+#include <optional>
+#include <set>
 
 #include "base/bytes.h"
 #include "base/quote.h"
@@ -22,10 +24,12 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kActLifeMicros = 7LL * 24 * 3600 * 1'000'000;
 constexpr std::size_t kActFileMax = 1 << 20;
+constexpr const char* kActs =
+    "admins, signer, revoke, revokePerson, takeover, rekey, rekeyPerson, withdraw or withdrawPerson";
 
 struct AdminArguments : LiveArguments {
   std::string kind, subject, file, out = "act.json", key, reason;
-  std::vector<std::string> admins;
+  std::vector<std::string> admins, roles;
   std::uint64_t approvals = 1;
 };
 
@@ -115,9 +119,11 @@ Status nameSubject(const fs::path& dir, RosterStore& rosters, const AdminArgumen
     if (at == std::string::npos) return invalid("give NAME=KEY, the key in hex", "witan admin key FILE makes one");
     act.subject = rekeyText(a.subject.substr(0, at), a.subject.substr(at + 1));
   }
-  if (act.kind == ActKind::revokePerson || act.kind == ActKind::rekeyPerson) return okStatus();
+  if (act.kind == ActKind::withdrawPerson) act.subject = withdrawText(a.subject, a.roles);
+  if (act.kind == ActKind::revokePerson || act.kind == ActKind::rekeyPerson || act.kind == ActKind::withdrawPerson)
+    return okStatus();
   WITAN_TRY(device, roster.lookUp(a.subject));
-  act.subject = device->device;
+  act.subject = act.kind == ActKind::withdraw ? withdrawText(device->device, a.roles) : device->device;
   if (act.kind != ActKind::rekey) return okStatus();
   WITAN_TRY(service, enrolmentOf(dir, rosters, std::nullopt));
   for (const AskedKey& asked : service.askedKeys())
@@ -136,9 +142,7 @@ Status nameSubject(const fs::path& dir, RosterStore& rosters, const AdminArgumen
 
 Result<int> propose(const AdminArguments& a) {
   const auto kind = parseEnum<ActKind>(a.kind);
-  if (!kind)
-    return invalid(inQuotes(a.kind) + " is no act",
-                   "admins, signer, revoke, revokePerson, takeover, rekey or rekeyPerson");
+  if (!kind) return invalid(inQuotes(a.kind) + " is no act", kActs);
   WITAN_DO(checkReason(a.reason));
   WITAN_TRY(dir, replicaDirPath(a.dir));
   WITAN_TRY(rosters, rostersOf(dir));
@@ -165,18 +169,58 @@ Result<SigningKey> adminsKey(const AdminArguments& a) {
   return openSealedKey(*pem, passphrase);
 }
 
+// The admins of the act's cluster. None: no directory of this cluster is here, only the file.
+Result<std::optional<AdminState>> adminsHere(const AdminArguments& a, const std::string& cluster) {
+  WITAN_TRY(dir, replicaDirPath(a.dir));
+  std::error_code ec;
+  if (!fs::exists(dir / "cluster.json", ec)) return std::optional<AdminState>();
+  WITAN_TRY(rosters, rostersOf(dir));
+  return rosters.current().cluster == cluster ? std::optional(rosters.admins()) : std::nullopt;
+}
+
+// "signatures": those that count; "others": keys whose signatures do not. Without the admins nobody can tell them
+// apart.
+json::object signaturesOf(const ProposedAct& proposed, const std::optional<AdminState>& admins) {
+  const auto counting = admins ? admins->approvers(proposed.cluster, proposed.act) : std::set<std::string>();
+  json::array others;
+  for (const ActApproval& one : proposed.act.approved)
+    if (admins && !counting.contains(one.key)) others.emplace_back(one.key);
+  json::object told{{"act", inWords(proposed.act)},
+                    {"checked", admins.has_value()},
+                    {"signatures", admins ? counting.size() : proposed.act.approved.size()},
+                    {"others", std::move(others)}};
+  if (admins) told["needed"] = admins->needed();
+  return told;
+}
+
 Result<int> sign(const AdminArguments& a) {
   WITAN_TRY(proposed, readAct(a.file));
   putErr("witan: you sign " + inWords(proposed.act) + ", in cluster " + oneLine(proposed.cluster) + "\n");
   WITAN_DO(checkAct(proposed.act));
   if (proposed.act.expires <= SystemClock().now()) return conflict("the act has expired", "propose it again");
+  WITAN_TRY(admins, adminsHere(a, proposed.cluster));
   WITAN_TRY(key, adminsKey(a));
+  if (admins && !admins->counts(toHex(key.publicKey())))
+    return Error{ErrorCode::unauthorised,
+                 concat("the key ", toHex(key.publicKey()),
+                        " is no admin's of this cluster, so its signature would not "
+                        "count"),
+                 "see: witan admin list; give an admin's key with --key FILE"};
   approveAct(proposed.cluster, proposed.act, key);
   WITAN_DO(replaceFile(a.file, toJson(proposed) + "\n", 0644));
-  return print(json::object{{"act", inWords(proposed.act)}, {"signatures", proposed.act.approved.size()}}, a.json,
-               [](const json::value& told) {
-                 return concat(shown(told, "act"), ": ", shown(told, "signatures"), " signed it\n");
-               });
+  if (!admins)
+    putErr(
+        "witan: no directory of this cluster is here, so which of the signatures are of admins is checked where the "
+        "act is applied\n");
+  return print(signaturesOf(proposed, admins), a.json, [](const json::value& told) {
+    std::string text =
+        concat(shown(told, "act"), ": ", shown(told, "signatures"),
+               isTrue(told, "checked") ? concat(" of ", shown(told, "needed"), " admins") : "", " signed it\n");
+    for (const json::value& other : rowsOf(told, "others"))
+      text += concat("this signature does not count, its key is no admin's or it does not hold: ",
+                     std::string(other.as_string()), "\n");
+    return text;
+  });
 }
 
 // On a directory that no node has open, so that a node never has another roster than its directory.
@@ -228,11 +272,12 @@ void addAdminCommand(Command& app) {
   const auto [proposing, p] =
       addVerb<AdminArguments>(*noun, "propose",
                               "Write an act into a file, for admins to sign: admins, signer, revoke, revokePerson, "
-                              "takeover, rekey, rekeyPerson",
+                              "takeover, rekey, rekeyPerson, withdraw, withdrawPerson",
                               "witan admin propose admins --admin ann=KEY --admin bob=KEY --approvals 2", propose);
-  proposing->option("ACT", p->kind, "admins, signer, revoke, revokePerson, takeover, rekey or rekeyPerson")->required();
+  proposing->option("ACT", p->kind, kActs)->required();
   proposing->option("WHO", p->subject, "Device or person, where the act is about one; of rekeyPerson NAME=KEY");
   proposing->option("--admin", p->admins, "NAME=KEY of an admin from then on; several are possible")->oneWordEach();
+  proposing->option("--role", p->roles, "A role that is withdrawn; several are possible")->oneWordEach();
   proposing->option("--approvals", p->approvals, "How many of them an act takes")->check(wholeNumber(1));
   proposing->option("--reason", p->reason, "Reason, for the roster");
   proposing->option("--out", p->out, "File for the act")->showDefault();

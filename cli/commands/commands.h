@@ -18,6 +18,8 @@ void addEnrolmentCommands(Command& device);
 void addRunCommand(Command& app);
 void addLedgerCommand(Command& app);
 void addIncidentCommand(Command& app);
+// list, export, propose: of divergent suffixes
+void addSuffixCommand(Command& app);
 void addQueueCommand(Command& app);
 void addAdminCommand(Command& app);
 void addPersonCommand(Command& app);

@@ -2285,6 +2285,64 @@ export interface StepRow {
   time: string;
 }
 
+export interface SuffixRecord {
+  /** Id of the agent that asked */
+  agent?: string;
+  /** Body for beginEntity that asks for it again */
+  begin?: Json;
+  /** The record's bytes in base64 (docs/ledger-format.md) */
+  bytes: string;
+  /** Id of the device that asked */
+  device: string;
+  /** Id of the entity */
+  entity: string;
+  /** An entry, or the beginning of an entity */
+  kind: "entry" | "beginning";
+  /** Hash of the bytes as a leaf of the Merkle tree */
+  leafHash: string;
+  /** Place in the suffix, from 1 */
+  number: number;
+  /** Id of the operation */
+  operationId: string;
+  /** Body for proposeAction that asks for it again */
+  propose?: Json;
+  /** Number that the entry had */
+  seq?: number;
+  /** How it was decided */
+  tag?: "approved" | "rejected" | "escalated" | "cCommitted" | "cRejected";
+  /** When it was decided */
+  time?: string;
+  /** Why it is not asked for again */
+  why?: string;
+}
+
+export interface SuffixRecords {
+  /** Records in the order of their log */
+  records: Array<SuffixRecord>;
+}
+
+export interface SuffixRow {
+  /** Batches that are kept */
+  batches: number;
+  /** Beginnings of entities in them */
+  beginnings: number;
+  /** Entries in them */
+  entries: number;
+  /** Number of the epoch that is over */
+  epoch: number;
+  /** Owner of that epoch */
+  owner: string;
+  /** DOMAIN/NUMBER */
+  partition: string;
+  /** Id of the suffix: DOMAIN/NUMBER/EPOCH/OWNER */
+  suffix: string;
+}
+
+export interface SuffixRows {
+  /** Suffixes, by partition and epoch */
+  suffixes: Array<SuffixRow>;
+}
+
 export interface SyncAdmitRequest {
   /** Id of the device */
   device: string;

@@ -8,6 +8,7 @@
 #include "kernel/record/entry.h"
 #include "node/api/control_routes.h"
 #include "node/ledgers/ledger_rows.h"
+#include "node/ledgers/suffix_rows.h"
 #include "node/slices/bound_roles.h"
 #include "node/witness/witness_rounds.h"
 
@@ -91,7 +92,12 @@ WITAN_STRUCT(SliceShown, (std::string, domain, "Name of the domain"), (std::stri
              (Omittable<std::int64_t>, ageSeconds, "Age of the slice, on a device without ledgers"),
              (json::value, state, "Fields of the entity by name, its clock and its waivers"))
 
+WITAN_STRUCT(SuffixRequest, (std::string, suffix, "Id of the suffix", 1),
+             (Omittable<std::uint64_t>, after, "Records after this place; default: from the first one"),
+             (Omittable<std::uint64_t>, limit, "Most records to give, at most 1000; default: 100"))
+
 constexpr std::uint64_t kMostEntries = 10'000;
+constexpr std::uint64_t kMostSuffixRecords = 1'000;
 
 // The newest `limit` of each partition, then of all of them by time; with `after`, the oldest of one partition.
 Result<LedgerRows> ledger(const ApiContext& context, const LedgerRequest& request) {
@@ -216,6 +222,15 @@ Result<JsonAs<VerifyReport>> verify(const ApiContext& context, const VerifyReque
   return JsonAs<VerifyReport>{std::move(report)};
 }
 
+Result<SuffixRows> suffixes(const ApiContext& context, const Nothing&) {
+  return suffixRows(context.daemon.dir().ledgers());
+}
+
+Result<SuffixRecords> recordsOfSuffix(const ApiContext& context, const SuffixRequest& request) {
+  return suffixRecords(context.daemon.dir().ledgers(), request.suffix, request.after.value_or(0),
+                       std::min(request.limit.value_or(100), kMostSuffixRecords));
+}
+
 // Of a device that keeps no ledgers: what it received, and how old that is.
 Result<SliceShown> receivedSlice(Daemon& daemon, const SliceRequest& request) {
   const std::string role = request.role.value_or("");
@@ -305,6 +320,11 @@ std::vector<ControlRoute> ledgerRoutes() {
           stream),
       get("/v1/ledger/verify", "verifyLedgers", "ledger", observer, "Checks every ledger of this device", verify,
           {500}),
+      get("/v1/ledger/suffixes", "listSuffixes", "ledger", observer,
+          "Divergent suffixes: what a takeover took out of this device's logs", suffixes, {500}),
+      get("/v1/ledger/suffixes/records", "listSuffixRecords", "ledger", observer,
+          "The entries and beginnings of a divergent suffix, and how each is asked for again", recordsOfSuffix,
+          {404, 500}),
       get("/v1/slice", "readSlice", "ledger", observer, "The fields of an entity that a role sees", slice, {404, 500})};
 }
 

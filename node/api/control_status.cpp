@@ -99,6 +99,17 @@ std::string countOf(const std::vector<std::string>& partitions) {
   return partitions.front() + (partitions.size() == 1 ? "" : " and " + std::to_string(partitions.size() - 1) + " more");
 }
 
+// A copy that cannot be read stands still; all others serve.
+Check ledgersCheck(const Replica& replica) {
+  const auto& damaged = replica.damagedPartitions();
+  if (damaged.empty()) return {"ledgers", true, replica.hosts().empty() ? "none kept here" : "kept here"};
+  std::vector<std::string> ids;
+  for (const auto& [id, why] : damaged) ids.push_back(id);
+  const Error& first = damaged.begin()->second;
+  return {"ledgers", true, "the ledger of " + countOf(ids) + " is damaged and stands still: " + first.message,
+          first.hint};
+}
+
 // A full disk is a failure before the store meets it.
 Check diskCheck(const Daemon& daemon) {
   const DiskSpace disk = diskSpaceOf(daemon.path());
@@ -223,7 +234,6 @@ Check graphsCheck(const Replica& replica) {
 
 // Without etcd nothing is decided anywhere, and two engines have two owners: those are failures.
 std::vector<Check> checksOf(Daemon& daemon) {
-  const bool ledgers = !daemon.replica().hosts().empty();
   const RosterDevice* me = daemon.roster().current().find(daemon.replica().device());
   const std::string others = otherEngines(daemon);
   return {{"store", daemon.failed().ok(), daemon.failed().ok() ? "ok" : daemon.failed().error().message},
@@ -234,7 +244,7 @@ std::vector<Check> checksOf(Daemon& daemon) {
                           : "this device was revoked: " + me->reason},
           rosterCheck(daemon),
           diskCheck(daemon),
-          {"ledgers", true, ledgers ? "kept here" : "none kept here"},
+          ledgersCheck(daemon.replica()),
           {"etcd", daemon.etcd() == nullptr || daemon.etcd()->state().connected, etcdWords(daemon)},
           {"engine", others.empty(), others.empty() ? daemon.config().engine : others},
           ownersCheck(daemon),

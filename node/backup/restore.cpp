@@ -148,6 +148,7 @@ Status begin(const RestoreOrder& order, Restored& done) {
   WITAN_TRY(node, NodeDir::open(order.dir, std::move(setup), order.now));
   Replica& replica = node->replica();
   done.writer = replica.data().writer();
+  if (!replica.damagedPartitions().empty()) return replica.damagedPartitions().begin()->second;
   for (const auto& [id, host] : replica.hosts()) {
     const std::string& owner = host->epoch().owner;
     if (replication::deviceOf(owner) != replica.device() || owner == replica.ownerName()) continue;

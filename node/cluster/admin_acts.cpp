@@ -1,7 +1,6 @@
 #include "node/cluster/admin_acts.h"
 
 #include <algorithm>
-#include <set>
 
 #include "base/bytes.h"
 #include "base/identity.h"
@@ -16,6 +15,7 @@ namespace {
 
 constexpr std::size_t kReasonMax = 512;
 constexpr std::size_t kMaxSettled = 4096;
+constexpr std::size_t kSubjectMax = 8192;  // with roles
 
 Error unauthorised(std::string what) { return {ErrorCode::unauthorised, std::move(what), ""}; }
 
@@ -57,6 +57,12 @@ Status checkAct(const AdminAct& act) {
     const auto key = publicKeyFromHex(blank == std::string::npos ? "" : act.subject.substr(blank + 1), "key");
     if (!key.ok() || act.subject.substr(blank + 1) != toHex(*key)) return invalid(nameOf(act) + " names no key");
   }
+  if (act.kind == ActKind::withdraw || act.kind == ActKind::withdrawPerson) {
+    const std::vector<std::string> roles = rolesWithdrawn(act);
+    if (roles.empty() || std::ranges::find(roles, "") != roles.end()) return invalid(nameOf(act) + " names no role");
+    if (act.subject.starts_with(' ') || act.subject.size() > kSubjectMax) return invalid(nameOf(act) + " names nobody");
+    return okStatus();
+  }
   return act.subject.empty() || act.subject.size() > kReasonMax ? Status(invalid(nameOf(act) + " names nobody"))
                                                                 : okStatus();
 }
@@ -75,16 +81,22 @@ void approveAct(std::string_view cluster, AdminAct& act, const SigningKey& admin
   act.approved.push_back({key, toHex(admin.sign(actText(cluster, act)))});
 }
 
-std::uint64_t AdminState::missing(std::string_view cluster, const AdminAct& act) const {
-  const std::string text = actText(cluster, act), first = toHex(signer);
+bool AdminState::counts(std::string_view key) const {
+  return admins.empty() ? key == toHex(signer) : std::ranges::find(admins, key, &AdminKey::key) != admins.end();
+}
+
+std::set<std::string> AdminState::approvers(std::string_view cluster, const AdminAct& act) const {
+  const std::string text = actText(cluster, act);
   std::set<std::string> by;
-  for (const ActApproval& one : act.approved) {
-    const bool counts =
-        admins.empty() ? one.key == first : std::ranges::find(admins, one.key, &AdminKey::key) != admins.end();
-    if (counts && holds(text, one)) by.insert(one.key);
-  }
-  const std::uint64_t needed = admins.empty() || mutated("oneAdminSuffices") ? 1 : approvals;
-  return by.size() >= needed ? 0 : needed - by.size();
+  for (const ActApproval& one : act.approved)
+    if (counts(one.key) && holds(text, one)) by.insert(one.key);
+  return by;
+}
+
+std::uint64_t AdminState::missing(std::string_view cluster, const AdminAct& act) const {
+  const std::size_t by = approvers(cluster, act).size();
+  const std::uint64_t wanted = mutated("oneAdminSuffices") ? 1 : needed();
+  return by >= wanted ? 0 : wanted - by;
 }
 
 Status AdminState::mayFollow(const AdminAct& act) const {
@@ -101,7 +113,7 @@ Status AdminState::mayFollow(const AdminAct& act) const {
 Status AdminState::apply(std::string_view cluster, const AdminAct& act) {
   WITAN_DO(mayFollow(act));
   if (const std::uint64_t lacks = missing(cluster, act); lacks > 0)
-    return unauthorised(concat(nameOf(act), " lacks ", lacks, " of ", admins.empty() ? 1 : approvals, " approvals"));
+    return unauthorised(concat(nameOf(act), " lacks ", lacks, " of ", needed(), " approvals"));
   if (act.kind == ActKind::admins) admins = act.admins, approvals = act.approvals;
   if (act.kind == ActKind::signer) WITAN_SET(signer, publicKeyFromHex(act.subject, "subject"));
   if (acts == 0) settled = act.settled;
@@ -118,6 +130,35 @@ Result<AdminState> stateAfter(std::string_view cluster, const PublicKey& first, 
 }
 
 std::string rekeyText(std::string_view whose, std::string_view key) { return concat(whose, ' ', key); }
+
+std::string withdrawText(std::string_view whose, std::span<const std::string> roles) {
+  std::string text(whose);
+  for (const std::string& role : roles) text += " " + role;
+  return text;
+}
+
+std::vector<std::string> rolesLost(std::span<const std::string> before, std::span<const std::string> after) {
+  std::vector<std::string> lost;
+  for (const std::string& role : before)
+    if (std::ranges::find(after, role) == after.end()) lost.push_back(role);
+  return lost;
+}
+
+std::vector<std::string> rolesWithdrawn(const AdminAct& act) {
+  std::vector<std::string> roles;
+  for (std::size_t at = act.subject.find(' '); at != act.subject.npos;) {
+    const std::size_t end = act.subject.find(' ', at + 1);
+    roles.push_back(act.subject.substr(at + 1, end == act.subject.npos ? end : end - at - 1));
+    at = end;
+  }
+  return roles;
+}
+
+bool withdraws(const AdminAct& act, ActKind kind, std::string_view whose, std::string_view role) {
+  if (act.kind != kind || act.subject.substr(0, act.subject.find(' ')) != whose) return false;
+  const std::vector<std::string> roles = rolesWithdrawn(act);
+  return std::ranges::find(roles, role) != roles.end();
+}
 
 std::string settledText(ActKind kind, std::string_view subject) { return concat(enumName(kind), ' ', subject); }
 

@@ -84,8 +84,15 @@ bool DeviceHeads::mayAnswerUnsigned(std::string_view domain, std::string_view co
 }
 
 Result<std::string> DeviceHeads::remembered() const {
-  WITAN_TRY(text, readSmallFile(dir_ / kSignedHeadsFile, kSignedHeadsMax));
-  return text.value_or("");
+  const fs::path file = dir_ / kSignedHeadsFile;
+  WITAN_TRY(text, readSmallFile(file, kSignedHeadsMax));
+  if (!text) return std::string();
+  if (const auto read = HeadMemory::parse(rosters_.current().cluster, *text); !read.ok())
+    return corrupt(
+        concat(file.string(), " is damaged: ", read.error().message),
+        "restore it from a backup of this device, or revoke the device and join anew: without it the device does not know which heads "
+        "of ledgers it signed, and could contradict them");
+  return *text;
 }
 
 Status DeviceHeads::remember(std::string_view text) { return replaceFile(dir_ / kSignedHeadsFile, text, 0644); }

@@ -56,8 +56,39 @@ Status checkDevice(const std::filesystem::path& dir, const ReplicaIdentity& iden
                   concat(kRestore, "; if the roster is older than the key, copy the file roster of another member"));
 }
 
+// To take roles or scopes away is a revocation in effect. Who signs by another key from now on need not keep what the
+// key before, which may be stolen, gave meanwhile.
+Status checkKeepsRoles(const Roster& before, const Roster& after) {
+  const auto acts = after.allActs().subspan(before.allActs().size());
+  if (std::ranges::find(acts, ActKind::signer, &AdminAct::kind) != acts.end()) return okStatus();
+  const auto check = [&](ActKind kind, const std::string& whose, const std::string& words,
+                         const std::vector<std::string>& was, const std::vector<std::string>& is) -> Status {
+    for (const std::string& role : rolesLost(was, is))
+      if (std::ranges::none_of(acts, [&](const AdminAct& act) { return withdraws(act, kind, whose, role); }))
+        return Error{ErrorCode::unauthorised,
+                     concat("a roster that takes the role ", role, " from ", words, " without a new act of the admins"),
+                     concat("witan admin propose ", enumName(kind), " ", whose, " --role ", role)};
+    return okStatus();
+  };
+  for (const RosterDevice& was : before.devices) {
+    const RosterDevice* is = after.find(was.device);
+    if (!was.active() || is == nullptr || !is->active()) continue;
+    WITAN_DO(check(ActKind::withdraw, was.device, inWords(was), was.roles, is->roles));
+    if (was.scopes != is->scopes && (was.scopes.empty() || !rolesLost(was.scopes, is->scopes).empty()))
+      return Error{ErrorCode::unauthorised, "a roster that takes scopes from " + inWords(was),
+                   "witan admin propose revoke"};
+  }
+  for (const RosterPerson& was : before.persons.value_or(std::vector<RosterPerson>())) {
+    const RosterPerson* is = after.person(was.name);
+    if (!was.active() || is == nullptr || !is->active()) continue;
+    WITAN_DO(check(ActKind::withdrawPerson, was.name, was.name, was.roles, is->roles));
+  }
+  return okStatus();
+}
+
 // Where admins act together, who signs rosters can take nobody out by leaving it out, nor let anybody in again, nor
-// give the role `takeover` again without a new act; and the first act settles nothing that did not stand there.
+// give the role `takeover` again or take a role away without a new act; and the first act settles nothing that did not
+// stand there.
 Status checkFollows(const Roster& before, const Roster& after) {
   const auto refuse = [](std::string what) { return Error{ErrorCode::unauthorised, std::move(what), ""}; };
   for (const RosterDevice& was : before.devices) {
@@ -87,6 +118,7 @@ Status checkFollows(const Roster& before, const Roster& after) {
         (is->keys.back() != was.keys.back() && std::ranges::find(was.keys, is->keys.back()) != was.keys.end()))
       return refuse(concat("a roster with another first key of ", was.name, ", or that goes back to an earlier one"));
   }
+  if (known > 0) WITAN_DO(checkKeepsRoles(before, after));
   const std::vector<std::string> needed = actsNeededBy(after);
   // Who hears of several acts at once cannot know who had the role at the first one.
   for (const std::string& settled : acts.front().settled)

@@ -300,6 +300,7 @@ Status Daemon::openPeers() {
     replica().data().note({kind, device, what});
     scheduleTick();
   };
+  events.askedInVain = [this](const std::string& device) { rights_.refused(device, now().ms); };
   events.wall = [this] { return now().wall; };
   events.steadyMs = [this] { return now().ms; };
   peers_ = std::make_unique<PeerManager>(loop_, identity, rosters_, *enrolment_, log_,
@@ -562,7 +563,7 @@ void Daemon::report(const Notice& notice) {
   if (notice.kind == "notAllowed" && !refusalLines_.take(now().ms)) return;  // they are counted
   static constexpr std::string_view kBad =
       " surplus fork wentBack unlawful unsigned forgedName headDiffers forkProven claimRefused falsePosition badFrame "
-      "notAllowed falseAnswer evidence otherEngine tooLarge contradiction ";
+      "notAllowed falseAnswer evidence otherEngine tooLarge contradiction damagedLedger ";
   const bool bad = kBad.find(concat(' ', notice.kind, ' ')) != kBad.npos;
   if (!bad && notice.partition.empty()) return log_.info("replica", notice.kind, {{"what", notice.what}});
   log_.line(bad ? LogLevel::warn : LogLevel::info, "replica", notice.kind,

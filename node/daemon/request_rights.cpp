@@ -55,8 +55,12 @@ Status RequestRights::mayAsk(std::string_view device, const Request& request, st
   Limits& limits = limits_.try_emplace(std::string(device)).first->second;
   if (may.ok() && request.kind == RequestKind::init && !hasAnyRole(*known) && !limits.begun.take(nowMs))
     may = Error{ErrorCode::unavailable, "this device has begun as many entities as it may for now", "try again later"};
-  if (!may.ok() && !limits.refused.take(nowMs)) abuse_(std::string(device));
+  if (!may.ok()) refused(device, nowMs);
   return may;
+}
+
+void RequestRights::refused(std::string_view device, std::int64_t nowMs) {
+  if (!limits_.try_emplace(std::string(device)).first->second.refused.take(nowMs)) abuse_(std::string(device));
 }
 
 }  // namespace witan::node

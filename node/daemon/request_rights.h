@@ -33,6 +33,8 @@ class RequestRights {
 
   // Errors say what it may not. Requests of this device have no limit.
   Status mayAsk(std::string_view device, const Request& request, std::int64_t nowMs);
+  // A member made a request of another kind that it may not make, or makes again.
+  void refused(std::string_view device, std::int64_t nowMs);
 
  private:
   Status allowed(const RosterDevice& device, const Request& request) const;

@@ -51,6 +51,23 @@ Status checkGranted(std::span<const std::string> roles) {
   return checkDeviceRoles(roles);
 }
 
+Status withdraw(Roster& roster, const AdminAct& act) {
+  const std::string whose = act.subject.substr(0, act.subject.find(' '));
+  std::vector<std::string>* roles = nullptr;
+  if (act.kind == ActKind::withdraw) {
+    RosterDevice* device = roster.find(whose);
+    if (device != nullptr && device->active()) roles = &device->roles;
+  } else if (roster.persons) {
+    for (RosterPerson& person : *roster.persons)
+      if (person.name == whose && person.active()) roles = &person.roles;
+  }
+  if (roles == nullptr) return notFound("no active member " + whose + " in the roster", "see: witan device roster");
+  for (const std::string& role : rolesWithdrawn(act))
+    if (std::erase(*roles, role) == 0)
+      return conflict(concat(whose, " has no role ", role), "see: witan device roster");
+  return okStatus();
+}
+
 // It was replaced since.
 bool hadSigned(const RosterStore& rosters, const PublicKey& key) {
   return key == rosters.admin() || std::ranges::any_of(rosters.current().allActs(), [&](const AdminAct& act) {
@@ -335,6 +352,7 @@ Status EnrolmentService::apply(const AdminAct& act, Time now) {
       device->reason = act.reason;
     }
   }
+  if (act.kind == ActKind::withdraw || act.kind == ActKind::withdrawPerson) WITAN_DO(withdraw(next, act));
   if (act.kind == ActKind::revokePerson) WITAN_DO(revokePerson(next, act.subject, act.reason));
   const std::size_t blank = act.subject.find(' ');
   if (act.kind == ActKind::rekeyPerson) {
@@ -359,6 +377,9 @@ Status EnrolmentService::setRoles(std::string_view idOrName, std::span<const std
   Roster next = rosters_->current();
   WITAN_TRY(device, activeIn(next, idOrName));
   const bool mayAlready = device->takesOver(), copied = device->copiesOnly();
+  std::string taken;
+  for (const std::string& role : rolesLost(device->roles, roles)) taken += " --role " + role;
+  if (!taken.empty()) WITAN_DO(mayAlone(ActKind::withdraw, device->device + taken));
   device->roles.assign(roles.begin(), roles.end());
   // What it has read, or keeps unread, stays on its disk.
   if (device->copiesOnly() != copied)
@@ -387,6 +408,8 @@ Result<std::string> EnrolmentService::onRotate(std::string_view device, const Ro
   std::vector<AskedKey> asked = askedKeys();
   const auto before = std::ranges::find(asked, device, &AskedKey::device);
   if (before != asked.end() && before->key == toHex(next)) return std::string();
+  // Whoever asks for many of them is told of once.
+  if (before != asked.end() && !contested_.insert(std::string(device)).second) return std::string();
   if (before != asked.end())
     return concat(wish, ", but one with the fingerprint ", fingerprintOfHex(before->key),
                   " waits already: one of both is not its owner's");
@@ -406,6 +429,7 @@ Result<AskedKey> EnrolmentService::takeAsked(std::string_view idOrName) const {
 }
 
 Status EnrolmentService::forgetAsked(const AskedKey& asked) {
+  contested_.erase(asked.device);
   if (!state_.keys) return okStatus();
   std::erase_if(*state_.keys, [&](const AskedKey& one) { return one.device == asked.device; });
   return save();

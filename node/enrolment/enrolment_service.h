@@ -16,6 +16,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -146,6 +147,7 @@ class EnrolmentService {
   std::uint32_t partitions_;
   std::optional<SigningKey> admin_;
   State state_;
+  std::set<std::string, std::less<>> contested_;  // devices that asked for a second key, and people know it
 };
 
 }  // namespace witan::node

@@ -39,6 +39,18 @@ std::uint64_t cosignedEntries(const Replica& replica, const std::string& partiti
   return known == nullptr || !known->witnessed ? 0 : known->witnessed->checkpoint.size;
 }
 
+// The file stands outside of the database, so who cuts or deletes the database does not take it along.
+std::string missedBySigned(const Replica& replica, const PartitionHost& host) {
+  const auto last = replica.heads().contradicted(host);
+  if (!last) return "";
+  return concat("the file ", kSignedHeadsFile, " says that this device signed ", last->size, " entries in epoch ",
+                last->epoch.number, " of ", last->epoch.owner, "; the log here has ", host.entries(),
+                host.entries() < last->size ? "" : ", and another root",
+                ": restore the folder ledgers from a backup, or connect the device that has the longest copy and run "
+                "there witan partition seize ",
+                host.id());
+}
+
 using Dated = std::pair<std::int64_t, json::object>;
 
 Status collect(const PartitionHost& host, const RowFilter& filter, std::size_t most, std::vector<Dated>& rows) {
@@ -79,6 +91,9 @@ Result<json::array> newestRows(const Replica& replica, const RowFilter& filter, 
       ++taken;
       WITAN_DO(collect(*host, filter, most, rows));
     }
+  if (const auto damaged = replica.damagedPartitions().find(filter.partition);
+      damaged != replica.damagedPartitions().end())
+    return damaged->second;
   if (taken == 0 && !(filter.domain.empty() && filter.partition.empty()))
     return notFound("there is no " + (filter.partition.empty() ? "domain " + inQuotes(filter.domain)
                                                                : "partition " + inQuotes(filter.partition)),
@@ -95,6 +110,8 @@ Result<json::array> newestRows(const Replica& replica, const RowFilter& filter, 
 Result<json::array> rowsAfter(Replica& replica, const RowFilter& filter, std::uint64_t after, std::size_t most,
                               bool bytes) {
   PartitionHost* host = replica.host(filter.partition);
+  const auto damaged = replica.damagedPartitions().find(filter.partition);
+  if (damaged != replica.damagedPartitions().end()) return damaged->second;
   if (host == nullptr)
     return notFound("this device keeps no partition " + inQuotes(filter.partition), "see: witan partition list");
   json::array list;
@@ -137,6 +154,7 @@ Result<json::value> verifyHosts(const Replica& replica, const store::Store& ledg
     if (progress) options.progress = [&progress, before = entries](std::uint64_t some) { progress(before + some); };
     WITAN_TRY(report, kernel::verifyLedger(host->rows(), options));
     if (report.ok()) report.problem = alteredSince(SealBook(ledgers), *host, replica.data().cluster(), keysOf);
+    if (report.ok()) report.problem = missedBySigned(replica, *host);
     entries += report.entries;
     good = good && report.ok();
     roots += concat(id, " ", report.entries, " ", toHex(report.root), "\n");
@@ -147,6 +165,15 @@ Result<json::value> verifyHosts(const Replica& replica, const store::Store& ledg
                     {"signedEntries", report.signedEntries},
                     {"cosignedEntries", cosignedEntries(replica, id)},
                     {"problem", report.ok() ? json::value(nullptr) : json::value(report.problem)}});
+  }
+  for (const auto& [id, why] : replica.damagedPartitions()) {
+    good = false;
+    list.push_back({{"partition", id},
+                    {"entries", 0},
+                    {"root", ""},
+                    {"signedEntries", 0},
+                    {"cosignedEntries", 0},
+                    {"problem", concat(why.message, "; ", why.hint)}});
   }
   return json::value{{"ok", good}, {"entries", entries}, {"root", toHex(sha256(roots))}, {"ledgers", std::move(list)}};
 }

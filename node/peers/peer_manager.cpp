@@ -520,13 +520,17 @@ void PeerManager::onRotate(PeerLink& link, std::string_view bytes) {
   RotateKey request;
   const std::string device = link.device;
   Status done = readClusterFrame(bytes, request);
-  if (done.ok() && !enrolment_.isAdmin()) return;  // the device with the admin's key gets the request too
+  const auto inVain = [&] {
+    if (events_.askedInVain) events_.askedInVain(device);
+  };
+  if (done.ok() && !enrolment_.isAdmin()) return inVain();  // the device with the admin's key gets the request too
   if (done.ok()) {
     const auto asked = enrolment_.onRotate(device, request, events_.wall());
-    if (asked.ok() && asked->empty()) return;
+    if (asked.ok() && asked->empty()) return inVain();
     if (asked.ok()) return events_.alarm("keyAsked", device, *asked);
     done = asked.error();
   }
+  inVain();
   network_.close(link.info.id, "the key was not taken: " + done.error().message);
 }
 

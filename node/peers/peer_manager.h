@@ -50,6 +50,8 @@ class PeerManager {
     std::function<void()> rosterChanged;
     // Something that an operator must know of a device; `kind`: of an incident.
     std::function<void(const std::string& kind, const std::string& device, const std::string& what)> alarm;
+    // A member asked for something that it has asked for, or may not have. It may be empty.
+    std::function<void(const std::string& device)> askedInVain{};
     std::function<Time()> wall;
     std::function<std::int64_t()> steadyMs;
   };

@@ -55,6 +55,8 @@ class FollowerProgress {
   bool replicating() const { return state_ == FollowerState::replicating; }
   bool diverged() const { return state_ == FollowerState::diverged; }
   bool follows() const { return follows_; }
+  // The peer has said that it has nothing of the log: its copy is new, lost or damaged.
+  bool hasNothing() const { return known_ && batches_ == 0 && epoch_.number == 0; }
   std::uint64_t batches() const { return batches_; }
   const kernel::Epoch& epoch() const { return epoch_; }
   std::uint64_t acked() const { return acked_; }

@@ -7,6 +7,7 @@
 #include "base/mutant.h"
 #include "kernel/ledger/ledger_versions.h"
 #include "kernel/proposal_message.h"
+#include "replica/core/divergent_suffixes.h"
 #include "replication/writer.h"
 #include "rules/domain/versions.h"
 
@@ -263,20 +264,9 @@ Status PartitionHost::follow(std::string_view value, store::WriteBatch& out, con
   return okStatus();
 }
 
-// An epoch whose owner's disk rolled back may leave more than one suffix.
-Result<std::string> PartitionHost::freshAside() const {
-  const kernel::Epoch last = epoch();
-  for (std::uint64_t n = 0;; ++n) {
-    std::string prefix = "x/" + options_.id + "/" + bigEndian(last.number) + last.owner;
-    prefix += (n == 0 ? "" : "~" + std::to_string(n)) + "/";
-    WITAN_TRY(taken, ledgers_.last(prefix));
-    if (!taken) return prefix;
-  }
-}
-
-Result<PartitionHost::DivergentSuffix> PartitionHost::truncateDivergent(std::uint64_t from, store::WriteBatch& out) {
-  DivergentSuffix suffix;
-  WITAN_TRY(aside, freshAside());
+Result<PartitionHost::Truncated> PartitionHost::truncateDivergent(std::uint64_t from, store::WriteBatch& out) {
+  Truncated suffix;
+  WITAN_TRY(aside, freshSuffix(ledgers_, options_.id, epoch()));
   for (std::uint64_t n = from; n < ledger_->batches(); ++n) {
     WITAN_TRY(value, ledger_->batch(n));
     WITAN_TRY(info, kernel::readLogBatch(value, [&](const kernel::LogRecord& record) -> Status {

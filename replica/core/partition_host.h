@@ -137,13 +137,13 @@ class PartitionHost {
   // ---- the follower's part
   // Takes the next batch, if `accept` accepts what it made of the copy. After an error it must be opened again.
   Status follow(std::string_view value, store::WriteBatch& out, const std::function<Status()>& accept = {});
-  // Takes everything from batch `from` on out of the log and keeps it aside, under "x/": never merged, never lost.
-  // Must be opened again afterwards.
-  struct DivergentSuffix {
+  // Takes everything from batch `from` on out of the log and keeps it aside: never merged, never lost
+  // (replica/core/divergent_suffixes.h). Must be opened again afterwards.
+  struct Truncated {
     std::uint64_t entries = 0;
     std::vector<std::string> operations;  // ids of the first few
   };
-  Result<DivergentSuffix> truncateDivergent(std::uint64_t from, store::WriteBatch& out);
+  Result<Truncated> truncateDivergent(std::uint64_t from, store::WriteBatch& out);
 
   // The last batch had been torn by a crash and was cut. Its owner may keep what is left of its own batch, which nobody
   // else has seen; a copy must not.
@@ -177,7 +177,6 @@ class PartitionHost {
   Answer answerOf(const Request& request, const kernel::Decision& decision) const;
   Time clock(Time wall) const;
   void noteRoot();
-  Result<std::string> freshAside() const;
   EpochHistory wholeHistory() const;
   LogPosition reached() const;
   const kernel::DomainModule& module_;

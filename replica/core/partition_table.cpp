@@ -15,8 +15,12 @@ std::string epochText(const kernel::Epoch& epoch) { return std::to_string(epoch.
 Status PartitionTable::open(const ReplicaConfig& config, store::Store& ledgers, const std::string& ownerName) {
   if (config.ledgerReplica)
     for (const kernel::DomainModule* module : config.domains)
-      for (std::uint32_t n = 0; n < config.partitions; ++n)
-        WITAN_DO(openHost(config, ledgers, ownerName, *module, partitionId(module->signature().domain, n)));
+      for (std::uint32_t n = 0; n < config.partitions; ++n) {
+        const std::string id = partitionId(module->signature().domain, n);
+        const Status opened = openHost(config, ledgers, ownerName, *module, id);
+        if (!opened.ok() && opened.error().code != ErrorCode::corrupt) return opened;
+        if (!opened.ok()) damaged_.emplace(id, opened.error());
+      }
   WITAN_DO(loadStopped(ledgers));
   return loadRefused(ledgers);
 }
@@ -88,18 +92,19 @@ const PartitionTable::RefusedEpoch* PartitionTable::refused(std::string_view id)
 }
 
 Status PartitionTable::loadRefused(const store::Store& ledgers) {
-  Status status = okStatus();
-  WITAN_DO(ledgers.scan(kRefusedRow, {}, [&](std::string_view row, std::string_view value) {
+  return ledgers.scan(kRefusedRow, {}, [&](std::string_view row, std::string_view value) {
     const std::string id(row.substr(kRefusedRow.size()));
     const std::size_t end = value.find('\n', 16);
-    if (value.size() < 16 || end == std::string_view::npos)
-      status = corrupt("the row of the refused epoch of partition " + id + " is damaged");
-    else
+    if (value.size() < 16 || end == std::string_view::npos) {  // whose log must not be taken is not known any more
+      hosts_.erase(id);
+      damaged_.emplace(id, corrupt(concat("ledgers, partition ", id, ": the row of its refused epoch is damaged"),
+                                   "restore the folder ledgers from a backup"));
+    } else {
       refused_[id] = {{replication::rows::bigEndian(value.substr(0, 8)), std::string(value.substr(16, end - 16))},
                       replication::rows::bigEndian(value.substr(8, 8))};
-    return status.ok();
-  }));
-  return status;
+    }
+    return true;
+  });
 }
 
 }  // namespace witan::node

@@ -1,5 +1,6 @@
-// PartitionTable: this device's copies of the partitions, those that must be opened again, those that it must not
-// decide any more, and those whose owner it refuses. Not thread-safe. The stores and modules outlive it.
+// PartitionTable: this device's copies of the partitions, those that must be opened again, those that are damaged,
+// those that it must not decide any more, and those whose owner it refuses. Not thread-safe. The stores and modules
+// outlive it.
 #pragma once
 
 #include <map>
@@ -23,7 +24,8 @@ class PartitionTable {
     std::uint64_t keep = 0;
   };
 
-  // Opens every copy that the configuration asks for, and reads back which are not decided here any more.
+  // Opens every copy that the configuration asks for, and reads back which are not decided here any more. A damaged
+  // copy is left alone: it is no host, and the others serve.
   Status open(const ReplicaConfig& config, store::Store& ledgers, const std::string& ownerName);
   // Opens one copy, for the first time or again.
   Status openHost(const ReplicaConfig& config, store::Store& ledgers, const std::string& ownerName,
@@ -33,6 +35,9 @@ class PartitionTable {
   // Null: no copy of it here.
   PartitionHost* find(std::string_view id);
   const PartitionHost* find(std::string_view id) const;
+
+  // Copies that could not be read when this table was opened, and why.
+  const std::map<std::string, Error, std::less<>>& damaged() const { return damaged_; }
 
   // ---- copies that are of no use until they are opened again, at the end of the round
   void reopen(const std::string& id) { reopen_[id] = std::nullopt; }
@@ -69,6 +74,7 @@ class PartitionTable {
   std::map<std::string, std::optional<Suffix>, std::less<>> reopen_;
   std::set<std::string, std::less<>> stopped_;
   std::map<std::string, RefusedEpoch, std::less<>> refused_;
+  std::map<std::string, Error, std::less<>> damaged_;
 };
 
 }  // namespace witan::node

@@ -98,9 +98,10 @@ Status EmbeddedOwnership::checkTakeover(const PartitionHost& host, const kernel:
   const auto at = state_.peers.find(owner);
   const PartitionTable::RefusedEpoch* const refused = state_.partitions.refused(host.id());
   const bool refusesOwner = refused != nullptr && last <= refused->epoch;
-  // If it follows, it knows that it does not own the partition any more.
+  // If it follows, it knows that it does not own the partition any more. If it has nothing, its copy is damaged.
+  const auto gaveUp = [&](const FollowerProgress& copy) { return copy.follows() || copy.hasNothing(); };
   if (at != state_.peers.end() && at->second.owner == last.owner && !refusesOwner &&
-      !at->second.follower(host.id()).follows())
+      !gaveUp(at->second.follower(host.id())))
     return Error{ErrorCode::conflict, "the owner " + owner + " is connected", "let it hand the partition over"};
   for (const auto& [name, peer] : state_.peers) {
     const FollowerProgress& follower = peer.follower(host.id());

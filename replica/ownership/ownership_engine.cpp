@@ -29,7 +29,8 @@ OwnerState OwnershipEngine::ownerState(std::string_view partition) const {
   const std::string owner = state_.ownerDevice(partition);
   if (owner == state_.device()) {
     // A handover is under way, or the log that it decided on is not here any more.
-    const bool handsOver = claim->owner == state_.ownerName && !state_.partitions.stopped(partition);
+    const bool handsOver = claim->owner == state_.ownerName && !state_.partitions.stopped(partition) &&
+                           !state_.partitions.damaged().contains(partition);
     return !ownerHoldsLog() || handsOver ? OwnerState::reachable : OwnerState::lost;
   }
   const Peer* const peer = state_.member(owner);
@@ -38,7 +39,7 @@ OwnerState OwnershipEngine::ownerState(std::string_view partition) const {
   if (peer->owner != claim->owner) return OwnerState::lost;  // it has begun anew, under another name
   const FollowerProgress& copy = peer->follower(partition);
   const bool knowsItOwnsNothing = copy.follows() && copy.epoch() == claim->epoch();
-  return knowsItOwnsNothing ? OwnerState::lost : OwnerState::reachable;
+  return knowsItOwnsNothing || copy.hasNothing() ? OwnerState::lost : OwnerState::reachable;
 }
 
 }  // namespace witan::node

@@ -273,5 +273,26 @@ TEST(Frames, ARequestInAnothersNameIsRefused) {
   EXPECT_TRUE(cluster.closed.empty());
 }
 
+// It is of the device at the other end of the link, and decides what that device is sent again: no signature is needed.
+TEST(Frames, AnAcknowledgementCountsForItsSenderAlone) {
+  TestCluster cluster(3);
+  cluster.found();
+  cluster.lose = [](const TestCluster::Frame& frame) {
+    return frame.to == "b" && isAdjudication(frame.bytes) && typeOf(frame.bytes) == AdjudicationFrame::entries;
+  };
+  cluster.a().submit(spend("op-1", 10));
+  cluster.run();
+  const std::uint64_t all = cluster.a().host().ledger().batches();
+  for (const std::uint64_t batches : {all, all + 7})  // for another device, and of what is not there
+    cluster.hand({"c", "a", frame(Followed{std::string(kPartition), batches})});
+  cluster.run();
+  ASSERT_LT(cluster.b().host().ledger().batches(), all);
+  cluster.lose = {};
+  cluster.a().passTime(5'001);
+  cluster.run();
+  EXPECT_EQ(cluster.b().host().ledger().batches(), all);
+  EXPECT_TRUE(cluster.closed.empty());
+}
+
 }  // namespace
 }  // namespace witan::node::test::frames_test

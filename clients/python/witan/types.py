@@ -2269,6 +2269,64 @@ class StepRow(TypedDict):
     time: str
 
 
+class SuffixRecord(TypedDict):
+    # Id of the agent that asked
+    agent: NotRequired[str]
+    # Body for beginEntity that asks for it again
+    begin: NotRequired[Json]
+    # The record's bytes in base64 (docs/ledger-format.md)
+    bytes: str
+    # Id of the device that asked
+    device: str
+    # Id of the entity
+    entity: str
+    # An entry, or the beginning of an entity
+    kind: Literal["entry", "beginning"]
+    # Hash of the bytes as a leaf of the Merkle tree
+    leafHash: str
+    # Place in the suffix, from 1
+    number: int
+    # Id of the operation
+    operationId: str
+    # Body for proposeAction that asks for it again
+    propose: NotRequired[Json]
+    # Number that the entry had
+    seq: NotRequired[int]
+    # How it was decided
+    tag: NotRequired[Literal["approved", "rejected", "escalated", "cCommitted", "cRejected"]]
+    # When it was decided
+    time: NotRequired[str]
+    # Why it is not asked for again
+    why: NotRequired[str]
+
+
+class SuffixRecords(TypedDict):
+    # Records in the order of their log
+    records: list[SuffixRecord]
+
+
+class SuffixRow(TypedDict):
+    # Batches that are kept
+    batches: int
+    # Beginnings of entities in them
+    beginnings: int
+    # Entries in them
+    entries: int
+    # Number of the epoch that is over
+    epoch: int
+    # Owner of that epoch
+    owner: str
+    # DOMAIN/NUMBER
+    partition: str
+    # Id of the suffix: DOMAIN/NUMBER/EPOCH/OWNER
+    suffix: str
+
+
+class SuffixRows(TypedDict):
+    # Suffixes, by partition and epoch
+    suffixes: list[SuffixRow]
+
+
 class SyncAdmitRequest(TypedDict):
     # Id of the device
     device: str

@@ -1110,6 +1110,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/ledger/suffixes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Divergent suffixes: what a takeover took out of this device's logs */
+        get: operations["listSuffixes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ledger/suffixes/records": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The entries and beginnings of a divergent suffix, and how each is asked for again */
+        get: operations["listSuffixRecords"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/ledger/verify": {
         parameters: {
             query?: never;
@@ -4506,6 +4540,69 @@ export interface components {
              * @description When
              */
             time: string;
+        };
+        SuffixRecord: {
+            /** @description Id of the agent that asked */
+            agent?: string;
+            /** @description Body for beginEntity that asks for it again */
+            begin?: unknown;
+            /** @description The record's bytes in base64 (docs/ledger-format.md) */
+            bytes: string;
+            /** @description Id of the device that asked */
+            device: string;
+            /** @description Id of the entity */
+            entity: string;
+            /**
+             * @description An entry, or the beginning of an entity
+             * @enum {string}
+             */
+            kind: "entry" | "beginning";
+            /** @description Hash of the bytes as a leaf of the Merkle tree */
+            leafHash: string;
+            /** @description Place in the suffix, from 1 */
+            number: number;
+            /** @description Id of the operation */
+            operationId: string;
+            /** @description Body for proposeAction that asks for it again */
+            propose?: unknown;
+            /** @description Number that the entry had */
+            seq?: number;
+            /**
+             * @description How it was decided
+             * @enum {string}
+             */
+            tag?: "approved" | "rejected" | "escalated" | "cCommitted" | "cRejected";
+            /**
+             * Format: date-time
+             * @description When it was decided
+             */
+            time?: string;
+            /** @description Why it is not asked for again */
+            why?: string;
+        };
+        SuffixRecords: {
+            /** @description Records in the order of their log */
+            records: components["schemas"]["SuffixRecord"][];
+        };
+        SuffixRow: {
+            /** @description Batches that are kept */
+            batches: number;
+            /** @description Beginnings of entities in them */
+            beginnings: number;
+            /** @description Entries in them */
+            entries: number;
+            /** @description Number of the epoch that is over */
+            epoch: number;
+            /** @description Owner of that epoch */
+            owner: string;
+            /** @description DOMAIN/NUMBER */
+            partition: string;
+            /** @description Id of the suffix: DOMAIN/NUMBER/EPOCH/OWNER */
+            suffix: string;
+        };
+        SuffixRows: {
+            /** @description Suffixes, by partition and epoch */
+            suffixes: components["schemas"]["SuffixRow"][];
         };
         SyncAdmitRequest: {
             /** @description Id of the device */
@@ -8295,6 +8392,120 @@ export interface operations {
             408: components["responses"]["TooSlow"];
             421: components["responses"]["OtherHost"];
             431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSuffixes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "suffixes": [
+                     *         {
+                     *           "batches": 1,
+                     *           "beginnings": 0,
+                     *           "entries": 1,
+                     *           "epoch": 1,
+                     *           "owner": "3f9a1c22b0e4d7aa@9c8f73c3",
+                     *           "partition": "budget/0",
+                     *           "suffix": "budget/0/1/3f9a1c22b0e4d7aa@9c8f73c3"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SuffixRows"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            408: components["responses"]["TooSlow"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSuffixRecords: {
+        parameters: {
+            query: {
+                /**
+                 * @description Id of the suffix
+                 * @example budget/0/1/3f9a1c22b0e4d7aa@9c8f73c3
+                 */
+                suffix: string;
+                /**
+                 * @description Records after this place; default: from the first one
+                 * @example 0
+                 */
+                after?: number;
+                /**
+                 * @description Most records to give, at most 1000; default: 100
+                 * @example 100
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "records": [
+                     *         {
+                     *           "bytes": "AAAAAAAAAAA=",
+                     *           "device": "0d66796d1c3b9a52",
+                     *           "entity": "B",
+                     *           "kind": "entry",
+                     *           "leafHash": "9f86d081884c7d65",
+                     *           "number": 1,
+                     *           "operationId": "order-4711",
+                     *           "propose": {
+                     *             "action": {
+                     *               "n": 3,
+                     *               "type": "SpendA"
+                     *             },
+                     *             "domain": "budget",
+                     *             "entity": "B",
+                     *             "operationId": "order-4711",
+                     *             "role": "A"
+                     *           },
+                     *           "seq": 2,
+                     *           "tag": "approved",
+                     *           "time": "2026-03-23T08:00:00Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SuffixRecords"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
         };
     };

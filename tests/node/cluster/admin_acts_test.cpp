@@ -162,8 +162,8 @@ TEST_F(AdminActs, TheRoleTakeoverTakesANewActEachTime) {
   EXPECT_THAT(others->adopt(*signRoster(settles, admin)).error().message, HasSubstr("settles what did not happen"));
   agree();
   ASSERT_TRUE(apply(next(ActKind::takeover, id), "bc").ok());
-  const std::vector<std::string> less{"ledger"};
-  ASSERT_TRUE(service->setRoles("second", less).ok());
+  const std::vector<std::string> taken{"*", "takeover"};
+  ASSERT_TRUE(apply(next(ActKind::withdraw, withdrawText(id, taken)), "bc").ok());
   ASSERT_TRUE(*others->adopt(rosters->document()));
   Roster forged = rosters->current();
   forged.find(id)->roles = {"ledger", "takeover"};
@@ -281,7 +281,7 @@ TEST_F(AdminActs, ALostAdminsKeyIsReplacedByTheOthers) {
   EXPECT_EQ(after.at(1)->reveal(), before.at(1)->reveal());
 
   // Meanwhile the old key went on to a later version.
-  const std::vector<std::string> roles{"*"};
+  const std::vector<std::string> roles{"ledger", "*", "budget.A"}, all{"ledger", "takeover", "*"};
   for (int n = 0; n < 3; ++n) ASSERT_TRUE(service->setRoles("second", roles).ok());
   const std::string stolen = rosters->document();
   EXPECT_FALSE(*others->adopt(stolen)) << "without the act";
@@ -294,7 +294,7 @@ TEST_F(AdminActs, ALostAdminsKeyIsReplacedByTheOthers) {
   EXPECT_FALSE(others->adopt(*document).ok());
   open();
   EXPECT_FALSE(service->isAdmin()) << "after a restart";
-  ASSERT_TRUE(there->setRoles("first", roles).ok());
+  ASSERT_TRUE(there->setRoles("first", all).ok());
   EXPECT_TRUE(*rosters->adopt(others->document()));
   RosterDate date{kNow.wall, 1, ""};
   others->stamp(kNow.wall, *readKey(second, KeyName::admin));
@@ -355,6 +355,63 @@ TEST_F(AdminActs, ANewKeyOfAPersonTakesThemToo) {
   ++forged.version;
   EXPECT_THAT(others->adopt(*signRoster(forged, *readKey(first, KeyName::admin))).error().message,
               HasSubstr("another first key of ann"));
+}
+
+// A device without its roles is as good as revoked.
+TEST_F(AdminActs, ToTakeRolesAwayTakesThemToo) {
+  const std::string id = idOf("second");
+  const std::vector<std::string> both{"ledger", "*"}, fewer{"ledger"}, more{"ledger", "*", "budget.A"};
+  ASSERT_TRUE(service->setRoles("second", fewer).ok()) << "alone, while no admins have agreed";
+  ASSERT_TRUE(service->setRoles("second", both).ok());
+  agree();
+  ASSERT_TRUE(*others->adopt(rosters->document()));
+  const Status alone = service->setRoles("second", fewer);
+  EXPECT_THAT(alone.error().message, HasSubstr("this takes 2 of 3 admins"));
+  EXPECT_EQ(alone.error().hint, "witan admin propose withdraw " + id + " --role *");
+  EXPECT_TRUE(service->setRoles("second", more).ok()) << "giving takes the signer alone";
+  ASSERT_TRUE(*others->adopt(rosters->document()));
+  const auto refusedAs = [&](const std::function<void(RosterDevice&)>& change) {
+    Roster forged = rosters->current();
+    change(*forged.find(id));
+    ++forged.version;
+    const auto taken = others->adopt(*signRoster(forged, *readKey(first, KeyName::admin)));
+    return taken.ok() ? std::string("taken") : taken.error().message;
+  };
+  const auto without = [&](RosterDevice& device) { device.roles = fewer; };
+  EXPECT_THAT(refusedAs(without), HasSubstr("takes the role * from " + id));
+  EXPECT_THAT(refusedAs([](RosterDevice& device) { device.scopes = {"nowhere"}; }), HasSubstr("takes scopes from"));
+
+  const std::vector<std::string> star{"*"}, none;
+  EXPECT_THAT(apply(next(ActKind::withdraw, withdrawText(id, star)), "a").error().message, HasSubstr("lacks 1 of 2"));
+  EXPECT_FALSE(apply(next(ActKind::withdraw, withdrawText(id, none)), "ab").ok());
+  EXPECT_FALSE(apply(next(ActKind::withdraw, withdrawText(id, std::vector<std::string>{"udt.X"})), "ab").ok());
+  const Status done = apply(next(ActKind::withdraw, withdrawText(id, star)), "ab");
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  ASSERT_TRUE(*others->adopt(rosters->document()));
+  EXPECT_EQ(others->current().find(id)->roles, (std::vector<std::string>{"ledger", "budget.A"}));
+  // It is good for one time.
+  ASSERT_TRUE(service->setRoles("second", more).ok());
+  ASSERT_TRUE(*others->adopt(rosters->document()));
+  EXPECT_THAT(refusedAs(without), HasSubstr("takes the role * from " + id));
+}
+
+// Where the last person of a domain goes, its answers need no signature any more.
+TEST_F(AdminActs, SoDoesTakingRolesFromAPerson) {
+  const auto add = [&](const std::vector<std::string>& roles) {
+    return service->change(
+        [&](Roster& roster) { return addPerson(roster, "ann", keyOf('p').publicKey(), roles, kNow.wall); });
+  };
+  ASSERT_TRUE(add({"udt.counselor", "budget.counselor"}).ok());
+  agree();
+  ASSERT_TRUE(*others->adopt(rosters->document()));
+  const Status alone = add({"budget.counselor"});
+  EXPECT_THAT(alone.error().message, HasSubstr("takes the role udt.counselor from ann"));
+  EXPECT_EQ(alone.error().hint, "witan admin propose withdrawPerson ann --role udt.counselor");
+  const std::vector<std::string> udt{"udt.counselor"};
+  const Status done = apply(next(ActKind::withdrawPerson, withdrawText("ann", udt)), "ac");
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  ASSERT_TRUE(*others->adopt(rosters->document()));
+  EXPECT_EQ(others->current().person("ann")->roles, std::vector<std::string>{"budget.counselor"});
 }
 
 // What the lost key published stays where it came in, and what it signs afterwards comes in nowhere. The next key goes
@@ -453,6 +510,45 @@ TEST(AdminCommand, LetsTwoAdminsRevokeADeviceOfARunningCluster) {
   EXPECT_THAT(one.run({"device", "roster", "--json"}).out, HasSubstr("\"revoked\""));
   EXPECT_FALSE(one.connectedTo(1));
   EXPECT_THAT(one.run({"admin", "list"}).out, HasSubstr("revoke"));
+}
+
+// What `admin sign` says of an act holds where it is applied.
+TEST(AdminCommand, CountsTheSignaturesOfAdminsAlone) {
+  const test::Scratch scratch;
+  scratch.write("words", "correct horse\n");
+  ASSERT_EQ(setenv("WITAN_PASSPHRASE_FILE", (scratch / "words").c_str(), 1), 0);
+  const test::Node one(scratch, "one"), nobody(scratch, "nobody");
+  ASSERT_EQ(one.init(1).exitCode, 0);
+  std::map<std::string, std::string> keys;
+  for (const char* name : {"ann", "bob", "eve"})
+    keys[name] = one.runJson({"admin", "key", scratch / name}).at("key").as_string();
+  const auto signedBy = [&](const test::Node& node, const char* name) {
+    std::vector<std::string> words{"admin", "sign", scratch / "act"};
+    if (*name != 0) words.insert(words.end(), {"--key", scratch / name});
+    return node.runJson(words);
+  };
+  ASSERT_EQ(one.run({"admin", "propose", "admins", "--approvals", "2", "--out", scratch / "act", "--admin",
+                     "ann=" + keys["ann"], "--admin", "bob=" + keys["bob"]})
+                .exitCode,
+            0);
+  EXPECT_THAT(std::string(signedBy(one, "ann").at("failed").as_string()), HasSubstr("\"unauthorised\""));
+  const json::value first = signedBy(one, "");
+  EXPECT_EQ(first.at("signatures").to_number<int>(), 1);
+  EXPECT_EQ(first.at("needed").to_number<int>(), 1);
+  ASSERT_EQ(one.run({"admin", "apply", scratch / "act"}).exitCode, 0);
+
+  ASSERT_EQ(one.run({"admin", "propose", "revokePerson", "zoe", "--out", scratch / "act"}).exitCode, 0);
+  const std::string before = test::contentOf(scratch / "act");
+  EXPECT_THAT(std::string(signedBy(one, "eve").at("failed").as_string()), HasSubstr("\"unauthorised\""));
+  EXPECT_THAT(std::string(signedBy(one, "").at("failed").as_string()), HasSubstr("\"unauthorised\""));
+  EXPECT_EQ(test::contentOf(scratch / "act"), before);
+  // Where nothing of the cluster is, nobody can tell.
+  EXPECT_EQ(signedBy(nobody, "eve").at("checked"), json::value(false));
+  const json::value ann = signedBy(one, "ann");
+  EXPECT_EQ(ann.at("signatures").to_number<int>(), 1);
+  EXPECT_EQ(ann.at("needed").to_number<int>(), 2);
+  EXPECT_EQ(ann.at("others"), json::value(json::array{json::value(keys["eve"])}));
+  EXPECT_EQ(signedBy(one, "bob").at("signatures").to_number<int>(), 2);
 }
 
 }  // namespace

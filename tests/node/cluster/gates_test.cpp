@@ -204,5 +204,15 @@ TEST_F(Rights, AMemberThatAsksForWhatItMayNotIsAnAbuserAndThisDeviceIsNot) {
   EXPECT_EQ(abusers.size(), 1u);
 }
 
+// Such as for a key, again and again.
+TEST_F(Rights, AsksOfAnotherKindCountWithThem) {
+  for (std::int64_t n = 0; n < kRefusedAtOnce; ++n) rights->refused(ids[1], 1'000);
+  EXPECT_TRUE(abusers.empty());
+  (void)rights->mayAsk(ids[1], request(RequestKind::propose), 1'000);
+  EXPECT_EQ(abusers, std::vector<std::string>{ids[1]});
+  rights->refused(ids[1], 1'000);
+  EXPECT_EQ(abusers.size(), 2u);
+}
+
 }  // namespace
 }  // namespace witan::node::gates_test

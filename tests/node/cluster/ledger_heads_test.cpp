@@ -121,5 +121,52 @@ TEST(LedgerHeads, ASoleDeviceWhoseLedgersWentBackDecidesNothing) {
   EXPECT_EQ(first.stop(), 0);
 }
 
+// The file heads.signed stands outside of the database: who deletes or cuts the database does not take it along.
+TEST(LedgerHeads, VerifyAtRestMissesWhatTheFileOfSignedHeadsHas) {
+  const Scratch scratch;
+  Node first(scratch, "first");
+  ASSERT_TRUE(first.init(1).exitCode == 0 && first.up()) << first.log();
+  ASSERT_EQ(first.run({"begin", "budget", "team"}).exitCode, 0);
+  ASSERT_EQ(propose(first, "op-1", 1).exitCode, 0);
+  ASSERT_EQ(first.stop(), 0);
+  fs::copy(first.dir() + "/ledgers", scratch / "yesterday", fs::copy_options::recursive);
+  ASSERT_TRUE(first.up()) << first.log();
+  ASSERT_EQ(propose(first, "op-2", 1).exitCode, 0);
+  ASSERT_EQ(first.stop(), 0);
+  fs::copy(first.dir() + "/ledgers", scratch / "today", fs::copy_options::recursive);
+  ASSERT_EQ(first.run({"ledger", "verify"}).exitCode, 0);
+  const auto expectMissed = [&](const std::string& here) {
+    const Finished verified = first.run({"ledger", "verify", "--json"});
+    EXPECT_EQ(verified.exitCode, 1);
+    const json::value report = *parseJson(verified.out);
+    const json::value& ledger = report.at("ledgers").at(0);
+    EXPECT_EQ(ledger.at("partition").as_string(), "budget/0");
+    EXPECT_THAT(std::string(ledger.at("problem").as_string()),
+                ::testing::AllOf(HasSubstr("heads.signed says that this device signed 2 entries"),
+                                 HasSubstr("the log here has " + here), HasSubstr("witan partition seize budget/0")));
+    const Finished examined = first.run({"doctor"});
+    EXPECT_EQ(examined.exitCode, 1);
+    EXPECT_THAT(examined.out, HasSubstr("budget/0: the file heads.signed says"));
+  };
+  const auto replaceBy = [&](const std::string& copy) {
+    fs::remove_all(first.dir() + "/ledgers");
+    if (!copy.empty()) fs::copy(scratch / copy, first.dir() + "/ledgers", fs::copy_options::recursive);
+  };
+  replaceBy("");
+  expectMissed("0");
+  replaceBy("yesterday");
+  expectMissed("1");
+  replaceBy("today");
+  EXPECT_EQ(first.run({"ledger", "verify"}).exitCode, 0);
+  scratch.write("first/heads.signed", "2 nonsense\n");
+  for (const char* command : {"verify", "tail"}) {
+    const Finished refused = first.run({"ledger", command});
+    EXPECT_EQ(refused.exitCode, 1) << command;
+    EXPECT_THAT(refused.err, HasSubstr(first.dir() + "/heads.signed is damaged"));
+  }
+  EXPECT_THAT(first.run({"doctor"}).out, HasSubstr("heads.signed is damaged"));
+  EXPECT_THAT(first.run({"up"}).err, HasSubstr("heads.signed is damaged"));
+}
+
 }  // namespace
 }  // namespace witan::node::ledger_heads_test

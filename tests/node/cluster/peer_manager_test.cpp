@@ -80,7 +80,7 @@ struct PeerManagerTest : ::testing::Test {
   Log log{LogLevel::debug, false, [] { return kNow; }, [this](std::string_view line) { lines.emplace_back(line); }};
   net::Loop loop;
   net::test::Device other{loop, 'b'};
-  std::vector<std::string> connected, alarms;
+  std::vector<std::string> connected, alarms, askedInVain;
   std::size_t received = 0;
   PeerManager manager{loop,
                       net::test::identityOf('a'),
@@ -95,6 +95,7 @@ struct PeerManagerTest : ::testing::Test {
                        .rosterChanged = [] {},
                        .alarm = [this](const std::string& kind, const std::string& device,
                                        const std::string&) { alarms.push_back(kind + " " + device); },
+                       .askedInVain = [this](const std::string& device) { askedInVain.push_back(device); },
                        .wall = [] { return kNow; },
                        .steadyMs = [] { return net::Loop::nowMs(); }}};
 };
@@ -149,6 +150,26 @@ TEST_F(PeerManagerTest, ADeviceThatIsSuspendedComesBackAfterAWhile) {
   manager.cut(deviceOf('b').device);
   loop.runUntil([] { return false; }, 300);
   EXPECT_TRUE(manager.isCut(deviceOf('b').device)) << "the operator's word stays";
+}
+
+// Members 10: a person hears of the first ask, and that there is another one; the rest counts as abuse.
+TEST_F(PeerManagerTest, AFloodOfAsksForKeysIsCountedAndToldOfOnce) {
+  manager.dialAll();
+  other.until([&] { return !connected.empty() && !other.up.empty(); }, "a link");
+  const std::string device = deviceOf('b').device;
+  const auto ask = [&](char letter) {
+    const SigningKey next = net::test::keyOf(letter);
+    const PublicKey key = next.publicKey();
+    const Signature proof = next.sign(rotationText(device, key));
+    RotateKey wish;
+    wish.key.assign(key.begin(), key.end()), wish.proof.assign(proof.begin(), proof.end());
+    other.network->send(other.last, clusterFrame(wish));
+  };
+  for (const char letter : {'k', 'k', 'l', 'm', 'n', 'o', 'l'}) ask(letter);
+  other.until([&] { return askedInVain.size() == 5; }, "that five of seven say nothing new");
+  EXPECT_EQ(alarms, (std::vector<std::string>{"keyAsked " + device, "keyAsked " + device}));
+  EXPECT_EQ(askedInVain, std::vector<std::string>(5, device));
+  EXPECT_EQ(enrolment.askedKeys().size(), 1u);
 }
 
 // Both work, and of two links in one direction the newer counts: each would replace the other for ever.

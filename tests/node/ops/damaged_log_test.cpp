@@ -3,12 +3,16 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 
 #include "base/json.h"
 #include "cli/doctor/doctor.h"
 #include "node/data_dir/node_dir.h"
 #include "node/data_dir/replica_dir.h"
+#include "node/data_dir/replica_store.h"
 #include "replica/core/messages.h"
+#include "replica/core/partition_host.h"
+#include "tests/node/node_process.h"
 #include "tests/node/scratch.h"
 
 namespace witan::node::damaged_log_test {
@@ -84,6 +88,67 @@ TEST(DamagedLog, IsAnIncidentAndFailsTheDoctorUntilSomebodyHasSeenToIt) {
   for (const auto& entry : fs::directory_iterator(killed / "ledgers"))
     if (entry.path().filename().string().starts_with("damaged-")) fs::remove(entry.path());
   EXPECT_FALSE(complains());
+}
+
+// What one ledger has lost stops nothing of the others.
+TEST(DamagedLedger, StandsStillWhileTheRestServes) {
+  const test::Scratch scratch;
+  test::Node owner(scratch, "owner"), peer(scratch, "peer");
+  ASSERT_TRUE(owner.init(2).exitCode == 0 && owner.up()) << owner.log();
+  ASSERT_TRUE(test::enrol(owner, peer)) << peer.log();
+  std::map<std::string, std::string> entityOf;  // by partition
+  for (int i = 0; entityOf.size() < 2; ++i) {
+    const std::string entity = "e" + std::to_string(i);
+    if (!entityOf.emplace(partitionOf("budget", entity, 2), entity).second) continue;
+    ASSERT_EQ(owner.run({"begin", "budget", entity}).exitCode, 0);
+  }
+  const auto spend = [&](const test::Node& node, const std::string& partition, const std::string& operation) {
+    return node.run({"propose", "budget", entityOf[partition], "A", R"({"type":"SpendA","n":1})", "--operation-id",
+                     operation, "--json"});
+  };
+  for (const auto& [partition, entity] : entityOf) ASSERT_EQ(spend(owner, partition, "1-" + partition).exitCode, 0);
+  ASSERT_TRUE(test::until([&] { return owner.run({"ledger", "verify"}).out == peer.run({"ledger", "verify"}).out; }));
+  ASSERT_EQ(owner.stop(), 0);
+  {
+    auto store = openReplicaStore(owner.dir() + "/ledgers");
+    ASSERT_TRUE(store.ok());
+    const std::string row = "p/budget/0/" + kernel::batchKey(1);
+    std::string value = (*store)->get(row)->value();
+    value.back() = static_cast<char>(value.back() ^ 1);
+    store::WriteBatch batch;
+    batch.put(row, value);
+    ASSERT_TRUE((*store)->writeSynced(batch).ok());
+  }
+  const test::Finished verified = owner.run({"ledger", "verify"});
+  EXPECT_EQ(verified.exitCode, 1);
+  EXPECT_NE(verified.out.find("bad budget/0: ledgers, partition budget/0: "), std::string::npos) << verified.out;
+
+  ASSERT_TRUE(owner.up() && owner.waitUntil("connected")) << owner.log();
+  EXPECT_TRUE(owner.ready());
+  EXPECT_EQ(owner.check("ledgers").find("the ledger of budget/0 is damaged and stands still"), 0u)
+      << owner.check("ledgers");
+  EXPECT_NE(owner.run({"incident", "list"}).out.find("damagedLedger"), std::string::npos);
+  EXPECT_EQ(owner.run({"doctor", "--quick"}).exitCode, 1);
+  EXPECT_EQ(owner.run({"ledger", "verify"}).exitCode, 1);
+  EXPECT_EQ(owner.run({"ledger", "tail", "--partition", "budget/0"}).exitCode, 1);
+  EXPECT_EQ(spend(owner, "budget/1", "2").exitCode, 0);
+  const json::value waits = owner
+                                .post("/v1/propose", {{"domain", "budget"},
+                                                      {"entity", entityOf["budget/0"]},
+                                                      {"role", "A"},
+                                                      {"action", {{"type", "SpendA"}, {"n", 1}}},
+                                                      {"operationId", "3"},
+                                                      {"waitMs", 100}})
+                                .value();
+  EXPECT_EQ(waits.at("outcome").as_string(), "waiting");
+  // The others hear of it, and one that has the log goes on.
+  EXPECT_TRUE(test::until([&] { return peer.check("owners").starts_with("nobody decides for budget/0"); }))
+      << peer.check("owners");
+  const test::Finished seized = peer.run({"partition", "seize", "budget/0", "--reason", "damaged"});
+  EXPECT_EQ(seized.exitCode, 0) << seized.err;
+  EXPECT_EQ(spend(peer, "budget/0", "4").exitCode, 0);
+  EXPECT_TRUE(test::until([&] { return owner.get("/v1/outbox").at("outbox").as_array().empty(); }));
+  EXPECT_EQ(spend(owner, "budget/0", "5").exitCode, 0);
 }
 
 }  // namespace
