@@ -122,6 +122,7 @@ enum class InputKind { wake, observation, results };
 
 // `content`:
 //   wake         {"reason", "subject", "nowMs", "seed", "changes": [{"type","id"}], "tokens": [token keys],
+//                 "rules": those of the transcript (agents/episode/episode.h), from 8 on,
 //                 "user": any, "memory": {"summary", "messages": [{"kind","content"}]}, "slots": {name: value},
 //                 "knowledge": {"facts","goals","scores","costs"}, of an agent that learns; "standing": what is left of
 //                 its budgets of the day, by provider, where there are any;
@@ -182,6 +183,7 @@ struct Turn {
   std::variant<Looks, Actions, Finish> output = Finish{};
   std::vector<Fact> facts = {};      // of an agent that learns
   std::vector<GoalStep> goals = {};  // likewise
+  std::size_t leftOut = 0;           // facts and messages that found no room in a question of this turn
 };
 
 class Agent {

@@ -48,6 +48,7 @@ set(WITAN_HOOKED_agents
   agents/host/record_audit.cpp
   agents/host/run_retention.cpp
   agents/host/standing.cpp
+  agents/memory/compactor.cpp
   agents/policy/monitor.cpp
   agents/wake/wake_center.cpp
   agents/wake/wake_queue.cpp

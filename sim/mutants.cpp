@@ -211,6 +211,8 @@ constexpr StoryMutant kStories[] = {
      "effects are permitted before the plan and their announcements are durable"},
     {"widenFork", "tests/agents/mutants", "a sub-episode gets what its parent does not hold"},
     {"forgetSpent", "tests/agents/mutants", "what is spent does not count"},
+    {"forgetFolds", "tests/agents/mutants",
+     "a fold of memory that failed, or whose run gave nothing, is not tried again"},
     {"anyRowSeal", "tests/node/cluster/mutants", "a row counts without the seal of the device that wrote it"},
     {"anyBeginner", "tests/node/cluster/mutants", "a copy does not look who signed the beginnings of entities"},
     {"anyBeginning", "tests/node/cluster/mutants", "nor whether they are of the fields that were asked for"},

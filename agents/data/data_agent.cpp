@@ -1,6 +1,7 @@
 #include "agents/data/data_agent.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "agents/entry_agent.h"
@@ -16,6 +17,7 @@ namespace {
 constexpr std::size_t kMostRead = 12;    // that are read for one wake
 constexpr std::size_t kMostWishes = 16;  // of one thought
 constexpr std::size_t kMostQuestionBytes = 60 * 1024;
+constexpr std::size_t kCountBytes = 32;  // of `leftOut`
 constexpr std::string_view kEmit = "emit.";
 constexpr std::size_t kMostSummaryBytes = 8 * 1024;  // as much as a wake is given of it
 constexpr std::string_view kFoldPrompt =
@@ -120,6 +122,7 @@ Turn DataAgent::onWake(const json::object& wake) const {
                      {"phase", "reading"},
                      {"round", 0},
                      {"wake", std::move(known)}};
+  if (wake.contains("rules")) sigma["shortens"] = true;
   std::set<std::string> ids;
   if (const json::array* changes = arrayOf(wake, "changes"); changes != nullptr && !file_.entries.empty())
     for (const json::value& change : *changes)
@@ -216,10 +219,74 @@ Turn DataAgent::ask(json::object sigma) const {
     return finish(concat("it has thought ", round, " times and has no plan", lastError(sigma)), true);
   const bool folds = sigma.contains("fold");
   json::object asked = folds ? foldQuestion(sigma, file_.maxTokens) : question(sigma);
-  if (canonicalJson(asked).size() > kMostQuestionBytes) return finish("it has too much to think about", true);
+  std::size_t leftOut = 0;
+  if (canonicalJson(asked).size() > kMostQuestionBytes &&
+      (folds || !sigma.contains("shortens") || !shorten(sigma, asked, leftOut)))
+    return finish("it has too much to think about", true);
   sigma["round"] = round + 1;
   sigma["phase"] = "thinking";
-  return {std::move(sigma), {}, Looks{{folds ? file_.summaries : file_.mind, std::move(asked), 0}}};
+  std::vector<std::string> thoughts;
+  if (const json::value* told = sigma.if_contains("leftOut");
+      leftOut > 0 && (told == nullptr || *told != json::value(leftOut))) {
+    thoughts.push_back(concat(leftOut, " of its facts and messages are left out of what its mind is asked: no room"));
+    sigma["leftOut"] = leftOut;
+  }
+  Turn turn{std::move(sigma), std::move(thoughts), Looks{{folds ? file_.summaries : file_.mind, std::move(asked), 0}}};
+  turn.leftOut = leftOut;
+  return turn;
+}
+
+bool DataAgent::shorten(json::object sigma, json::object& asked, std::size_t& leftOut) const {
+  json::object& wake = sigma["wake"].as_object();
+  const auto excess = [&] {
+    const std::size_t size = canonicalJson(asked).size();
+    return size > kMostQuestionBytes ? size - kMostQuestionBytes : 0;
+  };
+  // As it stands in the question: a model is asked in a text.
+  const auto weight = [&](const json::value& value) {
+    const std::string text = canonicalJson(value);
+    return 1 + (file_.form == "program" ? text.size() : canonicalJson(json::value(text)).size() - 2);
+  };
+  // Takes the first of `order` out of the list, until the question fits.
+  const auto leaveOut = [&](const char* owner, const char* member, auto order) {
+    json::value* owns = wake.if_contains(owner);
+    json::object* part = owns != nullptr ? owns->if_object() : nullptr;
+    json::value* found = part != nullptr ? part->if_contains(member) : nullptr;
+    json::array* list = found != nullptr ? found->if_array() : nullptr;
+    std::size_t over = excess(), gone = 0;
+    if (list == nullptr || list->empty() || over == 0) return;
+    over += kCountBytes;
+    std::vector<bool> out(list->size());
+    for (const std::size_t i : order(*list)) {
+      const std::size_t bytes = weight((*list)[i]);
+      out[i] = true, ++gone;
+      if (bytes >= over) break;
+      over -= bytes;
+    }
+    json::array kept;
+    for (std::size_t i = 0; i < list->size(); ++i)
+      if (!out[i]) kept.push_back(std::move((*list)[i]));
+    *list = std::move(kept);
+    json::value& before = (*part)["leftOut"];
+    before = (before.is_null() ? 0 : before.to_number<std::uint64_t>()) + gone;
+    leftOut += gone;
+    asked = question(sigma);
+  };
+  const auto inOrder = [](const json::array& list) {
+    std::vector<std::size_t> order(list.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    return order;
+  };
+  leaveOut("knowledge", "facts", [&](const json::array& facts) {
+    std::vector<std::size_t> order = inOrder(facts);
+    const auto sure = [&](std::size_t i) {
+      return facts[i].is_object() ? integerOf(facts[i].get_object(), "confidence").value_or(0) : 0;
+    };
+    std::ranges::stable_sort(order, {}, sure);
+    return order;
+  });
+  leaveOut("memory", "messages", inOrder);
+  return excess() == 0;
 }
 
 // The mind is told what was wrong.

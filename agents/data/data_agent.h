@@ -15,6 +15,10 @@
 // Where its memory has grown too long and the file names a model for `summaries`, that model is asked for a summary,
 // and for nothing else; what is none is handed back to it likewise.
 //
+// A question has room for 60 KiB. Facts that find none, those of the least confidence first, and then the oldest
+// messages of its memory are left out of it; their numbers stand beside the rest (`leftOut`), in a thought of the run,
+// and at its end. The agent keeps them.
+//
 // Pure and total, as agents/agent.h wants it.
 #pragma once
 
@@ -56,6 +60,8 @@ class DataAgent final : public Agent {
   Turn again(json::object sigma, std::string_view why) const;
   Turn carryOut(json::object sigma, std::vector<Wish> wishes) const;
   json::object question(const json::object& sigma) const;
+  // The question with as much of knowledge and memory as it has room for. Whether it fits.
+  bool shorten(json::object sigma, json::object& asked, std::size_t& leftOut) const;
   static json::object foldQuestion(const json::object& sigma, std::int64_t maxTokens);
   Result<std::vector<Wish>> wishesOf(const json::object& thought) const;
   Status permitted(const Wish& wish) const;

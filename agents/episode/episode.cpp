@@ -5,6 +5,7 @@
 
 #include "agents/decision/decisions.h"
 #include "agents/entry_agent.h"
+#include "agents/episode/sparing.h"
 #include "agents/episode/turn_check.h"
 #include "agents/json_members.h"
 #include "base/mutant.h"
@@ -200,6 +201,7 @@ void Episode::start() {
   // As it is recorded, so that a replay tells the agent the very same.
   json::object wake = entries_.back().body.at("input").get_object();
   wake["seed"] = beginning_.seed;
+  if (beginning_.rules >= 8) wake["rules"] = beginning_.rules;
   next_ = Input{InputKind::wake, std::move(wake)};
   advance();
 }
@@ -234,6 +236,7 @@ void Episode::turn(const Input& input) {
   if (!learner_.learns() && (!turn.facts.empty() || !turn.goals.empty()))
     return fail("the agent's output is malformed: it learns, and its specification does not say so");
   learner_.take(turn);
+  leftOut_ = std::max(leftOut_, turn.leftOut);
   sigma_ = std::move(turn.sigma);
   for (std::string& thought : turn.thoughts) append(EntryKind::thought, {{"text", std::move(thought)}});
   std::visit([this](auto& output) { take(std::move(output)); }, turn.output);
@@ -316,6 +319,7 @@ void Episode::take(const Finish& finish) {
   for (const SlotWrite& write : finish.slots)
     if (learner_.learns() && write.slot == replication::SlotName::extension && !write.value.is_object())
       return fail("the agent's output is malformed: the extension of an agent that learns is an object");
+  if (const std::string much = tooMuchToKeep(finish); !much.empty()) return fail(much);
   if (finish.failed) return end(WakeStatus::failedTerminal, shortText(finish.answer), finish);
   Ending ending = endingOf(finish);
   end(ending.status, std::move(ending.cause), finish);
@@ -502,6 +506,7 @@ void Episode::announce(Call& call, json::object body) {
   body["input"] = toHex(sha256(canonicalJson(crossing)));
   body["verdict"] = verdictJson(ruling.verdict, ruling.byGate);
   if (ruling.capability) body["capability"] = context_.capabilities()[*ruling.capability].resource;
+  if (!call.operation && beginning_.rules >= 8) spare(body, entries_.front().body.at("input").get_object());
   call.entry = entries_.size();
   append(call.operation ? EntryKind::intended : EntryKind::look, std::move(body));
   apply(call, ruling.verdict);

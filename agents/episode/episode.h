@@ -40,7 +40,8 @@
 
 namespace witan::agents::episode {
 
-inline constexpr std::size_t kMaxInputBytes = 256 * 1024;       // of what woke it
+inline constexpr std::size_t kMaxInputBytes = 384 * 1024;       // of what woke it
+inline constexpr std::size_t kMaxKeptBytes = 160 * 1024;        // of an agent's slots, so that its next input has room
 inline constexpr std::size_t kMaxObservationBytes = 64 * 1024;  // of one answer
 inline constexpr std::size_t kMaxTranscriptBytes = 64u << 20;
 
@@ -52,7 +53,10 @@ inline constexpr std::size_t kMaxTranscriptBytes = 64u << 20;
 //   5   the end has what the run emits into its graph
 //   6   actions are charged the time that they took
 //   7   what answers tell is judged, and the verdict stands beside them
-inline constexpr std::int64_t kRules = 7;
+//   8   looks do not repeat what the run was given (agents/episode/sparing.h); the agent is told the rules; the end
+//   says
+//       how much of what the agent knows found no room; a run that would keep too much in the slots fails
+inline constexpr std::int64_t kRules = 8;
 
 // The content of the first entry.
 struct Beginning {
@@ -143,6 +147,8 @@ class Episode {
   const std::vector<Entry>& entries() const { return entries_; }
   const Context& context() const { return context_; }
   const Learner& learner() const { return learner_; }
+  // The most of what the agent knows that found no room in a question of it.
+  std::size_t leftOut() const { return leftOut_; }
 
   // --- what it wants
   // Entries that were not taken yet, with the number of the first.
@@ -237,6 +243,7 @@ class Episode {
   void apply(Call& call, const GateVerdict& verdict);
   void deny(Call& call, const std::string& token, const std::string& why);
   Ending endingOf(const Finish& finish) const;
+  std::string tooMuchToKeep(const Finish& finish) const;
   void settle(Call& call, json::object answer);
   void denyAfter(const Call& failed);
   GateRequest requestOf(const Call& call) const;
@@ -270,6 +277,7 @@ class Episode {
   replication::PlanBody proposal_;
   std::optional<Bound> bound_;
   std::uint64_t forks_ = 0;
+  std::size_t leftOut_ = 0;
   struct Tally {
     std::size_t calls = 0, denied = 0, failed = 0, untried = 0;  // untried: after another action failed
     std::string firstDenial, firstFailure;

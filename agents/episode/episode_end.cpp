@@ -28,9 +28,30 @@ bool Episode::judgeAnswer(const Call& call, bool good, json::value& content, jso
   return true;
 }
 
+// In words; empty: it is not too much. What stands there already may stay.
+std::string Episode::tooMuchToKeep(const Finish& finish) const {
+  if (finish.slots.empty() || beginning_.rules < 8) return {};
+  const auto sum = [](const std::map<std::string, std::size_t>& sizes) {
+    std::size_t all = 0;
+    for (const auto& [slot, bytes] : sizes) all += bytes;
+    return all;
+  };
+  std::map<std::string, std::size_t> sizes;
+  if (const json::value* slots = beginning_.input.if_contains("slots"); slots != nullptr && slots->is_object())
+    for (const auto& [slot, value] : slots->get_object()) sizes[std::string(slot)] = canonicalJson(value).size();
+  const std::size_t before = sum(sizes);
+  for (const SlotWrite& write : finish.slots) sizes[toString(write.slot)] = canonicalJson(write.value).size();
+  const std::size_t then = sum(sizes);
+  if (then <= std::max(before, kMaxKeptBytes)) return {};
+  return concat("its slots would have ", then, " bytes: at most ", kMaxKeptBytes);
+}
+
 void Episode::fail(std::string cause) { end(WakeStatus::failedTerminal, std::move(cause), {}); }
 
 void Episode::end(WakeStatus status, std::string cause, const Finish& finish) {
+  const bool less = leftOut_ > 0 && beginning_.rules >= 8;
+  if (less && cause.empty())
+    cause = concat(leftOut_, " of its facts and messages found no room in what its mind was asked");
   json::array slots;
   for (const SlotWrite& write : finish.slots) slots.push_back(json::array{toString(write.slot), write.value});
   json::object body{{"status", enumName(status)},
@@ -45,6 +66,7 @@ void Episode::end(WakeStatus status, std::string cause, const Finish& finish) {
     for (const Emission& one : finish.emits) emits.push_back({{"type", one.type}, {"body", one.body}});
     body["emits"] = std::move(emits);
   }
+  if (less) body["leftOut"] = leftOut_;
   learner_.tell(body);
   append(EntryKind::end, std::move(body));
   phase_ = Phase::ended;

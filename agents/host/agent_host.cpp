@@ -458,6 +458,8 @@ Result<json::object> AgentHost::inputFor(const Agent& agent, const WakeJob& job,
 // Everything that the run has to write now, and its end.
 Status AgentHost::push(Running& run, Now now) {
   WITAN_DO(askPeople(run, now));
+  // What is under way comes to its end; nothing more begins.
+  if (!run.acting && wakes_.isDestroyed(run.job.agentId)) WITAN_DO(run.episode.abort("the agent is destroyed"));
   WITAN_DO(commitEntries(run, now));
   if (!run.overtaken && run.episode.wantsPlan() != nullptr && !run.planMark) WITAN_DO(commitPlan(run));
   if (!run.overtaken) WITAN_DO(commitEntries(run, now));
@@ -551,7 +553,7 @@ Status AgentHost::carryOut(Running& run, Now now, HostEffects& out) {
     else
       WITAN_DO(look(run, effect, out));
   }
-  while (!run.acting && !run.actions.empty()) {
+  while (!run.acting && !run.actions.empty() && !wakes_.isDestroyed(run.job.agentId)) {
     const Effect effect = std::move(run.actions.front());
     run.actions.pop_front();
     if (run.episode.waitsFor(*effect.operation())) WITAN_DO(act(run, effect, now));
@@ -606,51 +608,6 @@ Status AgentHost::act(Running& run, const Effect& effect, Now now) {
   return refuse(begun.error());
 }
 
-// --- people
-
-Status AgentHost::askPeople(Running& run, Now now) {
-  for (const episode::Question& question : run.episode.questions()) {
-    WITAN_TRY(records, space());
-    const std::string key = question.operation.hex();
-    WITAN_TRY(versions, records->versions(Kind::approval, key));
-    const ApprovalView view = approvalViewOf(question.operation, versions);
-    const bool asked = view.shown && view.shown->body.digest == question.digest;
-    const ApprovalVerdict verdict = verdictFor(view, question.digest);
-    if (verdict != ApprovalVerdict::waiting) {
-      WITAN_TRY(lifecycle, lifecycleOf(run.job.agentId));
-      const ApprovalBody& answer = view.shown->body;
-      const bool ended = lifecycle == Lifecycle::destroyed, approved = verdict == ApprovalVerdict::approved && !ended;
-      if (approved && lifecycle == Lifecycle::dormant) continue;  // until it is resumed
-      WITAN_DO(run.episode.answered(question.span, question.digest, approved,
-                                    ended || isLate(answer) ? std::string(kNobodyAnswered) : answer.by));
-      again_ = true;
-      continue;
-    }
-    ApprovalBody body;
-    if (asked) {
-      const ApprovalBody& open = view.shown->body;  // an older build's has no end
-      if (now.wallMs() < (open.untilMs != 0 ? open.untilMs : open.atMs + options_.approvalTtlMs)) continue;
-      // Nobody answered: it is denied (docs/FINDINGS.md, F17).
-      WITAN_SET(body, answerTo(view, question.digest, ApprovalVerdict::denied, kNobodyAnswered,
-                               "nobody answered in time", now.wallMs()));
-    } else {
-      body.operationId = question.operation.value;
-      body.digest = question.digest;
-      body.runKey = run.episode.run().value;
-      body.agentId = run.job.agentId;
-      body.what = canonicalJson(json::object{{"tool", question.tool}, {"arguments", question.arguments}});
-      body.atMs = now.wallMs();
-      body.untilMs = body.atMs + options_.approvalTtlMs;
-      ++counters_.questions;
-      out_.notices.push_back({"question", run.job.agentId + " asks to " + question.tool + ": " + body.what});
-    }
-    WITAN_TRY(write, recordWrite(key, body));
-    WITAN_DO(replica_.commit(DatabaseName::agents, options_.wake.scope, {&write, 1}));
-    again_ = true;
-  }
-  return okStatus();
-}
-
 // --- the end
 
 void AgentHost::noteFailure(const std::string& agentId, const std::string& cause, Now now) {
@@ -679,6 +636,11 @@ Status AgentHost::endRun(Running& run, Now now) {
     out_.notices.push_back({"answer", run.job.agentId + ": " + ending.finish.answer});
   const AgentSpec& spec = run.agent->spec();
   WITAN_TRY(known, knownAfter(run, now));
+  if (const std::size_t left = run.episode.leftOut(); std::exchange(leftOut_[spec.id], left) != left && left > 0)
+    out_.notices.push_back({"needsAttention", concat(spec.id, ": ", left,
+                                                     " of its facts and messages find no room in what its mind is "
+                                                     "asked; it keeps them. Make it anew with: witan agent reset ",
+                                                     spec.id)});
   running_.erase(key);
   again_ = true;
   std::string unkept;

@@ -188,7 +188,6 @@ class AgentHost final : saga::SagaEnvironment {
   Status endRun(Running& run, Now now);
   Result<bool> waitsForBudget(const WakeJob& job, const AgentSpec& spec, Now now);
   Result<Knowledge> knownBy(std::string_view agentId);
-  Result<replication::Lifecycle> lifecycleOf(std::string_view agentId);
   Result<std::optional<Knowledge>> knownAfter(const Running& run, Now now);
   void noteFailure(const std::string& agentId, const std::string& cause, Now now);
   Result<std::vector<replication::Write>> lastWords(const Running& run, Now now, std::optional<std::string>& head);
@@ -236,6 +235,7 @@ class AgentHost final : saga::SagaEnvironment {
   std::map<std::pair<RunKey, std::string>, Call> calls_;  // by run and span
   std::map<OperationId, std::int64_t> tookMs_;            // what its calls took so far
   std::map<std::string, std::string> spentOn_;            // agents that wait for the next day or hour: since which
+  std::map<std::string, std::size_t> leftOut_;            // of agents: what found no room in the last run's questions
   std::map<OperationId, bool> graphEffects_;              // under way: whether each had been carried out before
   std::vector<EffectOutcome> effectOutcomes_;
   replication::Arrivals activations_{replication::Kind::activation};

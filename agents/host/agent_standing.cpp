@@ -13,13 +13,6 @@ Result<Knowledge> AgentHost::knownBy(std::string_view agentId) {
   return knowledgeOf(agentId, versions);
 }
 
-Result<Lifecycle> AgentHost::lifecycleOf(std::string_view agentId) {
-  WITAN_TRY(records, space());
-  WITAN_TRY(versions, records->versions(Kind::agentState, agentId));
-  WITAN_TRY(view, viewOf(versions, nullptr));
-  return view ? view->state.lifecycle : Lifecycle::created;
-}
-
 // A run that has not begun, of an agent with nothing left for today or for this hour, waits: its wake is not lost. What
 // cannot be counted is not begun either.
 Result<bool> AgentHost::waitsForBudget(const WakeJob& job, const AgentSpec& spec, Now now) {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 
 #include "base/capnp_codec.h"
+#include "base/mutant.h"
 #include "base/reflect.h"
 #include "base/utf8.h"
 #include "replication/records/agent_state.h"
@@ -14,6 +16,7 @@ namespace witan::agents {
 namespace {
 
 constexpr std::size_t kLineBytes = 160;
+[[maybe_unused]] constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();  // of a broken variant
 
 // One line of one message: its kind and its first words.
 std::string lineOf(const SummaryRequest::Line& message) {
@@ -109,7 +112,8 @@ Status Compactor::load(Now now) {
     auto job = decodeFold(name, bytes);
     if (!job.ok()) return status = job.error(), false;
     const SummaryId id{job->summaryId};
-    jobs_.emplace(id, Waiting{*std::move(job), now.ms});
+    const std::int64_t left = std::clamp<std::int64_t>(job->dueAtMs - now.wallMs(), 0, options_.lastBackoffMs);
+    jobs_.emplace(id, Waiting{*std::move(job), now.ms + left});
     return true;
   }));
   return status;
@@ -207,7 +211,8 @@ Result<std::optional<MemoryContext>> Compactor::contextOf(const SummaryId& id) {
 }
 
 void Compactor::defer(const SummaryId& id, std::int64_t ms, Now now) {
-  if (const auto found = jobs_.find(id); found != jobs_.end()) found->second.dueMs = now.ms + ms;
+  if (const auto found = jobs_.find(id); found != jobs_.end())
+    found->second.dueMs = mutated("forgetFolds") ? kNever : now.ms + ms;
 }
 
 Status Compactor::recast(const SummaryId& id, const Summariser& summariser, Now now) {
@@ -216,6 +221,7 @@ Status Compactor::recast(const SummaryId& id, const Summariser& summariser, Now 
   FoldJob job = found->second.job;
   erase(id);
   job.contractVersion = summariser.version(), job.attempts = 0, job.status = FoldStatus::waiting;
+  job.dueAtMs = 0;
   WITAN_TRY(own, summaryId({job.agentId, job.threadId, job.startMessageId, job.endMessageId, job.contractVersion}));
   job.summaryId = own.value;
   put(job);
@@ -234,7 +240,9 @@ Status Compactor::failed(Waiting& waiting, const std::string& why, Now now) {
         std::min(options_.lastBackoffMs, options_.firstBackoffMs << std::min<std::uint64_t>(job.attempts - 1, 20));
     // Devices with the same trouble do not come back together.
     const Hash hash = sha256(concat(toHex(job.summaryId), "|", replica_.device(), "|", job.attempts));
-    waiting.dueMs = now.ms + whole / 2 + (hash[0] << 8 | hash[1]) * (whole / 2) / 65'536;
+    const std::int64_t after = whole / 2 + (hash[0] << 8 | hash[1]) * (whole / 2) / 65'536;
+    waiting.dueMs = mutated("forgetFolds") ? kNever : now.ms + after;
+    job.dueAtMs = now.wallMs() + after;
   }
   put(job);
   return okStatus();
@@ -306,6 +314,7 @@ Status Compactor::retry(const SummaryId& id, Now now) {
   if (found == jobs_.end()) return notFound("no fold " + id.hex() + " waits here");
   found->second.job.status = FoldStatus::waiting;
   found->second.job.attempts = 0;
+  found->second.job.dueAtMs = 0;
   found->second.dueMs = now.ms;
   put(found->second.job);
   return okStatus();

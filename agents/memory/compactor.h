@@ -89,7 +89,8 @@ WITAN_ENUM(FoldStatus, waiting, failed)
 struct FoldJob {
   WITAN_DECLARED(FoldJob, (Hash, summaryId), (std::string, agentId), (std::string, threadId),
                  (std::string, startMessageId), (std::string, endMessageId), (std::string, contractVersion),
-                 (FoldStatus, status, FoldStatus::waiting), (std::uint64_t, attempts), (std::string, lastError))
+                 (FoldStatus, status, FoldStatus::waiting), (std::uint64_t, attempts), (std::string, lastError),
+                 (std::int64_t, dueAtMs))  // wall time of the next attempt
 };
 
 enum class Planned {
@@ -103,7 +104,8 @@ class Compactor {
   Compactor(replication::LocalReplica& replica, CompactionOptions options)
       : replica_(replica), options_(std::move(options)) {}
 
-  // The jobs of earlier starts; those that wait are due now. Errors: corrupt, naming the row.
+  // The jobs of earlier starts, due when they were to be; now, where nothing failed yet. A wall clock that jumped holds
+  // none back for longer than `lastBackoffMs`. Errors: corrupt, naming the row.
   Status load(Now now);
   // The agent's messages, for whoever else needs them. As MessageCache::graph.
   Result<const replication::MessageGraph*> graphOf(std::string_view agentId);

@@ -35,6 +35,16 @@ Result<std::optional<ChosenSummary>> usable(replication::Space& space, const Mes
   return std::optional(std::move(chosen));
 }
 
+// As JSON: what a control character takes there is six bytes.
+std::size_t writtenBytes(std::string_view text) { return canonicalJson(json::value(text)).size() - 2; }
+
+// Its beginning, of at most so many bytes as JSON.
+std::string_view clipWritten(std::string_view text, std::size_t bytes) {
+  text = clip(text, bytes);
+  while (writtenBytes(text) > bytes) text = clip(text, text.size() / 2);
+  return text;
+}
+
 }  // namespace
 
 std::string summaryMessageId(const SummaryId& id) { return concat(kPrefix, id.hex()); }
@@ -73,16 +83,17 @@ Messages notCovered(const Messages& thread, const std::optional<ChosenSummary>& 
 
 MemoryContext contextOf(std::string_view summary, Messages newer, const MemoryLimits& limits) {
   MemoryContext context;
-  context.summary = clip(summary, std::min(limits.summaryBytes, limits.bytes));
+  context.summary = clipWritten(summary, std::min(limits.summaryBytes, limits.bytes));
   // A join only ties branches together.
   std::erase_if(newer, [](const replication::Message* m) { return m->body.content.empty(); });
-  std::size_t room = limits.bytes - context.summary.size();
+  std::size_t room = limits.bytes - writtenBytes(context.summary);
   auto from = newer.end();
   while (from != newer.begin() && context.messages.size() < limits.messages) {
     const auto& body = (*std::prev(from))->body;
-    const std::string_view text = clip(body.content, limits.messageBytes);
-    if (text.size() > room) break;
-    room -= text.size();
+    const std::string_view text = clipWritten(body.content, limits.messageBytes);
+    const std::size_t bytes = writtenBytes(text);
+    if (bytes > room) break;
+    room -= bytes;
     context.messages.push_back({body.id, body.kind, std::string(text), text.size() < body.content.size()});
     --from;
   }

@@ -45,7 +45,7 @@ Messages notCovered(const Messages& thread, const std::optional<ChosenSummary>& 
 // The newest messages are taken first. Messages that find no room are counted and wait for the next fold.
 
 struct MemoryLimits {
-  std::size_t bytes = 32 * 1024;  // of texts, the summary's included
+  std::size_t bytes = 32 * 1024;  // of texts as JSON, the summary's included
   std::size_t summaryBytes = 8 * 1024;
   std::size_t messageBytes = 4 * 1024;  // longer ones are cut, at a character
   std::size_t messages = 200;

@@ -49,6 +49,12 @@ Result<replication::AgentState> agentStateToWrite(replication::Space& space, std
   return view ? std::move(view->state) : replication::AgentState{};
 }
 
+Result<replication::Lifecycle> lifecycleIn(Space& space, std::string_view agentId) {
+  WITAN_TRY(versions, space.versions(Kind::agentState, agentId));
+  WITAN_TRY(view, replication::viewOf(versions, nullptr));
+  return view ? view->state.lifecycle : replication::Lifecycle::created;
+}
+
 Messages threadMessages(const replication::MessageGraph& graph, std::string_view threadId) {
   Messages out = graph.order();
   std::erase_if(out, [&](const replication::Message* m) {

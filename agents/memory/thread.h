@@ -28,6 +28,9 @@ Result<replication::MessageGraph> agentGraph(replication::Space& space, std::str
 // is asked only if devices wrote side by side. Of a new agent: the beginning. O(versions), or as agentGraph().
 Result<replication::AgentState> agentStateToWrite(replication::Space& space, std::string_view agentId);
 
+// Of a new agent: created. O(versions).
+Result<replication::Lifecycle> lifecycleIn(replication::Space& space, std::string_view agentId);
+
 using Messages = std::vector<const replication::Message*>;
 
 // The messages of a thread, parents first, without summaries. Pointers into the graph. O(n log n).

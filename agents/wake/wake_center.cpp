@@ -350,7 +350,7 @@ Status WakeCenter::noticeChanges(Now now) {
   WITAN_TRY(records, space());
   bool all = std::exchange(allChanged_, false);
   std::set<std::string, std::less<>> changed;
-  if (states_.look(*records, [&](const replication::Record& one) { changed.insert(one.key); })) all = true;
+  if (states_.look(*records, [&](const replication::Record& one) { changed.emplace(one.key); })) all = true;
   if (links_.look(*records, [&](const replication::Record& one) { all = all || one.key.starts_with(kHostingLinks); }))
     all = true;
   const auto notice = [&](const std::string& id, Registered& agent) -> Status {

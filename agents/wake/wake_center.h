@@ -113,6 +113,12 @@ class WakeCenter {
     if (const auto* entry = queue_.find(key); entry != nullptr && entry->job.attempts > 0) queue_.forgive(key);
   }
 
+  // Whether an agent of this device has ended for good, as of the last tick().
+  bool isDestroyed(std::string_view agentId) const {
+    const auto agent = agents_.find(agentId);
+    return agent != agents_.end() && agent->second.asleep;
+  }
+
   const WakeQueue& queue() const { return queue_; }
   std::size_t backlog() const;  // batches taken that found no room yet
 

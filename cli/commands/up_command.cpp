@@ -280,6 +280,7 @@ Result<int> up(const UpArguments& a) {
     return kExitOk;
   }
   ignoreBrokenPipes();
+  (void)::mallopt(M_ARENA_MAX, 2);  // each more keeps what its threads have left unused
   while (true) {
     Up node(dir, config);
     WITAN_TRY(code, node.run());

@@ -15,7 +15,7 @@
 namespace witan::node {
 
 inline constexpr store::RocksOptions kReplicaStore{
-    .createIfMissing = true, .preallocateLog = false, .memtableBytes = 8 << 20, .blockCacheBytes = 8 << 20};
+    .createIfMissing = true, .preallocateLog = false, .memtableBytes = 4 << 20, .blockCacheBytes = 4 << 20};
 
 // One of its stores, made if need be. Errors: conflict if another process has it open.
 Result<std::unique_ptr<store::Store>> openReplicaStore(const std::filesystem::path& path);

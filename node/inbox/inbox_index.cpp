@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "agents/host/agent_host.h"
+#include "agents/memory/thread.h"
 #include "agents/wake/agent_conflict.h"
 #include "agents/wake/host_choice.h"
 #include "base/bytes.h"
@@ -76,16 +77,41 @@ Status InboxIndex::lookAtApprovals() {
   std::set<std::string> changed;
   if (approvals_.look(*records, [&](const Record& record) { changed.insert(record.key); }))
     for (const InboxPlace& place : of(InboxKind::approval)) changed.insert(partsOf(place.id)->second);
+  WITAN_DO(noteDestroyed(*records, changed));
+  std::map<std::string, bool> destroyed;  // by agent
   for (const std::string& key : changed) {
     const auto operation = OperationId::parse(key);
     if (!operation.ok()) continue;
     WITAN_TRY(versions, records->versions(Kind::approval, key));
     const ApprovalView view = approvalViewOf(*operation, versions);
-    if (view.shown && view.shown->body.verdict == ApprovalVerdict::waiting)
+    bool waits = view.shown && view.shown->body.verdict == ApprovalVerdict::waiting;
+    if (waits) {
+      const auto [agent, fresh] = destroyed.try_emplace(view.shown->body.agentId);
+      if (fresh) {
+        WITAN_TRY(lifecycle, agents::lifecycleIn(*records, agent->first));
+        agent->second = lifecycle == Lifecycle::destroyed;
+      }
+      waits = !agent->second;
+    }
+    if (waits)
       put(InboxKind::approval, key, view.shown->body.atMs);
     else
       remove(InboxKind::approval, key);
   }
+  return okStatus();
+}
+
+Status InboxIndex::noteDestroyed(Space& records, std::set<std::string>& changed) {
+  std::set<std::string> states;
+  states_.look(records, [&](const Record& record) { states.insert(record.key); });
+  if (of(InboxKind::approval).empty()) return okStatus();
+  bool any = false;
+  for (const std::string& agent : states) {
+    WITAN_TRY(lifecycle, agents::lifecycleIn(records, agent));
+    any = any || lifecycle == Lifecycle::destroyed;
+  }
+  if (any)
+    for (const InboxPlace& place : of(InboxKind::approval)) changed.insert(partsOf(place.id)->second);
   return okStatus();
 }
 

@@ -3,8 +3,8 @@
 // questions of graphs stand in their partitions, the forms of tools at their broker.
 //
 // An entry that only agents wrote settles itself (agents/wake/agent_conflict.h): it is listed only where no device
-// hosts its agent, or the agent's run came to nothing. Belongs to a Daemon, or to whoever has the replica, which
-// outlives it; its thread.
+// hosts its agent, or the agent's run came to nothing. What a destroyed agent asks waits for nobody. Belongs to a
+// Daemon, or to whoever has the replica, which outlives it; its thread.
 #pragma once
 
 #include <cstdint>
@@ -68,6 +68,8 @@ class InboxIndex {
   // Of a kind, exactly these.
   void replace(InboxKind kind, const std::map<std::string, std::int64_t>& all);
   Status lookAtApprovals();
+  // The approvals that are asked by agents which have been destroyed meanwhile.
+  Status noteDestroyed(replication::Space& records, std::set<std::string>& changed);
   Status lookAtConflicts();
   Status judgeConflict(replication::Space& journal, const std::string& id);
   Result<bool> settlesItself(const std::string& agentId, const std::string& id, const replication::Space& journal);
@@ -77,7 +79,8 @@ class InboxIndex {
 
   replication::LocalReplica& replica_;
   const std::string scope_;
-  replication::Arrivals approvals_{replication::Kind::approval}, edits_{replication::Kind::journal};
+  replication::Arrivals approvals_{replication::Kind::approval}, edits_{replication::Kind::journal},
+      states_{replication::Kind::agentState};
   std::set<std::string> settling_;  // entries in conflict whose agents are at it
   std::optional<std::uint64_t> heldChanges_;
   std::set<InboxPlace> places_[enumNames<InboxKind>().size()];

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "agents/knowledge.h"
+#include "agents/wake/host_choice.h"
 #include "base/quote.h"
 #include "domains/agents.h"
 #include "replication/records/agent_state.h"
@@ -96,6 +97,17 @@ Result<AgentWritten> commit(OperationContext& context, const Omittable<std::stri
   return AgentWritten{id, VersionDot(dot)};
 }
 
+// Of an agent without a state: whether it is built in, or a device hosts it.
+Result<bool> isKnown(OperationContext& context, const Omittable<std::string>& scope, const std::string& id) {
+  if (domains::findAgent(id) != nullptr) return true;
+  Space* space = context.space(DatabaseName::agents, scope);
+  if (space == nullptr) return false;
+  WITAN_TRY(members, context.replica.membership());
+  std::vector<std::string> devices = members.presentDevices();
+  devices.push_back(context.replica.device());
+  return !agents::hostsAmong(*space, id, devices).empty();
+}
+
 Status checkChanges(const std::string& id, const AgentState& state) {
   if (state.lifecycle != Lifecycle::destroyed) return okStatus();
   return conflict("agent " + id + " is destroyed and does not change any more");
@@ -172,10 +184,17 @@ Result<AgentWritten> setAgent(OperationContext& context, const AgentSetRequest& 
 Result<AgentWritten> setAgentLifecycle(OperationContext& context, const AgentLifecycleRequest& request) {
   WITAN_TRY(lifecycle, parseLifecycle(request.lifecycle));
   AgentState state;
-  if (auto there = readAgent(context, request.scope, request.id); there.ok())
+  if (auto there = readAgent(context, request.scope, request.id); there.ok()) {
     state = there->view.state;
-  else if (there.error().code != ErrorCode::notFound || domains::findAgent(request.id) == nullptr)
-    return there.error();
+  } else {
+    if (there.error().code != ErrorCode::notFound) return there.error();
+    WITAN_TRY(known, isKnown(context, request.scope, request.id));
+    if (!known)
+      return notFound(
+          concat("there is no agent ", inQuotes(request.id), ": no device hosts it, and it has no state in scope ",
+                 request.scope.value_or(kDefaultScope)),
+          "see: witan agent list");
+  }
   WITAN_DO(checkChanges(request.id, state));
   if (lifecycle == Lifecycle::active) state.schedule.sleepUntil = 0;
   state.lifecycle = lifecycle;

@@ -60,7 +60,8 @@ Result<AgentShown> showAgent(OperationContext& context, const AgentShowRequest& 
 Result<AgentWritten> createAgent(OperationContext& context, const AgentSetRequest& request);
 // Errors: conflict, a destroyed agent; invalid, if nothing changes.
 Result<AgentWritten> setAgent(OperationContext& context, const AgentSetRequest& request);
-// A built-in agent that never worked here gets its state with it.
+// An agent that never worked here gets its state with it, if it is built in or a device hosts it. Errors: notFound, any
+// other; conflict, a destroyed agent.
 Result<AgentWritten> setAgentLifecycle(OperationContext& context, const AgentLifecycleRequest& request);
 // Needs the context's node. O(everything). In agent_check.cpp.
 Result<AgentReport> checkAgents(OperationContext& context, const ScopeRequest& request);

@@ -5,6 +5,7 @@
 #include "agents/episode/replay.h"
 #include "agents/host/agent_host.h"
 #include "agents/json_members.h"
+#include "agents/memory/thread.h"
 #include "agents/policy/monitor.h"
 #include "agents/wake/wake_job.h"
 #include "agents/wake/wake_queue.h"
@@ -82,7 +83,12 @@ Result<ApprovalRow> answerApproval(OperationContext& context, const ApprovalAnsw
   WITAN_TRY(versions, space->versions(Kind::approval, id));
   const ApprovalView view = approvalViewOf(operation, versions);
   WITAN_TRY(body, answerTo(view, digest.value, verdict, by, request.reason.value_or(""), context.nowMs()));
-  if (verdict == ApprovalVerdict::approved) WITAN_DO(checkAskedUnder(context, *space, *view.shown, id));
+  if (verdict == ApprovalVerdict::approved) {
+    WITAN_TRY(lifecycle, agents::lifecycleIn(*space, body.agentId));
+    if (lifecycle == Lifecycle::destroyed)
+      return conflict("agent " + body.agentId + " is destroyed: nothing that it asked goes on");
+    WITAN_DO(checkAskedUnder(context, *space, *view.shown, id));
+  }
   WITAN_TRY(write, recordWrite(id, body));
   WITAN_DO(context.replica.commit(DatabaseName::agents, request.scope.value_or(kDefaultScope), {&write, 1}));
   return approvalRow(id, body);
@@ -298,10 +304,12 @@ Result<Approvals> listApprovals(OperationContext& context, const ApprovalListReq
   Approvals list;
   Space* space = context.space(DatabaseName::agents, request.scope);
   if (space == nullptr) return list;
+  const bool all = request.all.value_or(false);
   for (const std::string& key : space->keys(Kind::approval)) {
     WITAN_TRY(row, approvalOf(*space, key));
-    if (row && (request.all.value_or(false) || row->verdict == enumName(ApprovalVerdict::waiting)))
-      list.approvals.push_back(*std::move(row));
+    if (!row || (!all && row->verdict != enumName(ApprovalVerdict::waiting))) continue;
+    WITAN_TRY(lifecycle, agents::lifecycleIn(*space, row->agentId));
+    if (all || lifecycle != Lifecycle::destroyed) list.approvals.push_back(*std::move(row));
   }
   return list;
 }

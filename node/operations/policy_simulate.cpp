@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 
+#include "agents/episode/sparing.h"
 #include "agents/episode/transcript.h"
 #include "agents/host/device_gate.h"
 #include "agents/json_members.h"
@@ -60,10 +61,11 @@ class Simulation {
     std::vector<agents::episode::ToolInfo> tools;
     std::vector<std::string> locale;
     std::map<std::string, std::vector<std::string>, std::less<>> scopes;  // by operation
+    json::object body;
   };
 
   Status begin(const json::object& body) {
-    begin_ = {std::string(stringOf(body, "agent")), std::string(stringOf(body, "category")), {}, {}, {}};
+    begin_ = {std::string(stringOf(body, "agent")), std::string(stringOf(body, "category")), {}, {}, {}, body};
     agents::SecretNames secrets;
     if (const json::array* tools = arrayOf(body, "tools"))
       for (const json::value& one : *tools) {
@@ -96,8 +98,8 @@ class Simulation {
   void judge(const std::string& run, const json::object& body) {
     const std::string name(stringOf(body, "tool"));
     const json::value* verdict = body.if_contains("verdict");
-    const json::value* arguments = body.if_contains("arguments");
-    if (verdict == nullptr || !verdict->is_object() || arguments == nullptr || !arguments->is_object()) return;
+    const auto arguments = agents::episode::wholeArguments(begin_.body, body);
+    if (verdict == nullptr || !verdict->is_object() || !arguments.ok()) return;
     // What the episode denied itself no policy can allow.
     if (stringOf(verdict->get_object(), "by") != "gate") return;
     const auto tool = std::ranges::find(begin_.tools, name, &agents::episode::ToolInfo::name);
@@ -109,7 +111,7 @@ class Simulation {
                                              .category = begin_.category,
                                              .span = span,
                                              .tool = &*tool,
-                                             .arguments = &arguments->get_object(),
+                                             .arguments = &*arguments,
                                              .scope = scope == begin_.scopes.end()
                                                           ? std::span<const std::string>()
                                                           : std::span<const std::string>(scope->second),

@@ -237,6 +237,32 @@ TEST(AgentHost, AnApprovalMovesNoAgentThatIsDestroyedOrPaused) {
   }
 }
 
+// Nobody is asked any more for an agent that is not there, and its run ends.
+TEST(AgentHost, WhatADestroyedAgentAskedIsDenied) {
+  const AskingGate gate;
+  auto rig = clerkOn("a", "mail");
+  rig->gate = &gate;
+  ASSERT_TRUE(rig->open().ok());
+  ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
+  ASSERT_TRUE(rig->settle(60'000).ok());
+  ASSERT_TRUE(asked(*rig));
+  AgentState state;
+  state.lifecycle = Lifecycle::destroyed;
+  const Write write{Kind::agentState, "clerk", encodeAgentState(state, rig->device().replica().writer()), false};
+  ASSERT_TRUE(rig->device().replica().commit(DatabaseName::agents, "main", {&write, 1}).ok());
+  ASSERT_TRUE(rig->settle(60'000).ok());
+  EXPECT_TRUE(rig->host().quiet());
+  EXPECT_EQ(std::ranges::count(rig->calls, "mail.send", &ToolCall::tool), 0);
+  const auto keys = rig->device().agents().keys(Kind::approval);
+  ASSERT_THAT(keys, testing::SizeIs(1));
+  const ApprovalView view =
+      approvalViewOf(*OperationId::parse(keys[0]), *rig->device().agents().versions(Kind::approval, keys[0]));
+  ASSERT_TRUE(view.shown);
+  EXPECT_EQ(view.shown->body.verdict, ApprovalVerdict::denied);
+  EXPECT_EQ(view.shown->body.by, kNobodyAnswered);
+  EXPECT_THAT(rig->runs(), Each(Pair(::testing::_, WakeStatus::failedTerminal)));
+}
+
 // Until nothing is left that needs no time.
 void workOn(HostRig& rig) {
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(rig.round().ok());

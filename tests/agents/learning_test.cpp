@@ -6,6 +6,7 @@
 
 #include "agents/data/data_agent.h"
 #include "agents/episode/replay.h"
+#include "agents/episode/sparing.h"
 #include "agents/knowledge.h"
 #include "tests/agents/host_rig.h"
 
@@ -303,6 +304,175 @@ TEST(Learning, AProgramNamesGoalsInsteadOfTools) {
   ASSERT_THAT(known.facts, SizeIs(1));
   EXPECT_EQ(known.facts[0].source, decision::FactSource::inference);
   EXPECT_EQ(known.goals.at("g").goal.attempts, decision::Natural(1));
+}
+
+// A scribe in a file whose mind says what a test says, and what it was asked.
+struct Scribe {
+  explicit Scribe(const char* form)
+      : agent(DataAgent::make(fileOf(form, "mind.step"), "1").value()), rig("a", {agent.get()}) {
+    rig.options.tools = {ToolInfo{.name = "mind.step", .kind = ToolKind::look}};
+    rig.looker = [this](const ToolCall& call) {
+      asked.push_back(call.arguments);
+      return Observation{true, answer, "", 0, 0};
+    };
+    EXPECT_TRUE(rig.open().ok());
+    rig.host().setDevices({"a"}, {}, rig.now());
+  }
+  void ask(const std::string& id) {
+    EXPECT_TRUE(rig.enter(id, "question", R"("why")").ok());
+    EXPECT_TRUE(rig.settle().ok());
+  }
+  Knowledge knows() {
+    return knowledgeOf("scribe", rig.device().agents().versions(Kind::agentState, "scribe").value()).value();
+  }
+  std::vector<std::string> transcript(const RunKey& run) {
+    std::vector<std::string> contents;
+    const auto rows = episode::readTranscript(rig.device().agents(), run, "a");
+    for (const episode::TranscriptRow& row : *rows) contents.push_back(row.message.content);
+    return contents;
+  }
+
+  std::unique_ptr<DataAgent> agent;
+  HostRig rig;
+  json::value answer;
+  std::vector<json::object> asked;
+};
+
+json::value learning(const std::string& prefix, std::size_t count, std::size_t letters, char letter) {
+  json::array facts;
+  for (std::size_t i = 0; i < count; ++i)
+    facts.push_back(
+        json::object{{"confidence", i % 7 * 10}, {"content", concat(prefix, i, std::string(letters, letter))}});
+  return json::object{{"answer", "noted"}, {"facts", std::move(facts)}};
+}
+
+// Two thoughts of 64 facts of control characters, each of which is six bytes as JSON: more than a question has room
+// for.
+TEST(Learning, WhatFindsNoRoomInAQuestionIsCountedAndKept) {
+  Scribe scribe("program");
+  for (const char* id : {"q1", "q2"}) {
+    scribe.answer = learning(id, 64, 80, '\x01');
+    scribe.ask(id);
+  }
+  const std::size_t known = scribe.knows().facts.size();
+  ASSERT_GT(known, 100u);
+  scribe.answer = json::object{{"answer", "here"}};
+  scribe.ask("q3");
+  EXPECT_THAT(scribe.rig.runs(), ::testing::Each(::testing::Pair(::testing::_, WakeStatus::completed)));
+  ASSERT_THAT(scribe.asked, SizeIs(3)) << "it thinks";
+  EXPECT_LE(canonicalJson(scribe.asked.back()).size(), 60u * 1024);
+  const json::value& told = scribe.asked.back().at("wake").at("knowledge");
+  const std::size_t shown = told.at("facts").as_array().size();
+  EXPECT_EQ(told.at("leftOut").to_number<std::size_t>() + shown, known);
+  EXPECT_GT(shown, 80u);
+  const auto facts = scribe.knows().facts;
+  EXPECT_EQ(std::ranges::count_if(told.at("facts").as_array(),
+                                  [](const json::value& fact) { return fact.at("confidence").to_number<int>() > 0; }),
+            std::ranges::count_if(facts, [](const Fact& fact) { return fact.confidence > decision::Natural(0); }))
+      << "the least certain go first";
+  EXPECT_THAT(scribe.knows().facts, SizeIs(known));
+  ASSERT_FALSE(scribe.rig.notices.empty());
+  EXPECT_EQ(scribe.rig.notices.back().kind, "needsAttention");
+  EXPECT_THAT(scribe.rig.notices.back().what, HasSubstr("find no room"));
+  std::size_t said = 0;
+  for (const auto& [run, status] : scribe.rig.runs()) {
+    const auto contents = scribe.transcript(RunKey::parse(run).value());
+    said += contents.back().find("\"leftOut\":") != std::string::npos ? 1 : 0;
+    EXPECT_TRUE(episode::replay(*scribe.agent, contents)->reproduced());
+  }
+  EXPECT_EQ(said, 1u) << "at the end of the run";
+}
+
+// What a run was given stands once in its transcript.
+TEST(Learning, AQuestionDoesNotRepeatWhatTheAgentKnows) {
+  for (const char* form : {"program", "model"}) {
+    Scribe scribe(form);
+    if (std::string_view(form) == "program")
+      scribe.answer = learning("bees", 3, 200, 'z');
+    else
+      scribe.answer = parseJson(concat(R"({"calls":[{"arguments":{"content":"bees)", std::string(400, 'z'),
+                                       R"("},"id":"c1","name":"learn.fact"}],"stop":"tool","text":""})"))
+                          .value();
+    scribe.ask("q1");
+    scribe.answer = json::object{{"answer", "here"}, {"calls", json::array()}, {"stop", "end"}, {"text", "here"}};
+    scribe.asked.clear();
+    scribe.ask("q2");
+    ASSERT_THAT(scribe.asked, SizeIs(1));
+    EXPECT_THAT(canonicalJson(scribe.asked[0]), HasSubstr("zzzz"));
+    std::size_t looks = 0;
+    for (const auto& [key, status] : scribe.rig.runs()) {
+      const auto contents = scribe.transcript(RunKey::parse(key).value());
+      EXPECT_TRUE(episode::replay(*scribe.agent, contents)->reproduced());
+      const auto begin = episode::parseEntry(contents.front());
+      if (contents.front().find("zzzz") == std::string::npos) continue;
+      for (const std::string& content : contents) {
+        const auto entry = episode::parseEntry(content);
+        if (entry->kind != episode::EntryKind::look || stringOf(entry->body, "tool") != "mind.step") continue;
+        ++looks;
+        EXPECT_EQ(content.find("zzzz"), std::string::npos) << form;
+        EXPECT_EQ(episode::wholeArguments(begin->body, entry->body).value(), scribe.asked[0]) << form;
+        EXPECT_EQ(stringOf(entry->body, "input"), toHex(sha256(canonicalJson(scribe.asked[0])))) << form;
+      }
+    }
+    EXPECT_EQ(looks, 1u) << form;
+  }
+}
+
+// Transcripts of earlier builds have it twice, and are replayed as they are.
+TEST(Learning, TranscriptsOfEarlierRulesRepeatIt) {
+  const auto agent = DataAgent::make(fileOf("program", "mind.step"), "1").value();
+  const episode::LocalGate gate;
+  episode::ToolTable tools;
+  ASSERT_TRUE(tools.add(ToolInfo{.name = "mind.step", .kind = ToolKind::look}).ok());
+  Knowledge known;
+  known.facts.push_back({std::string(400, 'z'), decision::FactSource::user, 50u});
+  auto beginning = episode::beginningOf(agent->spec(), tools, RunKey{sha256("run")}, "a",
+                                        {{"reason", "user"}, {"knowledge", parseJson(toJson(known)).value()}});
+  ASSERT_TRUE(beginning.ok());
+  for (const std::int64_t rules : {7, 8}) {
+    beginning->rules = rules;
+    auto run = episode::Episode::begin(*agent, gate, *beginning);
+    ASSERT_TRUE(run.ok());
+    const episode::Entry& look = run->entries().back();
+    ASSERT_EQ(look.kind, episode::EntryKind::look);
+    EXPECT_EQ(look.body.contains("spared"), rules == 8);
+    EXPECT_EQ(look.content.find("zzzz") != std::string::npos, rules == 7);
+    EXPECT_TRUE(episode::wholeArguments(run->entries().front().body, look.body).value().at("wake").at("knowledge") ==
+                beginning->input.at("knowledge"));
+    std::uint64_t first = 0;
+    (void)run->takeEntries(first);
+    run->durable(run->entries().size());
+    ASSERT_TRUE(run->observed("look-1", {true, json::object{{"answer", "here"}}, "", 0, 0}).ok());
+    std::vector<std::string> contents;
+    for (const episode::Entry& entry : run->entries()) contents.push_back(entry.content);
+    EXPECT_TRUE(episode::replay(*agent, contents)->reproduced()) << rules;
+  }
+}
+
+// An earlier version of the program edited the slot by its own rules: that is the agent's own, what it learns stands
+// beside it.
+TEST(Learning, WhatAnEarlierProgramWroteInTheSlotStays) {
+  const Pupil pupil;
+  struct Case {
+    const char *written, *own;
+  };
+  for (const Case& one :
+       {Case{"[1,2]", R"("value":[1,2])"}, Case{"\"words\"", R"("value":"words")"}, Case{"7", R"("value":7)"},
+        Case{R"({"own":{"a":1}})", R"("own":{"a":1})"}, Case{R"({"knowledge":{"facts":[]},"own":2})", R"("own":2)"}}) {
+    School school(pupil);
+    AgentState state;
+    state.slot(SlotName::extension) = {one.written, 3, "old"};
+    state.slot(SlotName::openLoopIds) = {R"(["loop-of-old"])", 1, "old"};
+    const Write write{Kind::agentState, "pupil", encodeAgentState(state, school.rig.device().replica().writer()),
+                      false};
+    ASSERT_TRUE(school.rig.device().replica().commit(DatabaseName::agents, "main", {&write, 1}).ok());
+    school.ask("q1");
+    EXPECT_THAT(school.rig.runs(), ::testing::Each(::testing::Pair(::testing::_, WakeStatus::completed)))
+        << one.written;
+    EXPECT_THAT(school.knows().facts, SizeIs(1)) << one.written;
+    EXPECT_THAT(school.rig.device().view("pupil").slot(SlotName::extension).value, HasSubstr(one.own));
+    EXPECT_THAT(school.entriesWith("\"entry\":\"begin\""), HasSubstr("loop-of-old")) << "the run was told of it";
+  }
 }
 
 // --- budgets of a day

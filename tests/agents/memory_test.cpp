@@ -222,6 +222,40 @@ TEST(Compaction, WhatCannotBeSummarisedIsTriedMoreAndMoreRarelyAndThenWaitsForAP
   EXPECT_FALSE(restarted.retry(id, at(2)).ok());
 }
 
+// Whoever starts again and again does not ask again and again.
+TEST(Compaction, TheTimeOfTheNextAttemptOutlivesARestart) {
+  Device a("a");
+  chain(a, 1, 6);
+  {
+    Compactor compactor(a.replica(), small());
+    ASSERT_EQ(*compactor.plan("lab", "main", Broken(), at(0)), Planned::job);
+    ASSERT_EQ(*compactor.run(Broken(), at(0)), 1u);
+    ASSERT_EQ(compactor.jobs().begin()->second.job.attempts, 1u);
+  }
+  a.flush();
+  Compactor restarted(a.replica(), small());
+  ASSERT_TRUE(restarted.load(at(10)).ok());
+  EXPECT_EQ(*restarted.run(Model("s"), at(10)), 0u) << "too early";
+  ASSERT_TRUE(restarted.nextMs());
+  EXPECT_EQ(*restarted.run(Model("s"), at(*restarted.nextMs())), 1u);
+  EXPECT_EQ(remember(a).summary, "s");
+}
+
+TEST(Compaction, AClockThatJumpedHoldsNoAttemptForEver) {
+  Device a("a");
+  chain(a, 1, 6);
+  constexpr std::int64_t kYear = 365ll * 24 * 3'600'000;
+  {
+    Compactor compactor(a.replica(), small());
+    ASSERT_EQ(*compactor.plan("lab", "main", Broken(), at(kYear)), Planned::job);
+    ASSERT_EQ(*compactor.run(Broken(), at(kYear)), 1u);
+  }
+  a.flush();
+  Compactor restarted(a.replica(), small());
+  ASSERT_TRUE(restarted.load(at(0)).ok());
+  EXPECT_LE(*restarted.nextMs(), small().lastBackoffMs);
+}
+
 TEST(Compaction, AnAnswerThatBreaksTheContractIsAFailure) {
   Device a("a");
   chain(a, 1, 6);

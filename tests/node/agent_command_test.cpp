@@ -75,6 +75,7 @@ TEST(AgentCommand, BadInputIsNamed) {
   };
   EXPECT_THAT(error({"agent", "create", "no spaces"}, kExitUsage), HasSubstr("agent"));
   EXPECT_THAT(error({"agent", "show", "nobody"}), HasSubstr("witan agent list"));
+  EXPECT_THAT(error({"agent", "destroy", "nobody"}), HasSubstr("no device hosts it, and it has no state"));
   EXPECT_THAT(usage("--lifecycle", "asleep"), HasSubstr("asleep"));
   EXPECT_THAT(usage("--slot", "mood={}"), HasSubstr("primaryGoal, activeTaskId"));
   EXPECT_THAT(usage("--slot", "extension={"), HasSubstr("extension"));

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "agents/wake/host_choice.h"
+#include "replication/records/agent_state.h"
 #include "tests/agents/clerk.h"
 
 namespace witan::node::inbox_index_test {
@@ -94,6 +95,38 @@ TEST(InboxIndex, AgentsConflictsAreListedOnlyWhereNobodySettlesThem) {
   exchange(*a, *b);
   ASSERT_TRUE(index.look(&a->host()).ok());
   EXPECT_THAT(idsOf(index, InboxKind::conflict), ElementsAre("conflict:done/1"));
+}
+
+// Also where the device that asks cannot be reached.
+TEST(InboxIndex, WhatADestroyedAgentAskedIsListedNowhere) {
+  const AskingGate gate;
+  auto a = clerkOn("a", "mail it"), b = clerkOn("b", "mail it");
+  a->gate = &gate;
+  ASSERT_TRUE(a->open().ok());
+  a->host().setDevices({"a"}, {}, a->now());
+  ASSERT_TRUE(a->enter("r1", "request", "1").ok());
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(a->round().ok());
+  exchange(*a, *b);
+  InboxIndex index(b->device().replica(), "main");
+  ASSERT_TRUE(index.look(nullptr).ok());
+  ASSERT_THAT(idsOf(index, InboxKind::approval), SizeIs(1));
+  AgentState state;
+  state.lifecycle = Lifecycle::destroyed;
+  const Write write{Kind::agentState, "clerk", encodeAgentState(state, b->device().replica().writer()), false};
+  ASSERT_TRUE(b->device().replica().commit(DatabaseName::agents, "main", {&write, 1}).ok());
+  ASSERT_TRUE(index.look(nullptr).ok());
+  EXPECT_THAT(idsOf(index, InboxKind::approval), IsEmpty());
+  EXPECT_THAT(index.takeGone(), SizeIs(1));
+  InboxIndex anew(b->device().replica(), "main");
+  ASSERT_TRUE(anew.look(nullptr).ok());
+  EXPECT_THAT(idsOf(anew, InboxKind::approval), IsEmpty());
+  exchange(*a, *b);
+  ASSERT_TRUE(a->settle(60'000).ok());
+  exchange(*a, *b);
+  Space& records = b->device().agents();
+  for (const std::string& key : records.keys(Kind::approval))
+    EXPECT_EQ(approvalViewOf(*OperationId::parse(key), *records.versions(Kind::approval, key)).shown->body.verdict,
+              ApprovalVerdict::denied);
 }
 
 TEST(InboxIndex, QuestionsAreListedUntilTheyAreAnswered) {
