@@ -139,6 +139,7 @@ constexpr MutantCase kCases[] = {
     {"undoToNothing", "effects operations", "undone", 200, "what stood before an undone operation does not come back"},
     {"leaveConflicts", "settled", "undone", 100, "nobody is woken by a conflict of entries that agents wrote"},
     {"forgetAttempts", "sagas", "agents", 200, "a restart begins to count attempts again"},
+    {"assumeCalled", "operations", "agents", 50, "a start takes a call that was under way for done"},
     {"parkSilently", "sagas", "agents", 200, "nobody is told of what is put aside"},
     {"keepRepeats", "effects", "undone", 200,
      "what one operation wrote on another device stands beside what was built upon it"},

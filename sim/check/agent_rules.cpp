@@ -118,6 +118,18 @@ std::string checkBothSides(const AgentRecords& records) {
   return {};
 }
 
+// What tools outside are said to have carried out they did.
+std::string checkOutside(const AgentRecords& records, const AgentRuleOptions& options) {
+  if (!options.toolsDid) return {};
+  for (const auto& [operation, view] : records.agents) {
+    const OperationBody& body = view.record->body;
+    if (body.compensates || !wasApplied(records.agents, operation)) continue;
+    if (body.toolName.starts_with("sim.") && !options.toolsDid->contains(operation.hex()))
+      return nameOf(operation) + " is said to have been carried out, and " + body.toolName + " has done nothing";
+  }
+  return {};
+}
+
 std::string checkCompleted(const AgentRecords& records, const AgentRuleOptions& options) {
   for (const auto& [run, cause] : records.completed) {
     const auto plans = records.plans.find(run);
@@ -212,10 +224,30 @@ std::string checkOperations(const AgentRecords& records, const AgentRuleOptions&
   if (!options.wholeDisks) return {};
   if (std::string wrong = checkBothSides(records); !wrong.empty()) return wrong;
   if (std::string wrong = checkCompleted(records, options); !wrong.empty()) return wrong;
+  if (std::string wrong = checkOutside(records, options); !wrong.empty()) return wrong;
   for (const auto& [id, view] : records.entries)
     for (const Sibling& sibling : view.siblings)
       if (sibling.body && sibling.body->operationId)
         if (std::string wrong = checkSibling(records, id, *sibling.body, options); !wrong.empty()) return wrong;
+  return {};
+}
+
+std::string checkNames(const AgentRecords& records) {
+  for (const auto& [run, view] : records.plans) {
+    if (!view.winner) continue;
+    std::map<ActionStableId, std::uint64_t> before;
+    for (std::size_t i = 0; i < view.winner->body.actions.size(); ++i) {
+      const PlanAction& one = view.winner->body.actions[i];
+      auto arguments = parseJson(one.arguments, {.bytes = kMaxRecordBytes});
+      if (!arguments.ok()) return "run " + run.hex() + ": " + arguments.error().message;
+      const auto action = actionStableId(one.toolName, argsHash(*arguments), one.scope, one.targets);
+      if (!action.ok()) return "run " + run.hex() + ": " + action.error().message;
+      if (i >= view.winner->operations.size() ||
+          view.winner->operations[i] != operationId(run, *action, before[*action]++))
+        return concat("action ", i + 1, " of the plan of run ", run.hex().substr(0, 16), ", ", one.toolName,
+                      ", goes by another name than its own");
+    }
+  }
   return {};
 }
 

@@ -7,6 +7,7 @@
 
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -35,6 +36,7 @@ struct AgentRuleOptions {
   std::string graph;                   // whose effects stand in its ledger and in no plan
   // Records of runs that ended earlier may be gone; entries that they wrote stay.
   std::int64_t keptSinceMs = std::numeric_limits<std::int64_t>::min();
+  std::optional<std::set<std::string>> toolsDid;  // operations that an outside tool carried out; none: nobody looked
   std::string shared;  // entries whose ids begin so are written by many operations, and by people
 };
 
@@ -50,6 +52,9 @@ std::set<OperationId> perhapsDenied(const AgentRecords& records, std::string_vie
 // entries show each piece was written by one operation, once, and of several plans for one run only what the surviving
 // one wanted stands.
 std::string checkOperations(const AgentRecords& records, const AgentRuleOptions& options = {});
+
+// Checker "operations" too: the names of a plan's operations, derived again; equal actions are told apart by a number.
+std::string checkNames(const AgentRecords& records);
 
 // What a device wrote into a shared entry, and what it had seen there by then.
 struct SharedWrite {

@@ -51,6 +51,11 @@ RunKey runOfEntry(std::string_view agent, std::string_view subscription, const C
   return {sha256(concat("v1|run|subscription|", agent, "|", subscription, "|", toHex(key)))};
 }
 
+RunKey runOfFact(std::string_view agent, std::string_view subscription, const agents::LedgerFact& fact) {
+  const std::string name = canonicalJson(json::array{fact.domain, fact.entity, fact.field, fact.key, fact.value});
+  return runOfEntry(agent, subscription, {ChangeOrigin::local, "ledger", 0, "ledgerFact", toHex(sha256(name))});
+}
+
 std::string checkAtRest(std::span<const agents::KnownRun> runs, std::span<const ExpectedRun> expected) {
   if (const auto found = agents::runsWithoutEnd(runs); !found.empty()) return found.front();
   std::set<RunKey> ended;

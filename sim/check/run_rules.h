@@ -58,6 +58,7 @@ class RunRules {
 // from the words.
 RunKey runOfTurn(std::string_view agent, std::string_view session, std::string_view turn);
 RunKey runOfEntry(std::string_view agent, std::string_view subscription, const ChangeUnit& change);
+RunKey runOfFact(std::string_view agent, std::string_view subscription, const agents::LedgerFact& fact);
 
 // What should have woken an agent.
 struct ExpectedRun {

@@ -79,6 +79,7 @@ class AgentChecker final : public Checker {
 
   void onToolAnswer(Seat& at, const ToolAnswer& answer) override {
     if (!answer.call.operation) return heardModel(at, answer);
+    if (answer.says == ToolSays::done) toolsDid_.insert(answer.call.operation->hex());
     // Only while the saga waits for it does it hear it.
     const saga::SagaRow* row = at.replica().agents()->sagas().find(*answer.call.operation);
     if (row == nullptr || row->phase != saga::SagaPhase::applying) return;
@@ -113,6 +114,7 @@ class AgentChecker final : public Checker {
     for (auto& at : c_.seats())
       for (const auto& [run, when] : at->begun) begun[run] = std::min(begun.try_emplace(run, when).first->second, when);
     options.shared = kDeskFolder;
+    options.toolsDid = toolsDid_;
     options.denied =
         perhapsDenied(*records, "sim.mail", begun, c_.history().agents.unconfirmedAt, c_.history().agents.toolCalls);
     // What nobody approved leaves no record either.
@@ -122,6 +124,7 @@ class AgentChecker final : public Checker {
     if (const std::string wrong = saidOtherwise(*records); !wrong.empty()) return c_.failed("runs", wrong);
     if (const std::string wrong = checkOperations(*records, options); !wrong.empty())
       return c_.failed("operations", wrong);
+    if (const std::string wrong = checkNames(*records); !wrong.empty()) return c_.failed("operations", wrong);
     if (const std::string wrong = checkCompensations(*records, options); !wrong.empty())
       return c_.failed("sagas", wrong);
     if (const std::string wrong = auditComplains(options); !wrong.empty()) return c_.failed("operations", wrong);
@@ -365,11 +368,9 @@ class AgentChecker final : public Checker {
           auto log = logAt(*at, id);
           if (!log.ok()) return c_.failed("store", at->name() + " " + id + ": " + log.error().message);
           for (const agents::LedgerFact& fact : factsOf(*log, spec)) {
-            auto job = agents::ledgerJob(herald->id, spec.id, fact);
-            WITAN_CHECK(job.ok(), "the herald's ids are ids");
             c_.probe("fact of a ledger");
-            expected.push_back(
-                {id + " says that " + fact.key + " is " + fact.value + ", and nobody has heard", job->key()});
+            expected.push_back({id + " says that " + fact.key + " is " + fact.value + ", and nobody has heard",
+                                runOfFact(herald->id, spec.id, fact)});
           }
         }
       return;  // all copies are alike
@@ -377,6 +378,7 @@ class AgentChecker final : public Checker {
   }
 
   RunRules rules_;
+  std::set<std::string> toolsDid_;       // operations that tools say they have carried out
   std::map<Hash, std::uint64_t> asked_;  // questions, by digest: under which version of the policy
   PerDevice<std::uint64_t> asksAt_;      // questions that a device had asked in this life
   PerDevice<Calls> calls_;

@@ -304,7 +304,7 @@ void answerQuestion(Cluster& c, Seat& at, std::uint64_t n, bool yes, bool ofSome
   auto dot = at.replica().commit(DatabaseName::agents, "main", {&write, 1});
   if (dot.ok()) c.digest().add(dot->counter);
   c.trace(at.index(), "agents", enumName(verdict), operation.hex() + (ofSomethingElse ? " about something else" : ""));
-  if (!yes || ofSomethingElse) return;
+  if (!yes || ofSomethingElse || late) return;
   c.probe("approved");
   c.history().agents.approved[operation].push_back({shown, c.agenda().now()});
 }

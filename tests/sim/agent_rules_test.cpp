@@ -208,6 +208,34 @@ TEST(AgentRules, AnOperationOfNoPlanIsSeen) {
   EXPECT_THAT(checkOperations(other.records), HasSubstr("is of a run without a plan"));
 }
 
+TEST(AgentRules, WhatAToolIsSaidToHaveDoneItDid) {
+  Story story;
+  story.plan.body.actions = {{"sim.mail", R"({"to":"somebody"})", {}, {"mail/1"}}};
+  story.plan.operations = *operationsOf(story.plan.body);
+  story.view.winner = story.plan;
+  story.records.journal.clear(), story.records.agents.clear(), story.records.entries.clear();
+  const OperationId operation = story.plan.operations[0];
+  story.did(story.records.agents, operation, "a");
+  story.records.agents[operation].record->body.toolName = "sim.mail";
+  AgentRuleOptions options;
+  EXPECT_EQ(story.operations(options), "") << "nobody looked";
+  options.toolsDid.emplace();
+  EXPECT_THAT(story.operations(options), HasSubstr("sim.mail has done nothing"));
+  options.toolsDid->insert(operation.hex());
+  EXPECT_EQ(story.operations(options), "");
+}
+
+TEST(AgentRules, OperationsOfAPlanGoByNamesOfTheirOwn) {
+  Story story;
+  story.plan.body.actions.push_back(story.plan.body.actions.front());
+  story.plan.operations = *operationsOf(story.plan.body);
+  PlanView& view = story.records.plans[story.run];
+  view.winner = story.plan;
+  EXPECT_EQ(checkNames(story.records), "");
+  view.winner->operations[1] = view.winner->operations[0];
+  EXPECT_THAT(checkNames(story.records), HasSubstr("goes by another name"));
+}
+
 TEST(AgentRules, ADeviceThatDoesItTwiceIsSeen) {
   Story story;
   story.records.journal[story.plan.operations[0]].repeats = {{"b", 1}};

@@ -60,6 +60,11 @@ TEST(RunKeys, AreThoseOfTheSeed) {
   const ChangeUnit change{ChangeOrigin::local, "a@1", 3, "journalEntity", "request/1"};
   const auto key = logicalChangeKey(std::vector{*changeUnitKey(change)});
   EXPECT_EQ(runOfEntry("clerk", "entries:request", change), *subscriptionRunKey("clerk", "entries:request", *key));
+  agents::LedgerFact fact{"verification", "v-1", "finding.phase", "F1", "TRIAGED"};
+  EXPECT_EQ(runOfFact("herald", "triaged", fact), agents::ledgerJob("herald", "triaged", fact)->key());
+  const RunKey first = runOfFact("herald", "triaged", fact);
+  fact.key = "F2";
+  EXPECT_NE(runOfFact("herald", "triaged", fact), first);
 }
 
 TEST(RunRules, ARunBeginsOnceAndGoesOnAfterACrash) {
