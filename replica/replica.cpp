@@ -246,7 +246,7 @@ Status Replica::drain(Now now, Effects& out) {
   if (answerEarly) WITAN_DO(state_.writes.flush(now, ownership.syncWaitMs()));
   parts_->sessions.greet();
   drained_ = now;
-  WITAN_DO(parts_->copies.round(now));  // agents look at what came
+  WITAN_DO(parts_->copies.round(now));              // agents look at what came
   if (agents_) WITAN_DO(agents_->round(now, out));  // the requests of agents go to the outbox
   parts_->router.routeDue(now);
   if (graphs_) WITAN_DO(graphs_->round(now, out));  // bodies are durable before the entries that name them
