@@ -16,6 +16,7 @@
 
 #include "replication/arrivals.h"
 #include "replication/local_replica.h"
+#include "replication/records/record_schemas.h"
 
 namespace witan::agents {
 

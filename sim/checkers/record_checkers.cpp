@@ -48,8 +48,10 @@ class ConvergenceChecker final : public Checker {
         Space* here = mine.findSpace(id);
         if (Status sound = here->checkIntegrity(); !sound.ok())
           return c_.failed("convergence", (*one)->name() + " " + id + ": " + sound.error().message);
+        const std::string scope = id.substr(id.find('/') + 1);
+        if (!c_.setup().mayHave((*one)->name(), scope)) continue;
         for (auto other = all.begin(); other != one; ++other) {
-          if (!c_.setup().mayHave((*other)->name(), id.substr(id.find('/') + 1))) continue;
+          if (!c_.setup().mayHave((*other)->name(), scope)) continue;
           Space* there = (*other)->replica().data().findSpace(id);
           const std::string who = (*one)->name() + " and " + (*other)->name() + " differ in " + id;
           if (there == nullptr) return c_.failed("convergence", who + ": only one has it");

@@ -15,7 +15,8 @@ class ProposalWorkload final : public Workload {
   void onFounded() override {
     for (const kernel::DomainModule* module : clients_.domains())
       for (std::int64_t n = 0; n < c_.plan().options.cluster.entities; ++n) {
-        Seat& by = c_.seat(static_cast<std::uint32_t>(n));
+        const auto index = static_cast<std::uint32_t>(n);
+        Seat& by = c_.seat(copierOf(c_.plan().options.cluster) == index % c_.founders() ? 0 : index);
         SeededRandom random(c_.plan().options.seed ^ static_cast<std::uint64_t>(n + 1) * 0x2545f4914f6cdd1du);
         node::Request request;
         request.kind = node::RequestKind::init;
