@@ -169,6 +169,14 @@ class AskingGate final : public episode::Gate {
   bool all = false;  // actions, and not mails only
 };
 
+// A request is there, and its run has come as far as it does without a person.
+void openWithRequest(HostRig& rig, const AskingGate& gate) {
+  rig.gate = &gate;
+  ASSERT_TRUE(rig.open().ok());
+  ASSERT_TRUE(rig.enter("r1", "request", "1").ok());
+  ASSERT_TRUE(rig.settle(60'000).ok());
+}
+
 struct Asked {
   OperationId operation;
   ApprovalView view;
@@ -192,10 +200,7 @@ TEST(AgentHost, WhatNeedsAPersonWaitsForOne) {
   const AskingGate gate;
   for (const bool approve : {true, false}) {
     auto rig = clerkOn("a", "mail");
-    rig->gate = &gate;
-    ASSERT_TRUE(rig->open().ok());
-    ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
-    ASSERT_TRUE(rig->settle(60'000).ok());
+    ASSERT_NO_FATAL_FAILURE(openWithRequest(*rig, gate));
     EXPECT_FALSE(rig->host().quiet());
     ASSERT_TRUE(asked(*rig));
     const auto mails = [&] {
@@ -215,10 +220,7 @@ TEST(AgentHost, AnApprovalMovesNoAgentThatIsDestroyedOrPaused) {
   const AskingGate gate;
   for (const Lifecycle lifecycle : {Lifecycle::destroyed, Lifecycle::dormant}) {
     auto rig = clerkOn("a", "mail");
-    rig->gate = &gate;
-    ASSERT_TRUE(rig->open().ok());
-    ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
-    ASSERT_TRUE(rig->settle(60'000).ok());
+    ASSERT_NO_FATAL_FAILURE(openWithRequest(*rig, gate));
     const auto become = [&](Lifecycle next) {
       AgentState state;
       state.lifecycle = next;
@@ -241,10 +243,7 @@ TEST(AgentHost, AnApprovalMovesNoAgentThatIsDestroyedOrPaused) {
 TEST(AgentHost, WhatADestroyedAgentAskedIsDenied) {
   const AskingGate gate;
   auto rig = clerkOn("a", "mail");
-  rig->gate = &gate;
-  ASSERT_TRUE(rig->open().ok());
-  ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
-  ASSERT_TRUE(rig->settle(60'000).ok());
+  ASSERT_NO_FATAL_FAILURE(openWithRequest(*rig, gate));
   ASSERT_TRUE(asked(*rig));
   AgentState state;
   state.lifecycle = Lifecycle::destroyed;
@@ -458,10 +457,7 @@ TEST(AgentHost, ARunWhoseOnlyActionAPersonDeniedHasFailed) {
 TEST(AgentHost, AQuestionThatNobodyAnswersIsDeniedInTheEnd) {
   const AskingGate gate;
   auto rig = clerkOn("a", "mail");
-  rig->gate = &gate;
-  ASSERT_TRUE(rig->open().ok());
-  ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
-  ASSERT_TRUE(rig->settle(60'000).ok());
+  ASSERT_NO_FATAL_FAILURE(openWithRequest(*rig, gate));
   rig->ms += rig->options.approvalTtlMs;
   ASSERT_TRUE(rig->settle().ok());
   EXPECT_TRUE(rig->host().quiet());

@@ -38,44 +38,48 @@ const Claim& claim(const std::vector<Claim>& all, std::string_view invariant, st
   return none;
 }
 
-std::string both(const std::string& spend, const std::string& check) {
-  return concat(R"(domain = "two"
-[policy]
+// Two roles, of which each has a process, and a rule over what they write.
+std::string roles(const std::string& first, const std::string& second, const std::string& check,
+                  const char* version = "") {
+  return concat("domain = \"two\"\n", version, R"([policy]
 cap = 100
 [fields]
 a = "int = 0"
 b = "int = 0"
-[processes.SpendA]
+[processes.First]
 role = "A"
 arguments = "n: int"
 do = ''')",
-                spend, R"('''
-[processes.SpendB]
+                first, R"('''
+[processes.Second]
 role = "B"
 arguments = "n: int"
-do = '''require n >= 0 else 'negative'; b = b + n'''
-[invariants.CAP]
-rule = "a stays within the cap"
+do = ''')",
+                second, R"('''
+[invariants.SUM]
+rule = "what both write fits together"
 check = ''')",
                 check, "'''\n");
 }
+constexpr const char* kAdds = "require n >= 0 else 'negative'; b = b + n";
+constexpr const char* kWithinTen = "require a + b <= 10 else reject 'too much' ";
 
 // The hole: without what the process requires the rule is broken, and the example says how.
 TEST(RuleProof, ProvesWhatAProcessKeepsAndRefutesTheHole) {
   const std::string check = "require a >= 0 && a <= policy.cap else reject 'a is ' + string(a)";
   const ProofReport whole =
-      proved(both("require n >= 0 && n <= 100 && a + n <= policy.cap else 'no'; a = a + n", check));
-  EXPECT_EQ(claim(whole.kept, "CAP", "SpendA").answer, Answer::yes);
-  EXPECT_FALSE(claim(whole.kept, "CAP", "SpendA").vacuous);
-  EXPECT_EQ(claim(whole.kept, "CAP", "SpendB").answer, Answer::yes);
-  EXPECT_EQ(claim(whole.uncoordinated, "CAP", {}).answer, Answer::yes);
-  EXPECT_EQ(claim(whole.orderless, "", "SpendA", "SpendB").answer, Answer::yes);
-  EXPECT_EQ(claim(whole.orderless, "", "SpendA", "SpendA").answer, Answer::no) << "each fits alone, both do not";
+      proved(roles("require n >= 0 && n <= 100 && a + n <= policy.cap else 'no'; a = a + n", kAdds, check));
+  EXPECT_EQ(claim(whole.kept, "SUM", "First").answer, Answer::yes);
+  EXPECT_FALSE(claim(whole.kept, "SUM", "First").vacuous);
+  EXPECT_EQ(claim(whole.kept, "SUM", "Second").answer, Answer::yes);
+  EXPECT_EQ(claim(whole.uncoordinated, "SUM", {}).answer, Answer::yes);
+  EXPECT_EQ(claim(whole.orderless, "", "First", "Second").answer, Answer::yes);
+  EXPECT_EQ(claim(whole.orderless, "", "First", "First").answer, Answer::no) << "each fits alone, both do not";
 
-  const ProofReport hole = proved(both("require n >= 0 else 'no'; a = a + n", check));
-  const Claim& broken = claim(hole.kept, "CAP", "SpendA");
+  const ProofReport hole = proved(roles("require n >= 0 else 'no'; a = a + n", kAdds, check));
+  const Claim& broken = claim(hole.kept, "SUM", "First");
   EXPECT_EQ(broken.answer, Answer::no);
-  EXPECT_THAT(broken.example, HasSubstr("\"expect\":\"rejected:CAP\"")) << broken.example;
+  EXPECT_THAT(broken.example, HasSubstr("\"expect\":\"rejected:SUM\"")) << broken.example;
 }
 
 TEST(RuleProof, FindsTheTraceOfTwoRoles) {
@@ -234,8 +238,8 @@ INSTANTIATE_TEST_SUITE_P(RuleProof, Holes, testing::ValuesIn(kHoles),
 
 // A value of another type is not stored, and two facts of one kind are not one of each.
 TEST(RuleProof, TypesOfValuesAndNumbersOfFactsCount) {
-  const ProofReport fit = proved(both("a = dyn(1u)", "require a <= policy.cap else reject 'x'"));
-  EXPECT_EQ(fit.commits.front(), std::pair(std::string("SpendA"), Answer::no));
+  const ProofReport fit = proved(roles("a = dyn(1u)", kAdds, "require a <= policy.cap else reject 'x'"));
+  EXPECT_EQ(fit.commits.front(), std::pair(std::string("First"), Answer::no));
   constexpr const char* kFacts = R"toml(domain = "facts"
 [logs]
 l = "int"
@@ -275,30 +279,10 @@ check = '''require x == timestamp(0) || y == timestamp(0) || x == y else reject 
   EXPECT_THAT(equal.example, HasSubstr("rejected:EQUAL"));
 }
 
-std::string roles(const std::string& a, const std::string& b, const char* more = "") {
-  return concat("domain = \"skew\"\n", more, R"([fields]
-a = "int = 0"
-b = "int = 0"
-[processes.First]
-role = "A"
-arguments = "n: int"
-do = ''')",
-                a, R"('''
-[processes.Second]
-role = "B"
-arguments = "n: int"
-do = ''')",
-                b, R"('''
-[invariants.SUM]
-rule = "both together stay within ten"
-check = '''require a + b <= 10 else reject 'too much' '''
-)");
-}
-
 // Each process looks at the sum, so that each keeps the rule alone; two that do not see each other break it.
 TEST(RuleProof, WhatAProcessLooksAtIsNoCoordination) {
   const std::string small = "require n > 0 && n <= 10 && a + b + n <= 10 else 'no'; ";
-  const ProofReport skew = proved(roles(small + "a = a + n", small + "b = b + n"));
+  const ProofReport skew = proved(roles(small + "a = a + n", small + "b = b + n", kWithinTen));
   EXPECT_EQ(claim(skew.kept, "SUM", "First").answer, Answer::yes) << claim(skew.kept, "SUM", "First").why;
   EXPECT_EQ(claim(skew.kept, "SUM", "Second").answer, Answer::yes);
   const Claim& sum = claim(skew.uncoordinated, "SUM", {});
@@ -306,19 +290,19 @@ TEST(RuleProof, WhatAProcessLooksAtIsNoCoordination) {
   EXPECT_THAT(sum.why, HasSubstr("what both write breaks it"));
   EXPECT_THAT(sum.example, HasSubstr("rejected:KERNEL_INTEGRITY"));
   // Into one field each would lose what the other wrote.
-  const ProofReport lost = proved(roles(small + "a = a + n", small + "a = a + n"));
+  const ProofReport lost = proved(roles(small + "a = a + n", small + "a = a + n", kWithinTen));
   EXPECT_EQ(claim(lost.uncoordinated, "SUM", {}).answer, Answer::no) << proofText(lost);
   EXPECT_THAT(claim(lost.uncoordinated, "SUM", {}).why, HasSubstr("both write a"));
   // Less is no question, whoever sees whom.
   const std::string any = "require n > 0 && n <= 10 && ";
   const ProofReport less =
-      proved(roles(any + "a > -1000 else 'no'; a = a - n", any + "b > -1000 else 'no'; b = b - n"));
+      proved(roles(any + "a > -1000 else 'no'; a = a - n", any + "b > -1000 else 'no'; b = b - n", kWithinTen));
   EXPECT_EQ(claim(less.uncoordinated, "SUM", {}).answer, Answer::yes) << proofText(less);
 }
 
 // An entity is of a version that there is, and what begins is of this one.
 TEST(RuleProof, ExamplesOfALaterVersionCanBegin) {
-  const std::string text = roles("a = n", "b = n", "version = 2\n") + R"([invariants.LEAST]
+  const std::string text = roles("a = n", "b = n", kWithinTen, "version = 2\n") + R"([invariants.LEAST]
 rule = "neither is below zero"
 check = '''require a >= 0 && b >= 0 else reject 'x' '''
 [since]

@@ -46,6 +46,17 @@ int stranger(const std::string& words) {
   return std::system(("python3 " + script + words + " >/dev/null").c_str());
 }
 
+// One entry, whose ledgers are kept as "yesterday", and another one. The node is down then.
+void decideTwice(Node& node, const Scratch& scratch) {
+  ASSERT_EQ(node.run({"begin", "budget", "team"}).exitCode, 0);
+  ASSERT_EQ(propose(node, "op-1", 1).exitCode, 0);
+  ASSERT_EQ(node.stop(), 0);
+  fs::copy(node.dir() + "/ledgers", scratch / "yesterday", fs::copy_options::recursive);
+  ASSERT_TRUE(node.up()) << node.log();
+  ASSERT_EQ(propose(node, "op-2", 1).exitCode, 0);
+  ASSERT_EQ(node.stop(), 0);
+}
+
 TEST(LedgerHeads, AStrangerVerifiesTheExportOfANodeWithTwoSignatures) {
   const Scratch scratch;
   Node first(scratch, "first"), second(scratch, "second");
@@ -104,13 +115,7 @@ TEST(LedgerHeads, ASoleDeviceWhoseLedgersWentBackDecidesNothing) {
   const Scratch scratch;
   Node first(scratch, "first");
   ASSERT_TRUE(begin(first)) << first.log();
-  ASSERT_EQ(first.run({"begin", "budget", "team"}).exitCode, 0);
-  ASSERT_EQ(propose(first, "op-1", 1).exitCode, 0);
-  ASSERT_EQ(first.stop(), 0);
-  fs::copy(first.dir() + "/ledgers", scratch / "yesterday", fs::copy_options::recursive);
-  ASSERT_TRUE(first.up()) << first.log();
-  ASSERT_EQ(propose(first, "op-2", 1).exitCode, 0);
-  ASSERT_EQ(first.stop(), 0);
+  ASSERT_NO_FATAL_FAILURE(decideTwice(first, scratch));
   fs::remove_all(first.dir() + "/ledgers");
   fs::copy(scratch / "yesterday", first.dir() + "/ledgers", fs::copy_options::recursive);
   ASSERT_TRUE(first.up()) << first.log();
@@ -126,13 +131,7 @@ TEST(LedgerHeads, VerifyAtRestMissesWhatTheFileOfSignedHeadsHas) {
   const Scratch scratch;
   Node first(scratch, "first");
   ASSERT_TRUE(first.init(1).exitCode == 0 && first.up()) << first.log();
-  ASSERT_EQ(first.run({"begin", "budget", "team"}).exitCode, 0);
-  ASSERT_EQ(propose(first, "op-1", 1).exitCode, 0);
-  ASSERT_EQ(first.stop(), 0);
-  fs::copy(first.dir() + "/ledgers", scratch / "yesterday", fs::copy_options::recursive);
-  ASSERT_TRUE(first.up()) << first.log();
-  ASSERT_EQ(propose(first, "op-2", 1).exitCode, 0);
-  ASSERT_EQ(first.stop(), 0);
+  ASSERT_NO_FATAL_FAILURE(decideTwice(first, scratch));
   fs::copy(first.dir() + "/ledgers", scratch / "today", fs::copy_options::recursive);
   ASSERT_EQ(first.run({"ledger", "verify"}).exitCode, 0);
   const auto expectMissed = [&](const std::string& here) {
