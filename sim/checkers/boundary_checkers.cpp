@@ -1,4 +1,6 @@
 // The checkers of boundaries: between devices, and to the tools outside.
+#include <algorithm>
+
 #include "agents/host/agent_host.h"
 #include "sim/check/agent_rules.h"
 #include "sim/check/taint.h"
@@ -19,7 +21,8 @@ class ConfinementChecker final : public Checker {
     std::vector<std::string> scopes;
     for (std::int64_t n = 0; n < c_.plan().options.cluster.scopes; ++n)
       scopes.push_back(ClusterSetup::scopeName(static_cast<std::uint64_t>(n)));
-    for (std::uint32_t i = 0; i < kMostDevices; ++i) scopes.push_back(concat("ledger-", i));
+    for (std::int64_t i = 0; i < std::max<std::int64_t>(kMostDevices, c_.plan().options.cluster.devices); ++i)
+      scopes.push_back(concat("ledger-", i));
     confinement_ = std::make_unique<Confinement>(scopes, [&c = c_](std::string_view device, std::string_view scope) {
       if (!scope.starts_with("ledger-")) return c.setup().mayHave(device, scope);
       const std::uint32_t index = ClusterSetup::deviceIndex(device);

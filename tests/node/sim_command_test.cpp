@@ -188,7 +188,7 @@ TEST(SimUsage, WrongInputNamesItsPlace) {
   expectUsage(sim({"run", "calm", "--set", "crashes=3"}), {"crashes=3"});
   expectUsage(sim({"run", "calm", "--set", "faults.crashs=3"}), {"faults.crashs", "clockJumps"});
   expectUsage(sim({"run", "calm", "--set", "faults.crashes=many"}), {"faults.crashes", "number"});
-  expectUsage(sim({"run", "calm", "--set", "cluster.devices=33"}), {"cluster.devices"});
+  expectUsage(sim({"run", "calm", "--set", "cluster.devices=1001"}), {"cluster.devices"});
   expectUsage(sim({"run", "calm", "--set", "cluster.domains=golf"}), {"golf", "budget"});
   expectUsage(sim({"run", "calm", "--set", "work.proposals=1000000", "--time", "3000d"}), {"events"});
   expectUsage(sim({"run", "calm", "--mutant", "noSuch"}), {"noSuch"});
