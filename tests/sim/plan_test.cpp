@@ -233,7 +233,7 @@ TEST(PlanText, ErrorsNameTheLineAndTheMember) {
       {"{\"at\":1,\"kind\":\"crash\"}", "line 1: a plan begins with"},
       {"{\"plan\":1}", "line 1: a plan begins with"},
       {"{\"plan\":2,\"options\":{}}", "line 1: plan: a form of number 2"},
-      {"{\"plan\":1,\"options\":{\"cluster\":{\"devices\":99}}}", "cluster.devices is 99"},
+      {"{\"plan\":1,\"options\":{\"cluster\":{\"devices\":1001}}}", "cluster.devices is 1001"},
       {"{\"plan\":1,\"options\":{\"cluster\":{\"cats\":9}}}", "cats"},
       {head + "{\"at\":1}", "line 2: an event without \"kind\""},
       {head + "\n{\"at\":1,\"kind\":\"meteor\"}", "line 3: kind: \"meteor\""},

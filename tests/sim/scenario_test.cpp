@@ -265,7 +265,7 @@ TEST(Refused, WithFileAndLine) {
   EXPECT_TRUE(parsed("[[event]]\nat = \"5s\"\nkind = \"crash\"\ndevice = 8\n[cluster]\ndevices = [3, 9]").ok());
   EXPECT_THAT(parsed("extends = \"other\"", "extends = \"other\"").error().message, HasSubstr("more than 8"));
   EXPECT_THAT(parsed("extends = \"other\"", "\n\nx = 1").error().message, HasSubstr("other:3: unknown key"));
-  const auto drawn = drawOptions(*parsed("[cluster]\ndevices = [40, 50]"), 1);
+  const auto drawn = drawOptions(*parsed("[cluster]\ndevices = [1040, 1050]"), 1);
   ASSERT_FALSE(drawn.ok());
   EXPECT_THAT(drawn.error().message, HasSubstr("cluster.devices is"));
   const auto late = drawPlan(*parsed("[time]\nseconds = \"1m\"\n[[event]]\nat = \"1m\"\nkind = \"crash\"\n"
