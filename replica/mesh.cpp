@@ -48,8 +48,15 @@ void Mesh::setMembers(const std::vector<MeshMember>& members) {
   for (const std::string& group : mine)
     if (done.insert(groups[group]).second) addRings(groups[group], group);
   if (!keeper_) addWalk({waysOf(self_), std::min(kWays, keepers_.size())});
-  std::erase(all, me_);
-  addWalk({ranked(all, concat("own|", seed_, "|")), std::max<std::size_t>(1, links_ / 8), false, true});
+  addOwn();
+}
+
+void Mesh::addOwn() {
+  Order others;
+  for (std::uint32_t at = 0; at < members_.size(); ++at)
+    if (at != me_) others.push_back(at);
+  std::erase_if(walks_, [](const Walk& one) { return one.own; });
+  addWalk({ranked(others, concat("own|", seed_, "|", turn_, "|")), std::max<std::size_t>(1, links_ / 8), false, true});
 }
 
 void Mesh::addWalk(Walk walk) {
@@ -76,8 +83,11 @@ void Mesh::addRings(const Order& members, std::string_view group) {
 }
 
 void Mesh::linked(const std::string& device, Link link, std::int64_t nowMs) {
-  refused_.erase(device);
-  held_.insert_or_assign(device, Held{std::move(link), nowMs});
+  const auto [at, fresh] = held_.try_emplace(device);
+  static_cast<Link&>(at->second) = std::move(link);
+  if (!fresh) return;
+  at->second.sinceMs = nowMs;
+  at->second.wasWanted = dialled_.contains(device);  // perhaps not any more, when it is up
 }
 
 void Mesh::unlinked(const std::string& device, std::int64_t nowMs) {
@@ -155,6 +165,11 @@ Mesh::Changes Mesh::update(std::int64_t nowMs) {
   nextMs_ = std::numeric_limits<std::int64_t>::max();
   if (full_) return changes;
   std::erase_if(refused_, [&](const auto& one) { return one.second <= nowMs; });
+  if (turnMs_ <= nowMs) {
+    if (turnMs_ >= 0) ++turn_, addOwn();
+    turnMs_ = nowMs + kOwnMs / 2 + static_cast<std::int64_t>(random_.below(kOwnMs));
+  }
+  dueAt(turnMs_);
   Names wanted = always_;
   own_.clear();
   wantNeeds(wanted, nowMs);
@@ -208,35 +223,41 @@ void Mesh::endUnwanted(const Names& wanted, std::int64_t nowMs, std::vector<std:
   while (guests.size() > kMostGuests) out.push_back(crowdingGuest(guests));
   if (guests.size() <= room || held_.size() - out.size() <= links_) return;
   if (nowMs - endedMs_ < kLingerMs) return dueAt(endedMs_ + kLingerMs);
-  if (const std::string guest = surplusGuest(std::move(guests), nowMs); !guest.empty()) {
+  if (const std::string guest = surplusGuest(guests, nowMs); !guest.empty()) {
     out.push_back(guest);
     endedMs_ = nowMs;
     dueAt(nowMs + kLingerMs);
   }
 }
 
-// Of the address that has most guests, by chance, so that nobody can tell whose link goes; not the newest, so that
-// there is a way in.
+// Those at the address that has most.
+std::vector<std::string> Mesh::crowd(const std::vector<std::string>& guests) const {
+  std::map<std::string, std::vector<std::string>> byAddress;
+  for (const std::string& guest : guests) byAddress[held_.find(guest)->second.address].push_back(guest);
+  return std::ranges::max_element(byAddress, {}, [](const auto& one) { return one.second.size(); })->second;
+}
+
+// By chance, so that nobody can tell whose link goes; not the newest, so that there is a way in.
 std::string Mesh::crowdingGuest(std::vector<std::string>& guests) {
   const auto sinceMs = [&](const std::string& guest) { return held_.find(guest)->second.sinceMs; };
-  const std::string newest = *std::ranges::max_element(guests, {}, sinceMs);
-  std::map<std::string, std::vector<std::string>> byAddress;
-  for (const std::string& guest : guests)
-    if (guest != newest) byAddress[held_.find(guest)->second.address].push_back(guest);
-  const auto& most = std::ranges::max_element(byAddress, {}, [](const auto& one) { return one.second.size(); })->second;
+  std::vector<std::string> older = guests;
+  older.erase(std::ranges::max_element(older, {}, sinceMs));
+  const std::vector<std::string> most = crowd(older);
   const std::string chosen = most[random_.below(most.size())];
   std::erase(guests, chosen);
   return chosen;
 }
 
-// Empty: none has been here for long enough.
-std::string Mesh::surplusGuest(std::vector<std::string> guests, std::int64_t nowMs) {
-  std::erase_if(guests, [&](const std::string& guest) {
+// Empty: none of the crowd has been here for long enough. Who links anew again and again spares only itself by that,
+// and not at the cost of another address.
+std::string Mesh::surplusGuest(const std::vector<std::string>& guests, std::int64_t nowMs) {
+  std::vector<std::string> most = crowd(guests);
+  std::erase_if(most, [&](const std::string& guest) {
     const std::int64_t untilMs = held_.find(guest)->second.sinceMs + kGuestMs;
     if (untilMs > nowMs) dueAt(untilMs);
     return untilMs > nowMs;
   });
-  return guests.empty() ? "" : guests[random_.below(guests.size())];
+  return most.empty() ? "" : most[random_.below(most.size())];
 }
 
 }  // namespace witan::node

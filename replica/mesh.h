@@ -4,7 +4,8 @@
 //   ring     the roster in an order that everybody computes (sha256). A device links with the next one in it and with
 //            the one before; who does not answer is passed over, and tried again beside that. A ring of those that
 //            answer connects all of them, so the overlay heals whatever fails.
-//   own      devices that this one chose by a secret of its own, so that no member can arrange to be all its links
+//   own      devices that this one chose by a secret of its own, so that no member can arrange to be all its links;
+//            others after a while, so that a device among liars does not stay among them
 //   group    devices that have to be connected among themselves (the ledgers' copies, a scope): all of them if they
 //            are few, else rings of their own
 //   way      for a device without copies of the ledgers: two that keep them, by rendezvous hashing
@@ -44,6 +45,7 @@ class Mesh {
   static constexpr std::int64_t kLingerMs = 30'000;    // a link that is not wanted any more
   static constexpr std::int64_t kGuestMs = 60'000;     // a guest, where there are more links than `links`
   static constexpr std::int64_t kRefusedMs = 600'000;  // an own choice that has ended so soon is not made again
+  static constexpr std::int64_t kOwnMs = 1'800'000;    // an own choice, half as long or half as long again
   static constexpr std::size_t kMostGuests = 32;
   static constexpr std::size_t kWays = 2;
 
@@ -98,6 +100,7 @@ class Mesh {
 
   Order ranked(const Order& devices, const std::string& prefix) const;
   Order waysOf(std::string_view device) const;
+  void addOwn();
   void addRings(const Order& members, std::string_view group);
   void addWalk(Walk walk);
   void walk(Walk& walk, Names& wanted, std::int64_t nowMs);
@@ -105,8 +108,9 @@ class Mesh {
   std::vector<std::string> neighboursOf(std::string_view device) const;
   bool entitled(const std::string& device);
   void endUnwanted(const Names& wanted, std::int64_t nowMs, std::vector<std::string>& out);
+  std::vector<std::string> crowd(const std::vector<std::string>& guests) const;
   std::string crowdingGuest(std::vector<std::string>& guests);
-  std::string surplusGuest(std::vector<std::string> guests, std::int64_t nowMs);
+  std::string surplusGuest(const std::vector<std::string>& guests, std::int64_t nowMs);
   void dueAt(std::int64_t ms) { nextMs_ = std::min(nextMs_, ms); }
   std::size_t rings() const { return links_ / 4; }
 
@@ -128,6 +132,8 @@ class Mesh {
   std::map<std::string, bool, std::less<>> entitled_;         // devices without copies that have their way through this
   std::map<std::string, std::int64_t, std::less<>> neededMs_;
   Names needs_, carried_, dialled_, own_;
+  std::uint64_t turn_ = 0;    // of own choices
+  std::int64_t turnMs_ = -1;  // when they change; -1: before the first update()
   std::int64_t endedMs_ = 0;  // when the last surplus guest was
   std::int64_t nextMs_ = std::numeric_limits<std::int64_t>::max();
 };
