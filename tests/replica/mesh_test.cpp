@@ -376,7 +376,7 @@ TEST(Mesh, AChoiceThatHasBeenEndedIsNotMadeAgain) {
     const auto changes = mesh.update(60'000);
     moved += changes.dial.size();
     EXPECT_EQ(changes.dial.size(), changes.rest.size());
-    if (!changes.rest.empty()) EXPECT_EQ(changes.rest, std::vector{device});
+    EXPECT_TRUE(changes.rest.empty() || changes.rest == std::vector{device});
   }
   EXPECT_EQ(moved, 1u) << "of all that it keeps, its own choice only";
 }
