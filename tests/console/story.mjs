@@ -86,8 +86,10 @@ async function fits(page) {
 try {
   say('a one-time link signs in, once');
   const graphsUrl = graphsLink.slice(0, graphsLink.indexOf('/console/'));
-  const ward = await open({}, graphsUrl); // now: a link ends after two minutes
+  const ward = await open({}, graphsUrl); // now: links end after two minutes
   await ward.goto(graphsLink);
+  const observer = await open({ colorScheme: 'dark', viewport: { width: 360, height: 740 } });
+  await observer.goto(observerLink);
   const page = await open();
   const from = Date.now();
   await page.goto(link);
@@ -480,8 +482,6 @@ try {
   await page.getByText('✓ Verified in this browser').waitFor();
   for (const one of tabs.slice(1)) await one.close();
 
-  const observer = await open({ colorScheme: 'dark', viewport: { width: 360, height: 740 } });
-  await observer.goto(observerLink);
   await observer.getByText('0 things wait').waitFor();
   const asked = await observer.evaluate(async () => {
     const held = JSON.parse(sessionStorage.getItem('witan.session'));
