@@ -145,10 +145,19 @@ struct ForEachField<List<F...>> {
   static constexpr void run(Visit&& visit) {
     (visit.template operator()<F>(), ...);
   }
+  template <class Test>
+  static constexpr bool any(Test&& test) {
+    return (test.template operator()<F>() || ...);
+  }
 };
 template <class List, class Visit>
 constexpr void forEachField(Visit&& visit) {
   ForEachField<List>::run(std::forward<Visit>(visit));
+}
+// Whether the test holds for one of them; later ones are not asked.
+template <class List, class Test>
+constexpr bool anyField(Test&& test) {
+  return ForEachField<List>::any(std::forward<Test>(test));
 }
 
 template <class T>

@@ -81,11 +81,11 @@ class RowView {
 
   // Does any cell exist that Reader may read?
   bool visible() const {
-    bool any = false;
-    forEachField<typename Reader::Reads>([&]<class F>() {
-      if constexpr (livesIn<F, TablePointer>()) any = any || F::of(table_->row(slot_)).has_value();
+    const auto& row = table_->row(slot_);
+    return anyField<typename Reader::Reads>([&]<class F>() {
+      if constexpr (livesIn<F, TablePointer>()) return F::of(row).has_value();
+      return false;
     });
-    return any;
   }
 
  private:
