@@ -8,12 +8,6 @@ namespace witan::replication {
 
 namespace {
 
-VectorClock minimum(const VectorClock& a, const VectorClock& b) {
-  VectorClock least;
-  for (const auto& [writer, counter] : a.entries()) least.set(writer, std::min(counter, b.at(writer)));
-  return least;
-}
-
 std::string describe(const Holdup& holdup) {
   std::string text = concat(holdup.device, " holds up the tidying of ", holdup.spaces.size(),
                             holdup.spaces.size() == 1 ? " space" : " spaces", ": ");
@@ -68,9 +62,20 @@ VectorClock AckTable::acked(std::string_view space, std::string_view device) con
 }
 
 VectorClock AckTable::stable(std::string_view space, std::span<const std::string> devices) const {
-  if (devices.empty()) return {};
-  VectorClock least = acked(space, devices.front());
-  for (const std::string& device : devices.subspan(1)) least = minimum(least, acked(space, device));
+  VectorClock least;
+  const auto known = spaces_.find(space);
+  if (devices.empty() || known == spaces_.end()) return least;
+  std::vector<const VectorClock*> clocks;
+  for (const std::string& device : devices) {
+    const auto at = known->second.find(device);
+    if (at == known->second.end()) return least;
+    clocks.push_back(&at->second);
+  }
+  for (const auto& [writer, first] : clocks.front()->entries()) {
+    std::uint64_t counter = first;
+    for (std::size_t i = 1; i < clocks.size() && counter > 0; ++i) counter = std::min(counter, clocks[i]->at(writer));
+    least.set(writer, counter);
+  }
   return least;
 }
 

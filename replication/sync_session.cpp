@@ -15,7 +15,6 @@
 namespace witan::replication {
 
 namespace {
-
 constexpr std::uint32_t kSmallestMaxFrame = 1536 * 1024;  // one commit in one frame
 constexpr std::size_t kOutboxBytes = 8 * 1024 * 1024;
 constexpr std::uint8_t kIgnorableTypes = 128;
@@ -673,8 +672,11 @@ bool SyncSession::lacksForgotten(const Shared& shared) const {
   const Space& space = shared.sync->space();
   const VersionVector& theirs = shared.sync->peerClock();
   if (space.vector().le(theirs, space.self())) return false;
-  const VectorClock forgotten = local_.acks().acked(shared.id, kForgotten);
-  return std::ranges::any_of(forgotten.entries(), [&](const auto& entry) {
+  const auto known = local_.acks().entries().find(shared.id);
+  if (known == local_.acks().entries().end()) return false;
+  const auto forgotten = known->second.find(kForgotten);
+  if (forgotten == known->second.end() || forgotten->second == shared.told) return false;
+  return std::ranges::any_of(forgotten->second.entries(), [&](const auto& entry) {
     const auto writer = space.writers().find(entry.first);
     return writer && entry.second > shared.told.at(entry.first) &&
            std::min(entry.second, space.vector().at(*writer)) > theirs.at(*writer);
