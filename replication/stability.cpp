@@ -54,23 +54,26 @@ void AckTable::keepOnly(std::span<const std::string> devices) {
   std::erase_if(heardMs_, gone);
 }
 
-VectorClock AckTable::acked(std::string_view space, std::string_view device) const {
+const VectorClock* AckTable::find(std::string_view space, std::string_view device) const {
   const auto devices = spaces_.find(space);
-  if (devices == spaces_.end()) return {};
+  if (devices == spaces_.end()) return nullptr;
   const auto at = devices->second.find(device);
-  return at == devices->second.end() ? VectorClock{} : at->second;
+  return at == devices->second.end() ? nullptr : &at->second;
+}
+
+VectorClock AckTable::acked(std::string_view space, std::string_view device) const {
+  const VectorClock* known = find(space, device);
+  return known == nullptr ? VectorClock{} : *known;
 }
 
 VectorClock AckTable::stable(std::string_view space, std::span<const std::string> devices) const {
   VectorClock least;
-  const auto known = spaces_.find(space);
-  if (devices.empty() || known == spaces_.end()) return least;
   std::vector<const VectorClock*> clocks;
   for (const std::string& device : devices) {
-    const auto at = known->second.find(device);
-    if (at == known->second.end()) return least;
-    clocks.push_back(&at->second);
+    clocks.push_back(find(space, device));
+    if (clocks.back() == nullptr) return least;
   }
+  if (clocks.empty()) return least;
   for (const auto& [writer, first] : clocks.front()->entries()) {
     std::uint64_t counter = first;
     for (std::size_t i = 1; i < clocks.size() && counter > 0; ++i) counter = std::min(counter, clocks[i]->at(writer));

@@ -521,8 +521,8 @@ void SyncSession::sendSummaries(std::size_t from) {
     out.count = space.digest().count;
     out.sumHigh = static_cast<std::uint64_t>(space.digest().sum >> 64);
     out.sumLow = static_cast<std::uint64_t>(space.digest().sum);
-    local_.noteAck(shared.id, local_.device(), space.clock(), 0);
-    out.acksHash = local_.acksHash(shared.id);
+    local_.noteOwnAck(shared.id, space);
+    out.acksHash = local_.acksHash(shared.id, space);
     out.scope = shared.scope;
     out.vector = asData(kept.emplace_back(std::move(summary.vector)));
     out.resume = asData(shared.resume);
@@ -672,11 +672,9 @@ bool SyncSession::lacksForgotten(const Shared& shared) const {
   const Space& space = shared.sync->space();
   const VersionVector& theirs = shared.sync->peerClock();
   if (space.vector().le(theirs, space.self())) return false;
-  const auto known = local_.acks().entries().find(shared.id);
-  if (known == local_.acks().entries().end()) return false;
-  const auto forgotten = known->second.find(kForgotten);
-  if (forgotten == known->second.end() || forgotten->second == shared.told) return false;
-  return std::ranges::any_of(forgotten->second.entries(), [&](const auto& entry) {
+  const VectorClock* forgotten = local_.acks().find(shared.id, kForgotten);
+  if (forgotten == nullptr || *forgotten == shared.told) return false;
+  return std::ranges::any_of(forgotten->entries(), [&](const auto& entry) {
     const auto writer = space.writers().find(entry.first);
     return writer && entry.second > shared.told.at(entry.first) &&
            std::min(entry.second, space.vector().at(*writer)) > theirs.at(*writer);
@@ -689,8 +687,8 @@ void SyncSession::sendAcks(Shared& shared) {
   if (!shared.acksDue && !lacksForgotten(shared)) return;
   shared.acksDue = false;
   shared.told = local_.acks().acked(shared.id, kForgotten);
-  local_.noteAck(shared.id, local_.device(), shared.sync->space().clock(), 0);
-  const std::uint64_t hash = local_.acksHash(shared.id);
+  local_.noteOwnAck(shared.id, shared.sync->space());
+  const std::uint64_t hash = local_.acksHash(shared.id, shared.sync->space());
   if (hash == shared.peerAcksHash) return;
   shared.peerAcksHash = hash;
   const auto at = local_.acks().entries().find(shared.id);
