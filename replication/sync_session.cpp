@@ -686,7 +686,7 @@ void SyncSession::sendAcks(Shared& shared) {
   if (!shared.theirs || !shared.sync->agreed() || !statementsSent()) return;
   if (!shared.acksDue && !lacksForgotten(shared)) return;
   shared.acksDue = false;
-  shared.told = local_.acks().acked(shared.id, kForgotten);
+  if (const VectorClock* forgotten = local_.acks().find(shared.id, kForgotten)) shared.told = *forgotten;
   local_.noteOwnAck(shared.id, shared.sync->space());
   const std::uint64_t hash = local_.acksHash(shared.id, shared.sync->space());
   if (hash == shared.peerAcksHash) return;
