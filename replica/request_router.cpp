@@ -113,7 +113,7 @@ void RequestRouter::signDue(Now now) {
   if (!state_.config.heads) return;
   std::vector<Request*> requests;
   for (Fresh& fresh : fresh_) requests.push_back(&fresh.request);
-  for (const std::string& id : state_.outbox.due(now.ms)) requests.push_back(&state_.outbox.find(id)->request);
+  state_.outbox.visitDue(now.ms, [&](Outbox::Waiting& waiting) { requests.push_back(&waiting.request); });
   signRequests(state_, requests);
 }
 
@@ -136,12 +136,12 @@ void RequestRouter::routeDue(Now now) {
   decideFresh(now);
   signDue(now);  // of what waited for a counselor
   state_.outbox.saveLate(now.ms, state_.writes.pending());
-  for (const std::string& id : state_.outbox.due(now.ms))
-    if (Outbox::Waiting* waiting = state_.outbox.find(id)) route(*waiting, now);
+  state_.outbox.visitDue(now.ms, [&](Outbox::Waiting& waiting) { route(waiting, now); });
 }
 
 void RequestRouter::route(Outbox::Waiting& waiting, Now now) {
-  const std::string partition = state_.partitionFor(waiting.request.domain, waiting.request.entity);
+  std::string& partition = waiting.partition;
+  if (partition.empty()) partition = state_.partitionFor(waiting.request.domain, waiting.request.entity);
   PartitionHost* mine = state_.partitions.find(partition);
   const bool here = mine != nullptr && ownership_->owns(*mine);
   const std::string owner = state_.ownerDevice(partition);

@@ -177,14 +177,16 @@ Status LocalReplica::flush() {
 
 // --- other devices
 
-std::uint64_t LocalReplica::acksHash(std::string_view space) const {
+std::uint64_t LocalReplica::acksHash(std::string_view id, const Space& space) {
+  std::optional<std::uint64_t>& hash = acked_[&space].hash;
+  if (hash) return *hash;
   std::string all;
-  if (const auto at = acks_.entries().find(space); at != acks_.entries().end())
+  if (const auto at = acks_.entries().find(id); at != acks_.entries().end())
     for (const auto& [device, clock] : at->second) {
       DenseWriter(all).text(device);
       all += encodeClock(clock);
     }
-  return key_->hash64(all);
+  return *(hash = key_->hash64(all));
 }
 
 Status LocalReplica::loadAcks() {
@@ -205,8 +207,18 @@ Status LocalReplica::loadAcks() {
 void LocalReplica::noteAck(std::string_view space, std::string_view device, const VectorClock& committed,
                            std::int64_t atMs) {
   if (!acks_.record(space, device, committed, atMs)) return;
+  Acked& acked = acked_[findSpace(space)];
+  acked.news = ++ackNews_;
+  acked.hash.reset();
   agents_->putMeta(concat(kAckRow, space, "|", device),
                    encodeAck({acks_.acked(space, device), std::max<std::int64_t>(0, atMs)}));
+}
+
+void LocalReplica::noteOwnAck(std::string_view id, const Space& space) {
+  std::optional<std::uint64_t>& noted = acked_[&space].own;
+  if (noted == space.changes()) return;
+  noteAck(id, device(), space.clock(), 0);
+  noted = space.changes();
 }
 
 Result<std::vector<Statement>> LocalReplica::statements() {
@@ -251,9 +263,21 @@ Result<std::size_t> LocalReplica::acknowledgeRetirements() {
   return due.size();
 }
 
-Result<Membership> LocalReplica::membership() {
+Result<const LocalReplica::KnownMembers*> LocalReplica::members() {
+  const Space* cluster = agents_->find(kClusterScope);
+  const std::uint64_t changes = cluster == nullptr ? 0 : cluster->changes();
+  if (members_ && members_->changes == changes) return &*members_;
   WITAN_TRY(all, statements());
-  return membershipOf(all, mayRetire_);
+  Membership members = membershipOf(all, mayRetire_);
+  std::vector<std::string> present = members.presentDevices();
+  members_ = {std::move(members), std::move(present), changes};
+  ++readings_;
+  return &*members_;
+}
+
+Result<Membership> LocalReplica::membership() {
+  WITAN_TRY(known, members());
+  return known->members;
 }
 
 Status LocalReplica::noticeOwnRetirement(const Membership& members) {
@@ -271,30 +295,38 @@ Status LocalReplica::noticeOwnRetirement(const Membership& members) {
 }
 
 Status LocalReplica::stabilise() {
-  WITAN_TRY(members, membership());
-  const std::vector<std::string> present = members.presentDevices();
-  if (!present.empty()) forgetAcksOfOthers(present);
-  for (const std::string& id : spaceIds()) {
-    Space& space = *findSpace(id);
-    if (const auto finals = members.finals.find(id); finals != members.finals.end())
-      for (const auto& [writer, final] : finals->second.entries()) space.retire(writer, final);
-    // This device never had a commit of theirs.
-    for (const auto& [name, index] : space.writers().byName())
-      if (space.vector().at(index) == 0 && members.standing(deviceOf(name)) == Standing::retired) space.retire(name, 0);
-    if (restored(id)) continue;
-    noteAck(id, device(), space.clock(), 0);
-    const VectorClock stable = acks_.stable(id, present);
-    // Who joins through a copy that had gone back in time has to hear of it.
-    if (id != spaceId(DatabaseName::agents, kClusterScope)) noteAck(id, kForgotten, stable, 0);
-    VersionVector vector;
-    for (const auto& [writer, counter] : stable.entries())
-      if (const auto index = space.writers().find(writer)) vector.raise(*index, counter);
-    space.stabilise(vector);
-  }
+  WITAN_TRY(known, members());
+  if (!known->present.empty()) forgetAcksOfOthers(known->present);
+  for (const Database* database : {agents_.get(), journal_.get()})
+    for (const auto& [scope, space] : database->spaces()) stabilise(database->name(), scope, *space, *known);
   return okStatus();
 }
 
+void LocalReplica::stabilise(DatabaseName database, const std::string& scope, Space& space, const KnownMembers& known) {
+  Acked& acked = acked_[&space];
+  const auto now = [&] { return Acked::Tidied{space.changes(), acked.news, readings_, space.writers().size()}; };
+  if (acked.tidied == now()) return;
+  const std::string id = spaceId(database, scope);
+  const Membership& members = known.members;
+  if (const auto finals = members.finals.find(id); finals != members.finals.end())
+    for (const auto& [writer, final] : finals->second.entries()) space.retire(writer, final);
+  // This device never had a commit of theirs.
+  for (const auto& [name, index] : space.writers().byName())
+    if (space.vector().at(index) == 0 && members.standing(deviceOf(name)) == Standing::retired) space.retire(name, 0);
+  if (restored(id)) return;
+  noteOwnAck(id, space);
+  const VectorClock stable = acks_.stable(id, known.present);
+  // Who joins through a copy that had gone back in time has to hear of it.
+  if (id != spaceId(DatabaseName::agents, kClusterScope)) noteAck(id, kForgotten, stable, 0);
+  VersionVector vector;
+  for (const auto& [writer, counter] : stable.entries())
+    if (const auto index = space.writers().find(writer)) vector.raise(*index, counter);
+  if (!space.stabilise(vector)) acked.tidied = now();
+}
+
 void LocalReplica::forgetAcksOfOthers(std::span<const std::string> present) {
+  const std::pair look(ackNews_, readings_);
+  if (std::exchange(onlyMembers_, look) == look) return;
   std::vector<std::string> gone, kept(present.begin(), present.end());
   kept.insert(std::ranges::lower_bound(kept, kForgotten), std::string(kForgotten));
   for (const auto& [space, devices] : acks_.entries())
@@ -303,6 +335,7 @@ void LocalReplica::forgetAcksOfOthers(std::span<const std::string> present) {
   if (gone.empty()) return;
   for (const std::string& row : gone) agents_->eraseMeta(row);
   acks_.keepOnly(kept);
+  for (auto& [space, acked] : acked_) acked.hash.reset(), acked.own.reset(), acked.tidied.reset();
 }
 
 bool LocalReplica::restored(std::string_view space) const { return restored_.contains(space); }

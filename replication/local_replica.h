@@ -88,14 +88,19 @@ class LocalReplica {
   // The durable commits of each device, by its own word or at second hand.
   void noteAck(std::string_view space, std::string_view device, const VectorClock& committed, std::int64_t atMs);
   const AckTable& acks() const { return acks_; }
+  // The same of this device itself: everything that it has of the space.
+  void noteOwnAck(std::string_view id, const Space& space);
   // Equal for equal acknowledgements in a space.
-  std::uint64_t acksHash(std::string_view space) const;
-  // Shortens what every active device has. Also marks the writers of completed retirements. O(unstripped versions).
+  std::uint64_t acksHash(std::string_view id, const Space& space);
+  // Shortens what every active device has. Also marks the writers of completed retirements. O(unstripped versions) for
+  // each space in which something changed since the last time.
   Status stabilise();
-  // From the statements in the cluster's space.
+  // From the statements in the cluster's space. Kept until one comes or goes.
   Result<Membership> membership();
   // From now on such proposals count alone.
-  void retireOnly(MayRetire mayRetire) { mayRetire_ = std::move(mayRetire); }
+  void retireOnly(MayRetire mayRetire) { mayRetire_ = std::move(mayRetire), members_.reset(); }
+  // It may answer otherwise than before.
+  void rosterChanged() { members_.reset(); }
   Result<std::vector<Statement>> statements();
   Status addStatement(const Statement& statement);
   // Acknowledges the retirements that wait for this device (replication/membership.h). Returns how many. From then on
@@ -138,10 +143,31 @@ class LocalReplica {
   Space* findSpace(std::string_view spaceId);
 
  private:
+  // What the statements said when they were read last.
+  struct KnownMembers {
+    Membership members;
+    std::vector<std::string> present;
+    std::uint64_t changes = 0;  // of the cluster's space
+  };
+  // What is known of a space's acknowledgements, as long as nothing changes.
+  struct Acked {
+    struct Tidied {
+      std::uint64_t changes = 0, news = 0, readings = 0;
+      std::size_t writers = 0;
+      friend bool operator==(const Tidied&, const Tidied&) = default;
+    };
+    std::uint64_t news = 0;             // ackNews_ at the latest
+    std::optional<std::uint64_t> hash;  // of them
+    std::optional<std::uint64_t> own;   // changes of the space when its own was noted
+    std::optional<Tidied> tidied;       // after which stabilise() has nothing to do
+  };
+
   LocalReplica(const RecordSchemas& schemas, ReplicaOptions options)
       : schemas_(schemas), options_(std::move(options)) {}
   Status start();
   Status loadAcks();
+  Result<const KnownMembers*> members();
+  void stabilise(DatabaseName database, const std::string& scope, Space& space, const KnownMembers& known);
   // Only members' acknowledgements count; a stranger's never hold anything up.
   void forgetAcksOfOthers(std::span<const std::string> present);
   std::map<std::string, std::uint64_t, std::less<>> ownCounters() const;
@@ -155,6 +181,11 @@ class LocalReplica {
   bool bornHere_ = false, copiesOnly_ = false;
   IncarnationDecision decision_;
   AckTable acks_;
+  std::map<const Space*, Acked> acked_;
+  std::uint64_t ackNews_ = 0;                                           // acknowledgements that said something new
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> onlyMembers_;  // ackNews_ and readings_ of that look
+  std::optional<KnownMembers> members_;
+  std::uint64_t readings_ = 0;  // of the members
   std::set<std::string, std::less<>> restored_;
   std::map<std::string, unsigned, std::less<>> rollbacks_;  // new writers that a peer has caused
   std::map<std::string, std::map<std::string, unsigned, std::less<>>, std::less<>> recalls_;  // the same, and space

@@ -362,7 +362,8 @@ VectorClock Space::dependencies() const {
   return out;
 }
 
-void Space::stabilise(const VersionVector& stable) {
+bool Space::stabilise(const VersionVector& stable) {
+  bool busy = false;
   auto& list = table_.unstripped();
   const VersionVector& everywhere = mutated("stripUnstable") ? vector_ : stable;
   for (auto at = list.begin(); at != list.end();) {
@@ -374,18 +375,21 @@ void Space::stabilise(const VersionVector& stable) {
         std::ranges::all_of(held.context, [&](const ContextEntry& e) { return needed.covers(e.writer, e.seq); });
     if (!known) continue;
     if (held.tombstone) {
+      busy = true;
       // Whatever stands beside it: what it removed is below every vector now, and comes back nowhere.
       eraseVersion(held);
       ++losses_;
       continue;
     }
     if (held.record->versions.size() != 1) continue;
+    busy = true;
     auto body = bodyOf(held);
     if (!body.ok()) continue;
     seals_.shorten(held);
     table_.stripped(held);
     putRow(held, *body);
   }
+  return busy;
 }
 
 bool Space::forget(Kind kind, std::string_view key, const VersionVector& stable) {

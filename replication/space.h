@@ -179,8 +179,9 @@ class Space {
   std::vector<std::string> takeForged() { return std::exchange(forged_, {}); }
 
   // --- housekeeping
-  // Shortens contexts, and drops tombstones, that every active device is known to have. O(unstripped versions).
-  void stabilise(const VersionVector& stable);
+  // Shortens contexts, and drops tombstones, that every active device is known to have. O(unstripped versions). False:
+  // there was nothing to do, and there will not be while neither `stable` nor what is held changes.
+  bool stabilise(const VersionVector& stable);
   // Forgets a version of a kind outside of the digest (a batch whose wakes are done) once it is stable.
   bool forget(Kind kind, std::string_view key, const VersionVector& stable);
   // Before the pending batch is written: what commit after commit would have put there again and again.

@@ -8,12 +8,6 @@ namespace witan::replication {
 
 namespace {
 
-VectorClock minimum(const VectorClock& a, const VectorClock& b) {
-  VectorClock least;
-  for (const auto& [writer, counter] : a.entries()) least.set(writer, std::min(counter, b.at(writer)));
-  return least;
-}
-
 std::string describe(const Holdup& holdup) {
   std::string text = concat(holdup.device, " holds up the tidying of ", holdup.spaces.size(),
                             holdup.spaces.size() == 1 ? " space" : " spaces", ": ");
@@ -60,17 +54,31 @@ void AckTable::keepOnly(std::span<const std::string> devices) {
   std::erase_if(heardMs_, gone);
 }
 
-VectorClock AckTable::acked(std::string_view space, std::string_view device) const {
+const VectorClock* AckTable::find(std::string_view space, std::string_view device) const {
   const auto devices = spaces_.find(space);
-  if (devices == spaces_.end()) return {};
+  if (devices == spaces_.end()) return nullptr;
   const auto at = devices->second.find(device);
-  return at == devices->second.end() ? VectorClock{} : at->second;
+  return at == devices->second.end() ? nullptr : &at->second;
+}
+
+VectorClock AckTable::acked(std::string_view space, std::string_view device) const {
+  const VectorClock* known = find(space, device);
+  return known == nullptr ? VectorClock{} : *known;
 }
 
 VectorClock AckTable::stable(std::string_view space, std::span<const std::string> devices) const {
-  if (devices.empty()) return {};
-  VectorClock least = acked(space, devices.front());
-  for (const std::string& device : devices.subspan(1)) least = minimum(least, acked(space, device));
+  VectorClock least;
+  std::vector<const VectorClock*> clocks;
+  for (const std::string& device : devices) {
+    clocks.push_back(find(space, device));
+    if (clocks.back() == nullptr) return least;
+  }
+  if (clocks.empty()) return least;
+  for (const auto& [writer, first] : clocks.front()->entries()) {
+    std::uint64_t counter = first;
+    for (std::size_t i = 1; i < clocks.size() && counter > 0; ++i) counter = std::min(counter, clocks[i]->at(writer));
+    least.set(writer, counter);
+  }
   return least;
 }
 

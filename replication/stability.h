@@ -48,6 +48,8 @@ class AckTable {
   // Forgets all others: after a retirement, and after every join. `devices` sorted.
   void keepOnly(std::span<const std::string> devices);
 
+  // Null: never heard of.
+  const VectorClock* find(std::string_view space, std::string_view device) const;
   // Empty if never heard of.
   VectorClock acked(std::string_view space, std::string_view device) const;
 

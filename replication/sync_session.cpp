@@ -15,7 +15,6 @@
 namespace witan::replication {
 
 namespace {
-
 constexpr std::uint32_t kSmallestMaxFrame = 1536 * 1024;  // one commit in one frame
 constexpr std::size_t kOutboxBytes = 8 * 1024 * 1024;
 constexpr std::uint8_t kIgnorableTypes = 128;
@@ -522,8 +521,8 @@ void SyncSession::sendSummaries(std::size_t from) {
     out.count = space.digest().count;
     out.sumHigh = static_cast<std::uint64_t>(space.digest().sum >> 64);
     out.sumLow = static_cast<std::uint64_t>(space.digest().sum);
-    local_.noteAck(shared.id, local_.device(), space.clock(), 0);
-    out.acksHash = local_.acksHash(shared.id);
+    local_.noteOwnAck(shared.id, space);
+    out.acksHash = local_.acksHash(shared.id, space);
     out.scope = shared.scope;
     out.vector = asData(kept.emplace_back(std::move(summary.vector)));
     out.resume = asData(shared.resume);
@@ -673,8 +672,9 @@ bool SyncSession::lacksForgotten(const Shared& shared) const {
   const Space& space = shared.sync->space();
   const VersionVector& theirs = shared.sync->peerClock();
   if (space.vector().le(theirs, space.self())) return false;
-  const VectorClock forgotten = local_.acks().acked(shared.id, kForgotten);
-  return std::ranges::any_of(forgotten.entries(), [&](const auto& entry) {
+  const VectorClock* forgotten = local_.acks().find(shared.id, kForgotten);
+  if (forgotten == nullptr || *forgotten == shared.told) return false;
+  return std::ranges::any_of(forgotten->entries(), [&](const auto& entry) {
     const auto writer = space.writers().find(entry.first);
     return writer && entry.second > shared.told.at(entry.first) &&
            std::min(entry.second, space.vector().at(*writer)) > theirs.at(*writer);
@@ -686,9 +686,9 @@ void SyncSession::sendAcks(Shared& shared) {
   if (!shared.theirs || !shared.sync->agreed() || !statementsSent()) return;
   if (!shared.acksDue && !lacksForgotten(shared)) return;
   shared.acksDue = false;
-  shared.told = local_.acks().acked(shared.id, kForgotten);
-  local_.noteAck(shared.id, local_.device(), shared.sync->space().clock(), 0);
-  const std::uint64_t hash = local_.acksHash(shared.id);
+  if (const VectorClock* forgotten = local_.acks().find(shared.id, kForgotten)) shared.told = *forgotten;
+  local_.noteOwnAck(shared.id, shared.sync->space());
+  const std::uint64_t hash = local_.acksHash(shared.id, shared.sync->space());
   if (hash == shared.peerAcksHash) return;
   shared.peerAcksHash = hash;
   const auto at = local_.acks().entries().find(shared.id);

@@ -32,6 +32,10 @@ std::uint64_t VectorClock::at(std::string_view host) const {
 }
 
 void VectorClock::set(std::string_view host, std::uint64_t counter) {
+  if (counter > 0 && (entries_.empty() || entries_.back().first < host)) {
+    entries_.emplace_back(host, counter);
+    return;
+  }
   const auto at = lowerBound(entries_, host);
   const bool there = at != entries_.end() && at->first == host;
   if (counter == 0) {

@@ -81,7 +81,7 @@ class VersionVector {
 
 inline VectorClock withNames(const VersionVector& vector, const WriterTable& writers) {
   VectorClock clock;
-  for (WriterIndex w = 0; w < vector.end(); ++w) clock.set(writers.name(w), vector.at(w));
+  for (const auto& [name, index] : writers.byName()) clock.set(name, vector.at(index));
   return clock;
 }
 

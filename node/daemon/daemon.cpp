@@ -288,6 +288,7 @@ Status Daemon::openPeers() {
   };
   events.room = [this](const std::string&) { scheduleTick(); };
   events.rosterChanged = [this] {
+    replica().data().rosterChanged();
     switchToNextKey();
     askForNextKey();  // it waits where the last roster could not be written
     reconcileMembership();

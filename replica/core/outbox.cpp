@@ -30,8 +30,8 @@ Status Outbox::load(const store::Reader& store) {
     if (!status.ok()) return false;
     waiting.place = nextPlace_++;
     waiting.saved = true;
-    due_.insert(dueOf(waiting));
-    waiting_.emplace(std::string(key.substr(kRequestRows.size())), std::move(waiting));
+    Waiting& kept = waiting_.emplace(key.substr(kRequestRows.size()), std::move(waiting)).first->second;
+    due_.emplace(Due(kept.dueMs, kept.place), &kept);
     return status.ok();
   }));
   return status;
@@ -54,7 +54,7 @@ Result<Outbox::Waiting*> Outbox::accept(const Request& request, Keep keep, std::
     return Error{ErrorCode::unavailable, "the outbox is full (" + std::to_string(kMaxOutbox) + " requests wait)",
                  "try again when their owners are back"};
   Waiting& waiting = waiting_.emplace(request.operationId, Waiting{request, nowMs, 0, nextPlace_++}).first->second;
-  due_.insert(dueOf(waiting));
+  due_.emplace(Due(waiting.dueMs, waiting.place), &waiting);
   if (keep == Keep::now)
     save(waiting, out);
   else
@@ -77,7 +77,7 @@ bool Outbox::settle(std::string_view operationId, store::WriteBatch& out) {
   if (at == waiting_.end()) return false;
   if (mutated("neverForget")) return true;
   if (at->second.saved && !mutated("keepRequestRow")) out.erase(std::string(kRequestRows) + at->first);
-  due_.erase(dueOf(at->second));
+  due_.erase({at->second.dueMs, at->second.place});
   waiting_.erase(at);
   return true;
 }
@@ -88,9 +88,9 @@ Outbox::Waiting* Outbox::find(std::string_view operationId) {
 }
 
 void Outbox::tryAt(Waiting& waiting, std::int64_t ms) {
-  due_.erase(dueOf(waiting));
-  waiting.dueMs = ms;
-  due_.insert(dueOf(waiting));
+  auto node = due_.extract({waiting.dueMs, waiting.place});
+  node.key().first = waiting.dueMs = ms;
+  due_.insert(std::move(node));
 }
 
 void Outbox::tried(Waiting& waiting, std::int64_t nowMs) {
@@ -109,25 +109,23 @@ void Outbox::sentTo(Waiting& waiting, const std::string& device) {
 void Outbox::park(Waiting& waiting, std::int64_t nowMs) { tryAt(waiting, (nowMs / kParkMs + 1) * kParkMs); }
 
 void Outbox::expedite(std::int64_t nowMs) {
-  due_.clear();
-  for (auto& [id, waiting] : waiting_) {
-    if (!mutated("neverRetry") || waiting.tries == 0) waiting.dueMs = std::min(waiting.dueMs, nowMs);
-    due_.insert(dueOf(waiting));
-  }
+  for (auto& [id, waiting] : waiting_)
+    if (waiting.dueMs > nowMs && (!mutated("neverRetry") || waiting.tries == 0)) tryAt(waiting, nowMs);
 }
 
-std::vector<std::string> Outbox::due(std::int64_t nowMs) const {
-  std::vector<std::string> ids;
-  for (const Due& one : due_) {
-    if (one.ms > nowMs) break;
-    ids.push_back(one.id);
+void Outbox::visitDue(std::int64_t nowMs, const std::function<void(Waiting&)>& visit) {
+  std::vector<Due> now;
+  for (const auto& [due, waiting] : due_) {
+    if (due.first > nowMs) break;
+    now.push_back(due);
   }
-  return ids;
+  for (const Due& due : now)
+    if (const auto at = due_.find(due); at != due_.end()) visit(*at->second);
 }
 
 std::optional<std::int64_t> Outbox::dueMs() const {
   if (due_.empty()) return std::nullopt;
-  const std::int64_t due = due_.begin()->ms;
+  const std::int64_t due = due_.begin()->first.first;
   return late_.empty() ? due : std::min(due, late_.front().first);
 }
 

@@ -9,12 +9,13 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "replica/core/messages.h"
@@ -45,7 +46,12 @@ class Outbox {
     // The devices that this request was sent to since the start, the latest last: an answer counts from these alone. At
     // most kMaxAsked; the oldest are forgotten.
     std::vector<std::string> asked;
+    std::string partition;  // of the request, once somebody has asked for it
   };
+
+  Outbox() = default;
+  Outbox(const Outbox&) = delete;
+  Outbox& operator=(const Outbox&) = delete;
 
   // Errors: corrupt, naming the row.
   Status load(const store::Reader& store);
@@ -62,8 +68,9 @@ class Outbox {
   Waiting* find(std::string_view operationId);
   // By operation id.
   const std::map<std::string, Waiting, std::less<>>& all() const { return waiting_; }
-  // The operation ids of what is due, by due time, then arrival (after a restart: by operation id).
-  std::vector<std::string> due(std::int64_t nowMs) const;
+  // Visits what is due now, by due time, then arrival (after a restart: by operation id). What a visit settles or puts
+  // off is not visited any more; what it hurries waits for the next call.
+  void visitDue(std::int64_t nowMs, const std::function<void(Waiting&)>& visit);
   // Notes a try and when the next is due.
   void tried(Waiting& waiting, std::int64_t nowMs);
   // Notes that it was sent to a device.
@@ -78,17 +85,11 @@ class Outbox {
   std::size_t size() const { return waiting_.size(); }
 
  private:
-  struct Due {
-    std::int64_t ms = 0;
-    std::uint64_t place = 0;
-    std::string id;
-    friend auto operator<=>(const Due&, const Due&) = default;
-  };
+  using Due = std::pair<std::int64_t, std::uint64_t>;  // time, place
   static void save(Waiting& waiting, store::WriteBatch& out);
-  static Due dueOf(const Waiting& waiting) { return {waiting.dueMs, waiting.place, waiting.request.operationId}; }
 
   std::map<std::string, Waiting, std::less<>> waiting_;
-  std::set<Due> due_;                                      // the same by due time
+  std::map<Due, Waiting*> due_;                            // the same by due time
   std::deque<std::pair<std::int64_t, std::string>> late_;  // of what had no row, when it gets one
   std::uint64_t nextPlace_ = 0;
 };

@@ -58,6 +58,16 @@ EpochHistory PartitionHost::lineage() const {
   return told_ ? EpochHistory{told_->epochs, told_->batches} : wholeHistory();
 }
 
+kernel::Epoch PartitionHost::epoch() const {
+  if (told_)
+    return told_->epochs.empty() ? kernel::Epoch{}
+                                 : kernel::Epoch{told_->epochs.back().number, told_->epochs.back().owner};
+  const std::size_t begun = ledger_->epochStarts().size();
+  if (begun == 0) return {};
+  const auto& last = ledger_->partition().epochs()[begun - 1];
+  return {last.number, last.owner};
+}
+
 EpochHistory PartitionHost::wholeHistory() const {
   EpochHistory lineage;
   const auto& epochs = ledger_->partition().epochs();

@@ -87,7 +87,8 @@ class PartitionHost {
 
   // ---- standing
   EpochHistory lineage() const;
-  kernel::Epoch epoch() const { return lineage().last(); }
+  // The last of its lineage. O(1).
+  kernel::Epoch epoch() const;
   LogPosition position() const;
   OwnershipRecord claim() const;  // of the last epoch. Requires: there is one.
   // The same for an epoch of the log.

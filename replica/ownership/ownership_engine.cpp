@@ -7,11 +7,11 @@ namespace witan::node {
 bool OwnershipEngine::owns(const PartitionHost& host) const {
   const kernel::Epoch mine = host.epoch();
   if (mutated("decideUnowned")) return mine.number > 0;
-  const OwnershipRecord* claim = state_.owners.find(host.id());
   if (mine.number == 0 || mine.owner != state_.ownerName) return false;
   if (!mutated("serveOn") && !host.successor().empty()) return false;
   if (!state_.partitions.usable(host.id()) || state_.partitions.stopped(host.id())) return false;
   if (!serves(host.id())) return false;
+  const OwnershipRecord* claim = state_.owners.find(host.id());
   // The fence: a later epoch that this device has heard of ends its own, whether or not it has seen the log.
   return claim == nullptr || claim->epoch() <= mine || mutated("ignoreEpoch");
 }

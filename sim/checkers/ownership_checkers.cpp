@@ -1,5 +1,6 @@
 // The checkers of owners and epochs: what a device may decide, and what it must remember.
 #include <algorithm>
+#include <tuple>
 
 #include "base/bytes.h"
 #include "sim/checkers/checker.h"
@@ -33,9 +34,10 @@ class RestartChecker final : public Checker {
 
   void onDurable(Seat& at) override {
     if (c_.etcd()) return;  // etcd names the owners
+    auto& claims = known_[at].claims;
     for (const auto& [id, claim] : at.replica().owners().all()) {
-      kernel::Epoch& known = known_[at].claims[id];
-      if (!(known < claim.epoch())) continue;
+      kernel::Epoch& known = claims[id];
+      if (std::tie(claim.number, claim.owner) <= std::tie(known.number, known.owner)) continue;
       if (c_.tracing() && known.number > 0 && claim.owner != at.replica().ownerName())
         c_.trace(at.index(), "ledger", "hears", "of " + nameOf(claim.epoch()) + " of " + id);
       known = claim.epoch();
@@ -105,23 +107,24 @@ class FenceChecker final : public Checker {
     const std::string& name = at.name();
     const bool whole =
         std::ranges::none_of(c_.history().losses(), [&](const DiskLoss& loss) { return loss.device == at.index(); });
+    auto& fenced = known_[at].fenced;
     for (const auto& [id, host] : replica.hosts()) {
       const node::OwnershipRecord* claim = replica.owners().find(id);
       const kernel::Epoch last = host->epoch();
-      const auto fence = known_[at].fenced.find(id);
-      const bool known = fence != known_[at].fenced.end(), mine = last.owner == replica.ownerName();
+      const auto fence = fenced.find(id);
+      const bool known = fence != fenced.end(), mine = last.owner == replica.ownerName();
       const std::uint64_t begun = counters.handovers + counters.seizures;
       if (known && mine && whole && !c_.etcd() && begun != fence->second.begun &&
           last.number > fence->second.last.number && last.number <= fence->second.later.number)
         return c_.failed("fences", name + " begins " + nameOf(last) + " of " + id + " although it knows of " +
                                        nameOf(fence->second.later));
-      if (claim == nullptr || claim->epoch() <= last) {
-        if (known) known_[at].fenced.erase(fence);
+      if (claim == nullptr || std::tie(claim->number, claim->owner) <= std::tie(last.number, last.owner)) {
+        if (known) fenced.erase(fence);
         continue;
       }
       const Fence now{host->ledger().batches(), counters.batchesFollowed, begun, last, claim->batches, claim->epoch()};
       const Fence before = known ? std::exchange(fence->second, now) : now;
-      if (!known) known_[at].fenced.emplace(id, now);
+      if (!known) fenced.emplace(id, now);
       if (now.batches <= before.batches) continue;
       const std::string knows =
           concat(" although it knows of ", nameOf(before.later), ", which begins with batch ", before.begins);

@@ -67,10 +67,36 @@ TEST(Outbox, WhatIsDueAtOnceGoesOutAsItCame) {
   Outbox outbox;
   store::WriteBatch rows;
   for (const char* id : {"op-9", "op-1", "op-5"}) ASSERT_TRUE(outbox.accept(spend(id, 10), Keep::now, 0, rows).ok());
-  EXPECT_THAT(outbox.due(0), ::testing::ElementsAre("op-9", "op-1", "op-5"));
+  const auto due = [&](std::int64_t nowMs) {
+    std::vector<std::string> ids;
+    outbox.visitDue(nowMs, [&](const Outbox::Waiting& waiting) { ids.push_back(waiting.request.operationId); });
+    return ids;
+  };
+  EXPECT_THAT(due(0), ::testing::ElementsAre("op-9", "op-1", "op-5"));
   for (const char* id : {"op-1", "op-5", "op-9"}) outbox.tried(*outbox.find(id), 0);
   outbox.expedite(100);
-  EXPECT_THAT(outbox.due(100), ::testing::ElementsAre("op-9", "op-1", "op-5"));
+  EXPECT_THAT(due(100), ::testing::ElementsAre("op-9", "op-1", "op-5"));
+}
+
+// A visit may settle one that comes after it, put it off, or hurry another.
+TEST(Outbox, AVisitMayChangeWhatIsDue) {
+  Outbox outbox;
+  store::WriteBatch rows;
+  for (const char* id : {"op-1", "op-2", "op-3", "op-4", "op-5"})
+    ASSERT_TRUE(outbox.accept(spend(id, 10), Keep::now, 0, rows).ok());
+  outbox.tryAt(*outbox.find("op-5"), 500);
+  std::vector<std::string> visited;
+  const auto visit = [&](Outbox::Waiting& waiting) {
+    visited.push_back(waiting.request.operationId);
+    if (visited.size() > 1) return;
+    EXPECT_TRUE(outbox.settle("op-2", rows));
+    outbox.tryAt(*outbox.find("op-3"), 900);
+    outbox.tryAt(*outbox.find("op-5"), 0);
+  };
+  outbox.visitDue(100, visit);
+  EXPECT_THAT(visited, ::testing::ElementsAre("op-1", "op-4"));
+  outbox.visitDue(100, visit);
+  EXPECT_THAT(visited, ::testing::ElementsAre("op-1", "op-4", "op-1", "op-4", "op-5"));
 }
 
 TEST(Outbox, TriesAreSpacedByBackoffUpToAMinute) {

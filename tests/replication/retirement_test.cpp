@@ -55,6 +55,53 @@ class Retirement : public ::testing::Test {
   std::string oldWriter;
 };
 
+// What a replica keeps of the members is read anew when a statement comes and when the roster changes.
+TEST_F(Retirement, MembersAreReadAnewAtEachCause) {
+  const auto ofD = [](Device& device) { return device.replica().membership()->standing("d"); };
+  bool may = false;
+  for (Device* device : {&a, &b}) ASSERT_EQ(ofD(*device), Standing::active);
+  state(a, proposeRetire(known(a), a.replica().writer(), "d", 1));
+  EXPECT_EQ(ofD(a), Standing::retiring) << "its own statement";
+  sync(a, b);
+  EXPECT_EQ(ofD(b), Standing::retiring) << "another's statement";
+  a.replica().retireOnly([&](std::string_view) { return may; });
+  EXPECT_EQ(ofD(a), Standing::active) << "another rule";
+  may = true;
+  a.replica().rosterChanged();
+  EXPECT_EQ(ofD(a), Standing::retiring) << "another roster";
+}
+
+// Who has tidied up looks again when there are acknowledgements, members or versions, and when a restore is over.
+TEST_F(Retirement, WhatWaitsIsTidiedUpAtEachCause) {
+  const std::string id = LocalReplica::spaceId(DatabaseName::agents, "main");
+  const auto stays = [&](const std::string& key) {
+    for (int i = 0; i < 2; ++i) EXPECT_TRUE(a.replica().stabilise().ok());
+    return !a.agents().versions(Kind::agentState, key)->empty();
+  };
+  const auto removeHere = [&](const std::string& key) {
+    const Write write{Kind::agentState, key, "", true};
+    ASSERT_TRUE(a.replica().commit(DatabaseName::agents, "main", {&write, 1}).ok());
+    a.flush();
+  };
+  removeHere("a0");
+  sync(a, b);
+  EXPECT_TRUE(stays("a0"));
+  sync(a, d);
+  EXPECT_FALSE(stays("a0")) << "the last acknowledgement has come";
+  removeHere("b0");
+  EXPECT_TRUE(stays("b0"));
+  sync(a, b), sync(a, d);
+  a.replica().setRestored(id, true);
+  EXPECT_TRUE(stays("b0")) << "it may be an older copy";
+  a.replica().setRestored(id, false);
+  EXPECT_FALSE(stays("b0")) << "it is whole";
+  removeHere("b1");
+  sync(a, b);
+  EXPECT_TRUE(stays("b1"));
+  retireD();
+  EXPECT_FALSE(stays("b1")) << "who holds it up has left";
+}
+
 TEST_F(Retirement, ARetiredDeviceGetsMembershipOnly) {
   d.write("orphan", failures(7));
   retireD();
