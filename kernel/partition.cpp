@@ -290,6 +290,7 @@ Decision Partition::propose(const Proposal& proposal) {
   module_->writeAction(action_, *proposal.action);
   if (std::string excess = excessOf(action_); !excess.empty()) return refuse(std::move(excess), false, {});
   const auto sameProposal = [&](const Entry& e) {
+    if (mutated("actByEntity")) return e.entity == proposal.entity;
     return e.counselor.empty() && e.entity == proposal.entity && e.role == proposal.role && e.action == action_;
   };
   const OperationKey key = keyOf(proposal.operationId);
@@ -384,7 +385,7 @@ Decision Partition::decide(const CounselorDecision& d) {
     return refuse(std::move(excess), false, {});
   const auto sameDecision = [&](const Entry& e) {
     return e.tag == (d.commit ? Tag::cCommitted : Tag::cRejected) && e.entity == d.entity &&
-           e.counselor == d.counselor && e.decision == decided;
+           e.counselor == d.counselor && (e.decision == decided || mutated("anyDecision"));
   };
   if (auto repeat = recorded(keyOf(d.operationId), d.operationId, sameDecision)) return *repeat;
   const auto no = [&](std::string message) { return refuse(std::move(message), d.remember, d.operationId); };

@@ -618,6 +618,7 @@ std::optional<std::int64_t> SyncSession::dueMs() const {
 
 bool SyncSession::sendSegment(Shared& shared, std::string& out, std::int64_t nowMs) {
   shared.gathers = false;
+  if (mutated("slowRows") && nowMs % 60'000 > 5'000) return false;
   if (!shared.theirs || !shared.sync->agreed() || shared.repair) return false;
   // What the peer has by now is passed over without a frame.
   if (!shared.tree.maySend(nowMs) && !shared.sync->space().vector().le(shared.sync->peerClock())) return false;

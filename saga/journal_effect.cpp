@@ -206,6 +206,7 @@ Result<JournalCommit> journalCommit(Space& journal, const Intent& intent, Journa
     WITAN_TRY(view, journalViewIn(journal, change.id));
     if (view.inConflict() && !effect.settles) return unsettled(change.id);
     const JournalBody* shown = shownOf(view);
+    if (mutated("writeOnce") && shown != nullptr && change.body && shown->author == change.body->author) continue;
     const bool same = changesNothing(change, shown);
     if (same && (shown == nullptr || !shown->operationId || mutated("claimNothing"))) continue;
     undo.push_back(undoStep(scope, change.id, shown));

@@ -100,6 +100,7 @@ class SimDevice {
   Now now(Micros at) const;
   void jumpClock(Micros by) { wallOffset_ += by; }
   void setSlowDisk(bool slow) { slow_ = slow; }
+  bool slow() const { return slow_; }
   void setFullDisk(bool full) {
     for (const auto& store : stores_) store->setFull(full);
   }

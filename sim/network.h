@@ -60,6 +60,7 @@ class Network {
   void setMembers(const std::vector<node::MeshMember>& members);
   void need(std::uint32_t device, std::set<std::string, std::less<>> devices);
 
+  bool isBlocked(std::uint32_t from, std::uint32_t to) { return pair(from, to).blocked[towards(to, from)] > 0; }
   // A direction that is blocked twice must be unblocked twice.
   void block(std::uint32_t from, std::uint32_t to);
   void unblock(std::uint32_t from, std::uint32_t to);

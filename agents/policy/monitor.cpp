@@ -239,7 +239,7 @@ Hash Monitor::requestDigest(const PolicyRequest& request, const json::value* pay
                                          {"operation", request.operation},
                                          {"operationId", request.operationId},
                                          {"payload", payload == nullptr ? json::value() : *payload},
-                                         {"policy", toHex(digest_)},
+                                         {"policy", mutated("digestWithoutPolicy") ? std::string() : toHex(digest_)},
                                          {"provider", request.model == nullptr ? "" : request.model->provider},
                                          {"scopes", std::move(scopes)},
                                          {"secret", request.secret},

@@ -307,7 +307,9 @@ Result<WakeCenter::Taken> WakeCenter::wakeBy(std::string_view space, const repli
 
 Result<bool> WakeCenter::ledgerFact(std::string_view agentId, std::string_view subscriptionId, const LedgerFact& fact,
                                     Now now) {
-  WITAN_TRY(job, ledgerJob(agentId, subscriptionId, fact));
+  WITAN_TRY(job, mutated("factWithoutKey")
+                     ? ledgerJob(agentId, subscriptionId, {fact.domain, fact.entity, fact.field, "", fact.value})
+                     : ledgerJob(agentId, subscriptionId, fact));
   return offer(std::move(job), now);
 }
 
@@ -335,7 +337,8 @@ Result<Enqueued> WakeCenter::enqueue(WakeJob job, Now now) {
 Result<RunKey> WakeCenter::userTurn(std::string_view agentId, std::string_view sessionId, std::string_view turnId,
                                     std::string_view text, Now now) {
   if (!agents_.contains(agentId)) return notFound("no agent " + inQuotes(agentId) + " runs on this device");
-  WITAN_TRY(job, userJob(agentId, sessionId, mutated("keyFromWords") ? text : turnId, text));
+  WITAN_TRY(job, userJob(agentId, mutated("turnsOfAll") ? agentId : sessionId, mutated("keyFromWords") ? text : turnId,
+                         text));
   const RunKey key = job.key();
   WITAN_TRY(enqueued, enqueue(std::move(job), now));
   if (enqueued == Enqueued::full)

@@ -118,14 +118,15 @@ std::string checkBothSides(const AgentRecords& records) {
   return {};
 }
 
-// What tools outside are said to have carried out they did.
+// What tools outside and owners of ledgers are said to have carried out they did.
 std::string checkOutside(const AgentRecords& records, const AgentRuleOptions& options) {
-  if (!options.toolsDid) return {};
   for (const auto& [operation, view] : records.agents) {
     const OperationBody& body = view.record->body;
     if (body.compensates || !wasApplied(records.agents, operation)) continue;
-    if (body.toolName.starts_with("sim.") && !options.toolsDid->contains(operation.hex()))
+    if (body.toolName.starts_with("sim.") && options.toolsDid && !options.toolsDid->contains(operation.hex()))
       return nameOf(operation) + " is said to have been carried out, and " + body.toolName + " has done nothing";
+    if (body.toolName == "propose" && options.ledgersDid && !options.ledgersDid->contains(operation.hex()))
+      return nameOf(operation) + " is said to have been carried out, and no ledger has it";
   }
   return {};
 }

@@ -36,7 +36,8 @@ struct AgentRuleOptions {
   std::string graph;                   // whose effects stand in its ledger and in no plan
   // Records of runs that ended earlier may be gone; entries that they wrote stay.
   std::int64_t keptSinceMs = std::numeric_limits<std::int64_t>::min();
-  std::optional<std::set<std::string>> toolsDid;  // operations that an outside tool carried out; none: nobody looked
+  std::optional<std::set<std::string>> toolsDid;    // operations that an outside tool carried out; none: nobody looked
+  std::optional<std::set<std::string>> ledgersDid;  // those that a ledger has; none: one may have lost some
   std::string shared;  // entries whose ids begin so are written by many operations, and by people
 };
 

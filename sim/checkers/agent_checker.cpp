@@ -71,6 +71,13 @@ class AgentChecker final : public Checker {
     if (call.tool == "sim.pay" && call.operation) checkApproved(at, *call.operation);
   }
 
+  // What a person has tried again begins anew.
+  void onEvent(Seat& at, const Event& event) override {
+    if (event.kind != EventKind::clearUp || at.replica().agents() == nullptr) return;
+    for (auto& [operation, attempts] : calls_[at].attempts)
+      if (attempts >= kSagaAttempts && at.replica().agents()->sagas().find(operation) != nullptr) attempts = 0;
+  }
+
   void onNotice(Seat& at, const node::Notice& notice) override {
     if (notice.kind != "agent needsAttention") return;
     std::erase_if(calls_[at].toTell,
@@ -115,6 +122,7 @@ class AgentChecker final : public Checker {
       for (const auto& [run, when] : at->begun) begun[run] = std::min(begun.try_emplace(run, when).first->second, when);
     options.shared = kDeskFolder;
     options.toolsDid = toolsDid_;
+    options.ledgersDid = ledgersDid();
     options.denied =
         perhapsDenied(*records, "sim.mail", begun, c_.history().agents.unconfirmedAt, c_.history().agents.toolCalls);
     // What nobody approved leaves no record either.
@@ -351,6 +359,24 @@ class AgentChecker final : public Checker {
       if (const auto untyped = agents::untypedTokens(*batches); !untyped.empty()) return untyped.front();
     }
     return {};
+  }
+
+  // What stands in the ledgers under the names of operations. None: something may have been taken out of one.
+  std::optional<std::set<std::string>> ledgersDid() {
+    const bool seized =
+        std::ranges::any_of(c_.seats(), [](const auto& at) { return at->device->counters().seizures > 0; });
+    if (seized || !c_.history().losses().empty()) return std::nullopt;
+    std::set<std::string> did;
+    for (const auto& [module, id] : c_.partitions())
+      for (Seat* at : c_.members()) {
+        if (at->replica().host(id) == nullptr) continue;
+        const auto log = logAt(*at, id);
+        if (!log.ok()) return c_.failed("store", at->name() + " " + id + ": " + log.error().message), std::nullopt;
+        for (const LedgerLine& line : log->lines)
+          if (line.entry.tag != kernel::Tag::rejected) did.insert(line.entry.operationId);
+        break;  // all copies are alike
+      }
+    return did;
   }
 
   // What a ledger says wakes who watches it, on the devices that keep it and let agents work.

@@ -56,9 +56,98 @@ class RequestChecker final : public Checker {
   }
 };
 
+// Part of checker "liveness": what a device has, those that have been connected with it and at work for a while have
+// soon. Without this a path that does nothing is hidden by the next one: what was not sent is found once a minute.
+constexpr Micros kLook = 10 * kSecond;
+constexpr unsigned kLooks = 4;  // in a row, until what stood at the first must be everywhere
+
+class PromptChecker final : public Checker {
+ public:
+  explicit PromptChecker(Cluster& cluster) : Checker(cluster), quick_(isQuick(cluster.plan().options)) {}
+
+  void onStopped(Seat& at) override { forget(at.index()); }
+  void onLink(std::uint32_t device, std::uint32_t peer) override { since_[{device, peer}] = 0; }
+
+  void onDurable(Seat&) override {
+    const Micros now = c_.agenda().now();
+    if (!quick_ || now < lookAt_) return;
+    // Time may have gone by without a step.
+    if (now - lookAt_ > kLook) since_.clear();
+    lookAt_ = now + kLook;
+    for (Seat* at : c_.members()) look(*at);
+    for (Seat* from : c_.members())
+      for (Seat* to : c_.members())
+        if (from != to && !c_.hasFailed()) compare(*from, *to);
+  }
+
+ private:
+  struct Shown {
+    std::map<std::string, replication::VectorClock> spaces;
+    std::map<std::string, std::pair<kernel::Epoch, std::uint64_t>> owned;  // partitions: epoch, batches
+  };
+
+  // A network and disks that need no patience.
+  static bool isQuick(const Options& o) {
+    const NetworkOptions& n = o.network;
+    return n.lossPerMillion == 0 && n.resetPerMillion == 0 && n.bytesPerSecond == 0 && n.chords == 0 &&
+           n.delayMinMicros + n.delayMeanMicros <= 100'000 && o.disk.syncMicros <= 1'000 && o.time.driftPpm <= 1'000 &&
+           o.time.seconds <= 3'600 && o.cluster.liar == 0;
+  }
+
+  void forget(std::uint32_t device) {
+    std::erase_if(since_, [&](const auto& one) { return one.first.first == device || one.first.second == device; });
+  }
+
+  void look(Seat& at) {
+    std::deque<Shown>& shown = shown_[at];
+    shown.emplace_back();
+    if (shown.size() > kLooks) shown.pop_front();
+    if (!at.works()) return forget(at.index());
+    replication::LocalReplica& data = at.replica().data();
+    for (const std::string& id : data.spaceIds()) shown.back().spaces.emplace(id, data.findSpace(id)->clock());
+    for (const auto& [id, host] : at.replica().hosts())
+      if (at.replica().owns(*host)) shown.back().owned[id] = {host->epoch(), host->durableBatches()};
+  }
+
+  bool sees(Seat& from, Seat& to) {
+    const auto full = [](Seat& one, Seat& other) {
+      const replication::SyncSession* session = one.replica().session(other.name());
+      return session != nullptr && session->full();
+    };
+    return from.works() && to.works() && !from.device->slow() && !to.device->slow() &&
+           !c_.network().isBlocked(from.index(), to.index()) && !c_.network().isBlocked(to.index(), from.index()) &&
+           c_.network().connected(from.index(), to.index()) && full(from, to) && full(to, from);
+  }
+
+  void compare(Seat& from, Seat& to) {
+    unsigned& looks = since_[{from.index(), to.index()}];
+    looks = sees(from, to) ? looks + 1 : 0;
+    if (looks < kLooks || !c_.history().losses().empty()) return;
+    const Shown& before = shown_[from].front();
+    const std::string what = concat(to.name(), ", which is connected with ", from.name(),
+                                    ", does not have what that had ", (kLooks - 1) * kLook / kSecond, " s ago of ");
+    replication::LocalReplica& data = to.replica().data();
+    for (const auto& [id, clock] : before.spaces)
+      if (replication::Space* space = data.findSpace(id); space != nullptr && !le(clock, space->clock()))
+        return c_.failed("liveness", what + id);
+    for (const auto& [id, owned] : before.owned) {
+      const node::PartitionHost* host = to.replica().host(id);
+      if (host != nullptr && host->epoch() <= owned.first && host->durableBatches() < owned.second)
+        return c_.failed("liveness", what + id);
+    }
+    c_.probe("looked for what is late");
+  }
+
+  const bool quick_;
+  Micros lookAt_ = 0;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, unsigned> since_;  // looks at which one saw the other, in a row
+  PerDevice<std::deque<Shown>> shown_;
+};
+
 }  // namespace
 
 std::unique_ptr<Checker> makePutOffChecker(Cluster& c) { return std::make_unique<PutOffChecker>(c); }
+std::unique_ptr<Checker> makePromptChecker(Cluster& c) { return std::make_unique<PromptChecker>(c); }
 std::unique_ptr<Checker> makeRequestChecker(Cluster& c) { return std::make_unique<RequestChecker>(c); }
 
 }  // namespace witan::sim

@@ -109,6 +109,7 @@ class ProposalWorkload final : public Workload {
     const std::vector<node::Request>& recent = clients_.recent(at);
     if (recent.empty()) return;
     if (event.n % 12 == 4 && anotherAct(at, recent)) return;
+    if (event.n % 12 == 5 && anotherDecision(at, recent)) return;
     node::Request request = recent[event.seed % recent.size()];
     switch (event.n % 6) {
       case 0: request.entity = "nobody-" + hexDigest(event.seed); break;
@@ -140,6 +141,20 @@ class ProposalWorkload final : public Workload {
         c_.probe("answer of another act");
         return true;
       }
+    }
+    return false;
+  }
+
+  // One name for two decisions: a commit of the proposal, and one of what stands without it.
+  bool anotherDecision(Seat& at, const std::vector<node::Request>& recent) {
+    for (auto request = recent.rbegin(); request != recent.rend(); ++request) {
+      if (request->kind != node::RequestKind::commit) continue;
+      node::Request other = *request;
+      other.base =
+          other.base == kernel::CommitBase::candidate ? kernel::CommitBase::current : kernel::CommitBase::candidate;
+      clients_.submit(at, std::move(other), false);
+      c_.probe("another decision under its name");
+      return true;
     }
     return false;
   }

@@ -223,6 +223,11 @@ TEST(AgentRules, WhatAToolIsSaidToHaveDoneItDid) {
   EXPECT_THAT(story.operations(options), HasSubstr("sim.mail has done nothing"));
   options.toolsDid->insert(operation.hex());
   EXPECT_EQ(story.operations(options), "");
+  story.records.agents[operation].record->body.toolName = "propose";
+  options.ledgersDid.emplace();
+  EXPECT_THAT(story.operations(options), HasSubstr("no ledger has it"));
+  options.ledgersDid->insert(operation.hex());
+  EXPECT_EQ(story.operations(options), "");
 }
 
 TEST(AgentRules, OperationsOfAPlanGoByNamesOfTheirOwn) {
