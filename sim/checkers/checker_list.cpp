@@ -6,16 +6,17 @@ using MakeChecker = std::unique_ptr<Checker>(Cluster&);
 MakeChecker makeRestartChecker, makeFenceChecker, makeEtcdChecker, makePutOffChecker, makeConvergenceChecker,
     makeWriteChecker, makeCopiesChecker, makeLedgerChecker, makeRequestChecker, makeConfirmationChecker,
     makeAgentChecker, makeEffectChecker, makeConfinementChecker, makeAlarmChecker, makeTakeoverChecker,
-    makeReturnChecker, makeRowsChecker, makeConflictChecker, makeGraphChecker, makeLieChecker, makeRetentionChecker;
+    makeReturnChecker, makeRowsChecker, makeConflictChecker, makeGraphChecker, makeLieChecker, makeRetentionChecker,
+    makeMemoryChecker;
 
 std::vector<std::unique_ptr<Checker>> makeCheckers(Cluster& cluster) {
   std::vector<std::unique_ptr<Checker>> all;
   for (MakeChecker* make :
-       {makeRestartChecker,  makeFenceChecker,  makeEtcdChecker,        makePutOffChecker,  makeConvergenceChecker,
-        makeWriteChecker,    makeCopiesChecker, makeLedgerChecker,      makeRequestChecker, makeConfirmationChecker,
-        makeAgentChecker,    makeEffectChecker, makeConfinementChecker, makeAlarmChecker,   makeTakeoverChecker,
-        makeReturnChecker,   makeRowsChecker,   makeConflictChecker,    makeGraphChecker,   makeLieChecker,
-        makeRetentionChecker})
+       {makeRestartChecker,   makeFenceChecker,  makeEtcdChecker,        makePutOffChecker,  makeConvergenceChecker,
+        makeWriteChecker,     makeCopiesChecker, makeLedgerChecker,      makeRequestChecker, makeConfirmationChecker,
+        makeAgentChecker,     makeEffectChecker, makeConfinementChecker, makeAlarmChecker,   makeTakeoverChecker,
+        makeReturnChecker,    makeRowsChecker,   makeConflictChecker,    makeGraphChecker,   makeLieChecker,
+        makeRetentionChecker, makeMemoryChecker})
     all.push_back(make(cluster));
   return all;
 }
