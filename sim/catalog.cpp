@@ -39,6 +39,7 @@ constexpr EventInfo kEvents[] = {
     {EventKind::clearUp, &WorkOptions::clearUps,
      "people take away entries older than the horizon and a week; what agents put aside they try again or give up",
      "n, m"},
+    {EventKind::remark, &WorkOptions::remarks, "something told to the agent of this device that remembers", ""},
     {EventKind::marketOrder, &WorkOptions::marketOrders, "the buyer of the market orders a call", ""},
     {EventKind::graphSend, &WorkOptions::graphSends, "a message at the ingress of the graph; if n is 0 modulo 6 again",
      "n, m"},
@@ -126,6 +127,10 @@ constexpr CheckerInfo kCheckers[] = {
     {"rows",
      "A device that starts from its disks knows what it knows now: nothing is missing there, nothing left over."},
     {"settled", "No entry that only agents wrote stays in conflict once the devices have met."},
+    {"memory",
+     "An agent that remembers holds what it was told once, in its summary or beside it; a fold that came to nothing "
+     "has "
+     "a next attempt, and none is asked for again that was answered."},
     {"effects",
      "What stands of a run's work is there, or was replaced by somebody who had seen it; a run that says it did all of "
      "it "
@@ -235,6 +240,7 @@ constexpr const char* kCounted[] = {"absurd frame",
                                     "market call refunded",
                                     "market call released",
                                     "member of etcd gone",
+                                    "memory folded",
                                     "nobody works any more",
                                     "not admitted again",
                                     "one operation of two plans",
@@ -329,7 +335,8 @@ constexpr Unreached kUnreached[] = {
     {"fault: offline", "hours are too long for ten minutes; month-offline reaches it"},
     {"notice: proposerUnknown", "all devices of a run know all keys; tests/replica/names_test.cpp"},
     {"notice: headsNotSigned", "what a device of a run signed it can always note; tests/replica/heads_test.cpp"},
-    {"notice: agent folded", "no model sums up the memory of a simulated agent; tests/agents/fold_run_test.cpp"},
+    {"memory folded", "nobody tells an agent anything to remember; the scenario agents reaches it"},
+    {"notice: agent folded", "nobody tells an agent anything to remember; the scenario agents reaches it"},
     {"notice: graph", "no runtime makes a step that its ledger rejects"},
     {"incident: graph", "likewise; tests/replica"},
     {"incident: graphLoop", "a chain of eight runs; tests/replica"},

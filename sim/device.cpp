@@ -167,7 +167,7 @@ Status SimDevice::start(Micros at) {
   // Of an agent that is not there no run is forgotten.
   const std::int64_t retention = setup_.options.cluster.retentionDays;
   lacksAgents_ = hosts && !allAgents_ && retention == 0 && life_ % 3 == 2;
-  if (hosts) agents = simAgents(retention, policy_, !lacksAgents_);
+  if (hosts) agents = simAgents(retention, policy_, !lacksAgents_, setup_.options.work.remarks > 0);
   config.agents = agents.setup;
   till_ = agents.till;
   WITAN_SET(replica_, node::Replica::open({*stores_[0], *stores_[1], *stores_[2]}, std::move(config), now(at)));
@@ -195,7 +195,9 @@ Result<SimDevice::Copy> SimDevice::openCopy(Micros at) const {
   copy.signedHeads = std::make_unique<std::string>(signed_);
   node::ReplicaConfig config = this->config(*copy.signedHeads);
   config.replication.freshTag = [] { return 1u; };
-  if (till_) config.agents = simAgents(setup_.options.cluster.retentionDays, policy_, !lacksAgents_).setup;
+  if (till_)
+    config.agents =
+        simAgents(setup_.options.cluster.retentionDays, policy_, !lacksAgents_, setup_.options.work.remarks > 0).setup;
   WITAN_SET(copy.replica,
             node::Replica::open({*copy.stores[0], *copy.stores[1], *copy.stores[2]}, std::move(config), now(at)));
   return copy;

@@ -61,6 +61,7 @@ struct TurnRecord {
   std::string text;
   std::uint32_t device = 0;
   bool durable = false;
+  bool kept = false;  // said to the agent that remembers: `text` is its mark
 };
 
 // What the device that lies (sim/run/liar.h) told whom.

@@ -100,6 +100,44 @@ class SimClerk final : public Agent {
   }
 };
 
+// Keeps what it is told, and folds it into the marks of the remarks.
+class SimKeeper final : public Agent {
+ public:
+  const AgentSpec& spec() const override {
+    static const AgentSpec kSpec{
+        .id = std::string(kSimKeeper),
+        .version = "1",
+        .what = "remembers what it is told",
+        .category = "office",
+        .subscriptions = {onEntries("remark")},
+        .capabilities = {{std::string(kSumTool)}},
+        .locale = {"here"},
+        .remembers = true,
+        .foldsBy = "sim.sum/1",
+    };
+    return kSpec;
+  }
+
+  Turn step(const json::value&, const Input& input) const override {
+    if (input.kind == InputKind::observation) {
+      const json::array* seen = input.content.if_array();
+      const std::string text = seen != nullptr && seen->size() == 1 ? textIn(seen->front(), "content") : "";
+      return {nullptr, {}, saying(text, text.empty())};
+    }
+    const json::value* fold = input.content.is_object() ? input.content.get_object().if_contains("fold") : nullptr;
+    if (fold == nullptr || !fold->is_object()) return {nullptr, {}, saying("")};
+    if (integerOf(*fold, "leftOut").value_or(0) > 0) return {nullptr, {}, saying("it cannot read all of it", true)};
+    json::array lines;
+    const auto take = [&](const std::string& text) {
+      for (const std::string& mark : marksIn(text)) lines.emplace_back(mark);
+    };
+    take(textIn(*fold, "summary"));
+    if (const json::array* messages = arrayOf(fold->get_object(), "messages"))
+      for (const json::value& message : *messages) take(textIn(message, "content"));
+    return {nullptr, {}, Looks{{std::string(kSumTool), {{"lines", std::move(lines)}}, 10}}};
+  }
+};
+
 // Wakes, and writes one entry: what it is woken by is in its description.
 class SimScribe final : public Agent {
  public:
@@ -232,12 +270,32 @@ PrivacyReceipt simReceipt(std::string_view person, std::int64_t atMs) {
   return confirm(*SimGate::monitor().policy(), kSimAgents[0], nullptr, "outside", person, atMs);
 }
 
+std::string remarkText(std::string_view mark) { return concat(mark, " ", std::string(24'000, 'w')); }
+
+std::vector<std::string> marksIn(std::string_view text) {
+  std::vector<std::string> marks;
+  for (std::size_t at = 0; (at = text.find(kMark, at)) != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find_first_of(" \n", at), text.size());
+    marks.emplace_back(text.substr(at, end - at));
+    at = end;
+  }
+  return marks;
+}
+
+std::string simSummary(const json::object& arguments) {
+  std::string text;
+  if (const json::array* lines = arrayOf(arguments, "lines"))
+    for (const json::value& line : *lines) text += concat(text.empty() ? "" : "\n", std::string(line.as_string()));
+  return text;
+}
+
 std::string deskName(std::uint64_t n) { return concat(kDeskFolder, n); }
 
 void usePolicy(agents::DeviceGate& till, std::uint64_t policy) { till.use(tillPolicy(policy)); }
 
-SimAgents simAgents(std::int64_t retentionDays, std::uint64_t policy, bool all) {
+SimAgents simAgents(std::int64_t retentionDays, std::uint64_t policy, bool all, bool remembers) {
   static const SimClerk clerk;
+  static const SimKeeper keeper;
   static const SimScribe sealer(sealerSpec(), "seal/", "seal", "sealed");
   static const SimScribe herald(heraldSpec(), "told/", "told", "told");
   static const SimScribe warden(wardenSpec(), "watch/", "watch", "watched");
@@ -269,6 +327,10 @@ SimAgents simAgents(std::int64_t retentionDays, std::uint64_t policy, bool all) 
   setup->options.tools = {outside("sim.ask", episode::ToolKind::look, "ask"),
                           outside("sim.mail", episode::ToolKind::action, "mail"),
                           outside("sim.pay", episode::ToolKind::action, "pay", "till")};
+  if (remembers) {
+    setup->agents.push_back(&keeper);
+    setup->options.tools.push_back({.name = std::string(kSumTool)});
+  }
   return {{made, setup}, {made, &made->gate.outside}, {made, &made->gate.till}};
 }
 

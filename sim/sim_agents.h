@@ -7,6 +7,7 @@
 //   sim-sealer   wakes on what the clerk wrote, and writes a seal: a second run in the chain
 //   sim-herald   wakes on findings that a ledger of the domain verification says are triaged or verified, and writes
 //   that down
+//   sim-keeper   where people tell it something to remember: says nothing, and sums its memory up by a tool ("sim.sum")
 //   sim-warden   where runs are forgotten after a horizon: wakes on requests and by a timer, and notes it, once an hour
 //
 // The model's answers are judged: what is none of its words reaches no agent. What people write as the clerk would
@@ -22,6 +23,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/reflect.h"
 #include "replica/agent_runtime.h"
@@ -41,6 +43,14 @@ inline constexpr std::string_view kSimWarden = "sim-warden", kWardenTimer = "rou
 inline constexpr std::int64_t kWardenEveryMs = 3'600'000, kWardenSetMs = 12 * kWardenEveryMs;
 inline constexpr std::size_t kWardenPerHour = 1;
 
+// The agent that remembers. Each remark begins with a mark of its own, which a summary keeps; so many have room in the
+// first words of messages (agents/memory/compactor.h).
+inline constexpr std::string_view kSimKeeper = "sim-keeper", kSumTool = "sim.sum", kMark = "remark/";
+inline constexpr std::uint64_t kMostRemarks = 20;
+std::string remarkText(std::string_view mark);            // three of them are more than a thread may hold
+std::vector<std::string> marksIn(std::string_view text);  // in their order
+std::string simSummary(const json::object& arguments);    // the answer of sim.sum
+
 inline constexpr std::uint64_t kDesks = 3;
 std::string deskName(std::uint64_t n);
 // On boards only some answers are written: one plan of a run may, and the other not.
@@ -57,8 +67,8 @@ struct SimAgents {
   std::shared_ptr<agents::DeviceGate> till;     // judges payments
 };
 // `policy`: the version of the policy over payments. `all`: also the sealer, without which a device starts now and
-// then. `retentionDays`: the horizon of what runs left; 0: there is none.
-SimAgents simAgents(std::int64_t retentionDays, std::uint64_t policy = 1, bool all = true);
+// then. `retentionDays`: the horizon of what runs left; 0: there is none. `remembers`: also the keeper.
+SimAgents simAgents(std::int64_t retentionDays, std::uint64_t policy = 1, bool all = true, bool remembers = false);
 void usePolicy(agents::DeviceGate& till, std::uint64_t policy);
 
 // What a person confirms: that the clerk may mail.

@@ -41,6 +41,13 @@ Result<FoldJob> decodeFold(std::string_view name, std::string_view bytes) {
   return job;
 }
 
+// Whether a summary of all up to `end` has room for the text of the one before: all that this one covers is behind
+// `end` too, and would stand beside its own text otherwise.
+bool isBehind(const replication::MessageGraph& graph, const std::optional<ChosenSummary>& before,
+              const std::string& end) {
+  return !before || before->endMessageId == end || graph.isAncestor(before->endMessageId, end);
+}
+
 std::vector<std::int64_t> sizesOf(const Messages& messages) {
   std::vector<std::int64_t> sizes;
   for (const replication::Message* m : messages) sizes.push_back(static_cast<std::int64_t>(m->body.content.size()));
@@ -142,7 +149,8 @@ Result<Planned> Compactor::plan(std::string_view agentId, std::string_view threa
   std::set<std::string> ends;
   for (std::size_t i = 0; i < thread.size(); ++i)
     if (cuts[i]) ends.insert(thread[i]->body.id);
-  while (count > 0 && !ends.contains(newer[count - 1]->body.id)) --count;
+  const auto mayEnd = [&](const std::string& id) { return ends.contains(id) && isBehind(graph, chosen, id); };
+  while (count > 0 && !mayEnd(newer[count - 1]->body.id)) --count;
   if (count == 0) {
     const auto body = joinOf(graph, thread);
     return body ? join(*body) : Result<Planned>(Planned::nothing);
@@ -174,6 +182,7 @@ Result<std::optional<Compactor::Span>> Compactor::spanOf(const FoldJob& job) {
   const replication::MessageGraph& graph = *messages;
   WITAN_TRY(state, agentStateToWrite(*records, job.agentId));
   WITAN_TRY(chosen, chosenSummary(*records, graph, job.threadId, state.pointers.latestSummaryMessageId));
+  if (!isBehind(graph, chosen, job.endMessageId)) return std::optional<Span>();
   const std::set<std::string> folded = withAncestors(graph, job.endMessageId);
   Messages span = notCovered(threadMessages(graph, job.threadId), chosen);
   std::erase_if(span, [&](const replication::Message* m) { return !folded.contains(m->body.id); });
@@ -269,6 +278,7 @@ Status Compactor::commitSummary(const FoldJob& job, const std::string& text) {
   if (end == nullptr) return okStatus();  // it was taken away behind a later summary
   WITAN_TRY(state, agentStateToWrite(*records, job.agentId));
   WITAN_TRY(before, chosenSummary(*records, graph, job.threadId, state.pointers.latestSummaryMessageId));
+  if (!isBehind(graph, before, job.endMessageId)) return okStatus();  // another device folded more meanwhile
   std::vector<Write> writes;
   // The first text stays (section 8); another text would only be a conflict.
   WITAN_TRY(versions, records->versions(Kind::summary, id.hex()));

@@ -425,8 +425,8 @@ namespace {
 struct Allowed {
   std::string_view tool, field;
 };
-constexpr std::array kAllowed{Allowed{"sim.ask", "about"}, Allowed{"sim.mail", "to"}, Allowed{"sim.mail", "text"},
-                              Allowed{"sim.pay", "to"}, Allowed{"sim.pay", "text"}};
+constexpr std::array kAllowed{Allowed{"sim.ask", "about"}, Allowed{"sim.mail", "to"},  Allowed{"sim.mail", "text"},
+                              Allowed{"sim.pay", "to"},    Allowed{"sim.pay", "text"}, Allowed{"sim.sum", "lines"}};
 
 }  // namespace
 

@@ -46,10 +46,14 @@ void ToolService::call(Seat& at, agents::ToolCall call) {
   c_.probe(concat("tool: ", enumName(answer.says)));
   c_.trace(device, "agents", "calls " + answer.call.tool, name);
   // The model, which answers differently each time.
-  if (!mail) answer.content = std::array{"brief", "long", "strange"}[(chance >> 40) % 3];
-  if (!mail && (chance >> 50) % 16 == 0) answer.content = kForgedAnswer, c_.probe("answer that is refused");
+  const bool sums = answer.call.tool == kSumTool;
+  if (sums)
+    answer.content = simSummary(answer.call.arguments), answer.tokens = 10;
+  else if (!mail)
+    answer.content = std::array{"brief", "long", "strange"}[(chance >> 40) % 3];
+  if (!mail && !sums && (chance >> 50) % 16 == 0) answer.content = kForgedAnswer, c_.probe("answer that is refused");
   // Mostly as estimated; sometimes more; now and then more than the run has.
-  if (!mail) answer.tokens = (chance >> 44) % 16 == 0 ? 10 * kClerkTokens : (chance >> 44) % 4 == 0 ? 30 : 10;
+  if (!mail && !sums) answer.tokens = (chance >> 44) % 16 == 0 ? 10 * kClerkTokens : (chance >> 44) % 4 == 0 ? 30 : 10;
   if (answer.says == ToolSays::nothing) return;
   answers_.push_back(std::move(answer));
   c_.agenda().add(c_.agenda().now() + after, StepKind::tool, device, answers_.size() - 1);

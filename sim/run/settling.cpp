@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agents/host/agent_host.h"
 #include "replica/graph_runtime.h"
 #include "replication/statement.h"
 #include "replication/writer.h"
@@ -103,6 +104,8 @@ std::string Settling::unsettled() {
         return at.name() + " and " + c_.seats()[j]->name() + " are not connected";
     if (!reached[i]) return at.name() + " has no way to " + c_.seats()[founder]->name();
     if (!replica.quiet()) return at.name() + " still has something to send";
+    if (agents::AgentHost* host = replica.agents(); host != nullptr && host->memory().nextMs())
+      return "a fold of memory waits at " + at.name();
     const node::GraphRuntime* graphs = replica.graphs();
     const graph::Runtime* runtime = graphs != nullptr ? graphs->runtime(kSimGraph) : nullptr;
     if (runtime != nullptr && graphs->lackingIn(kSimGraph).empty())  // what lacks its body waits for good

@@ -36,6 +36,7 @@ class AgentWorkload final : public Workload {
       case EventKind::policyChange: return changePolicy(at, event);
       case EventKind::deskEdit: return editDesk(at, event);
       case EventKind::clearUp: return clearUp(at, event);
+      case EventKind::remark: return tellKeeper(at);
       default: return;
     }
   }
@@ -144,6 +145,18 @@ class AgentWorkload final : public Workload {
     const replication::Space& space = *at.replica().data().findSpace("agents/main");
     if (!c_.history().usedBefore("agents/main", {space.selfName(), space.vector().at(space.self())}))
       c_.history().agents.turns.push_back({expected, text, at.index(), false});
+  }
+
+  void tellKeeper(Seat& at) {
+    agents::AgentHost* host = at.replica().agents();
+    if (host == nullptr || remarks_ == kMostRemarks) return;
+    const std::string turn = std::to_string(++remarks_), mark = concat(kMark, at.name(), "/", turn);
+    auto run = host->userTurn(kSimKeeper, at.name(), turn, remarkText(mark), at.device->now(c_.agenda().now()));
+    if (!run.ok()) return c_.trace(at.index(), "agents", "remark refused", run.error().message);
+    c_.trace(at.index(), "agents", "remark", mark);
+    const replication::Space& space = *at.replica().data().findSpace("agents/main");
+    if (!c_.history().usedBefore("agents/main", {space.selfName(), space.vector().at(space.self())}))
+      c_.history().agents.turns.push_back({runOfTurn(kSimKeeper, at.name(), turn), mark, at.index(), false, true});
   }
 
   // The policy over payments of one device: questions that are open were asked under another one. Some are answered
@@ -279,6 +292,7 @@ class AgentWorkload final : public Workload {
   }
 
   PerDevice<std::map<std::uint64_t, std::uint64_t>> said_;  // turns of each session
+  std::uint64_t remarks_ = 0;
 };
 
 }  // namespace

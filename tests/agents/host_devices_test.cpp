@@ -218,6 +218,53 @@ TEST(AgentHost, F3WhatIsLeftOfAPlanWaitsForItsAgent) {
   });
 }
 
+// Nobody has written a state of the agent. One device destroys it while another runs it, at every moment of the run,
+// and then they meet.
+TEST(AgentHost, AnAgentWithoutStateIsDestroyedAmidARunElsewhere) {
+  bool before = false, amid = false, after = false;
+  for (int rounds = 0; rounds < 30 && !after && !::testing::Test::HasFailure(); ++rounds) {
+    SCOPED_TRACE(rounds);
+    auto a = clerkOn("a", "mail"), b = clerkOn("b", "mail");
+    ASSERT_TRUE(a->open().ok() && b->open().ok());
+    ASSERT_TRUE(a->enter("r1", "request", "1").ok());
+    connect(*a, *b);
+    meet(*a, *b, false);
+    ASSERT_TRUE(b->device().antichain("clerk").empty());
+    for (int i = 0; i < rounds; ++i) ASSERT_TRUE(a->round().ok());
+    const auto runs = a->runs();
+    const bool over = !runs.empty() && isTerminal(runs.begin()->second);
+    AgentState state;
+    state.lifecycle = Lifecycle::destroyed;
+    const Write write{Kind::agentState, "clerk", encodeAgentState(state, b->device().replica().writer()), false};
+    ASSERT_TRUE(b->device().replica().commit(DatabaseName::agents, "main", {&write, 1}).ok());
+    ASSERT_TRUE(b->settle().ok());
+    const std::size_t begun = a->calls.size();
+    together(*a, *b, 40);
+    expectEqualStores(*a, *b);
+    EXPECT_TRUE(b->calls.empty());
+    EXPECT_LE(a->calls.size(), begun + 1) << "what was announced already, and no more";
+    for (HostRig* rig : {a.get(), b.get()}) {
+      EXPECT_EQ(rig->device().view("clerk").lifecycle, Lifecycle::destroyed);
+      EXPECT_THAT(rig->effects(DatabaseName::journal), Each(Pair(::testing::_, 1u)));
+      ASSERT_THAT(rig->runs(), SizeIs(1));
+      EXPECT_TRUE(isTerminal(rig->runs().begin()->second));
+    }
+    // b, which hosts it too, ended the wake without a run; what a had begun by then ends as that.
+    EXPECT_EQ(a->runs().begin()->second, over ? WakeStatus::completed : WakeStatus::skippedDestroyed);
+    EXPECT_EQ(a->runs(), b->runs());
+    // What is said to it from now on is heard by no run.
+    for (HostRig* rig : {a.get(), b.get()}) {
+      ASSERT_TRUE(rig->host().userTurn("clerk", "s", "1", "are you there?", rig->now()).ok());
+      ASSERT_TRUE(rig->settle(60'000).ok());
+    }
+    EXPECT_LE(a->calls.size(), begun + 1);
+    before = before || runs.empty();
+    amid = amid || (begun > 0 && !over);
+    after = over;
+  }
+  EXPECT_TRUE(before && amid && after) << "at every moment of a run";
+}
+
 // Who is started without an agent says so: the others wait for it no longer.
 TEST(AgentHost, WhatADeviceRunsNoMoreItHostsNoMore) {
   auto a = clerkOn("a", "yes");

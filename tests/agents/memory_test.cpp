@@ -126,6 +126,30 @@ TEST(Compaction, FoldsTheOldestAndRemindsOfTheRest) {
             R"({"leftOut":0,"messages":[{"content":"message-08","kind":"thought"})");
 }
 
+// Cut off, another device wrote beside messages that are folded by now. The next summary takes the place of the one
+// before, so it has to cover all that this one covers.
+TEST(Compaction, WhatComesLateBesideAFoldIsRememberedOnceAndSoIsTheFold) {
+  Device a("a"), b("b");
+  chain(b, 1, 2);
+  sync(a, b);
+  chain(b, 3, 6);
+  ASSERT_EQ(fold(b, ExtractSummariser()), Planned::job);
+  say(a, "a1", {"m2"}, "besides-01");  // in the thread's order before what b wrote
+  say(a, "a2", {"a1"}, "besides-02");
+  say(a, "a3", {"a2"}, "besides-03");
+  sync(a, b);
+  for (int i = 0; i < 4; ++i) fold(b, ExtractSummariser());
+  const MemoryContext context = remember(b);
+  std::string all = context.summary;
+  for (const Remembered& one : context.messages) all += "\n" + one.content;
+  for (const char* words : {"message-01", "message-02", "message-03", "message-04", "message-05", "message-06",
+                            "besides-01", "besides-02", "besides-03"}) {
+    const std::size_t first = all.find(words);
+    EXPECT_NE(first, std::string::npos) << words << " of " << all;
+    EXPECT_EQ(all.find(words, first + 1), std::string::npos) << words << " twice in " << all;
+  }
+}
+
 // 003, section 8: replaying a fold changes nothing.
 TEST(Compaction, IsIdempotent) {
   Device a("a"), b("b");
