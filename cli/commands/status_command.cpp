@@ -103,7 +103,10 @@ Result<int> status(const StatusArguments& a) {
 void addStatus(Command& app) {
   const auto [command, a] =
       addVerb<StatusArguments>(app, "status", "How the node is", "witan status --wait connected --timeout 30", status);
-  command->option("--wait", a->wait, "Return when it is ready, connected (to all members) or quiet (nothing under way)")
+  command
+      ->option(
+          "--wait", a->wait,
+          "Return when it is ready, connected (to all members that it keeps links with) or quiet (nothing under way)")
       ->oneOf({"ready", "connected", "quiet"});
   command->option("--timeout", a->timeoutSeconds, "Seconds to wait; after that, exit code 4")
       ->showDefault()

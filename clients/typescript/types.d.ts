@@ -1626,7 +1626,7 @@ export interface Partitions {
 export interface PeerCount {
   /** Members with a link to this device */
   connected: number;
-  /** Other active members */
+  /** Other active members that this device keeps links with */
   known: number;
 }
 

@@ -93,15 +93,25 @@ Result<Moved> move(const ApiContext& context, const MoveRequest& request) {
   WITAN_DO(checkPartition(daemon, request.partition));
   WITAN_TRY(known, daemon.roster().current().lookUp(request.device));
   const std::string device = known->device;
+  WITAN_DO(daemon.peers().seek({device}));
   WITAN_DO(daemon.replica().transferOwnership(request.partition, device, request.reason.value_or(""), daemon.now()));
   WITAN_DO(daemon.tick());
   daemon.log().warn("partitions", "handed over", {{"partition", request.partition}, {"to", device}});
   return Moved{request.partition, device};
 }
 
+// A takeover heeds the owner and the copies that this device has links with: it must have looked for all.
+Status seekCopies(Daemon& daemon) {
+  std::set<std::string, std::less<>> copies;
+  for (const RosterDevice& device : daemon.roster().current().devices)
+    if (device.active() && device.keepsLedgers()) copies.insert(device.device);
+  return daemon.peers().seek(copies);
+}
+
 Result<Seized> seize(const ApiContext& context, const SeizeRequest& request) {
   Daemon& daemon = context.daemon;
   WITAN_DO(checkPartition(daemon, request.partition));
+  WITAN_DO(seekCopies(daemon));
   WITAN_DO(daemon.replica().forceTakeover(request.partition, request.reason.value_or(""), daemon.now()));
   WITAN_DO(daemon.tick());
   daemon.log().warn("partitions", "seized", {{"partition", request.partition}});

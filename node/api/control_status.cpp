@@ -39,7 +39,7 @@ WITAN_STRUCT(GraphStatus, (std::string, graph, "Id of the graph"), (std::int64_t
              (std::vector<GraphCount>, counts,
               "Since the start of the node; by node: witan_graph_steps_total of /metrics"))
 
-WITAN_STRUCT(PeerCount, (std::uint64_t, known, "Other active members"),
+WITAN_STRUCT(PeerCount, (std::uint64_t, known, "Other active members that this device keeps links with"),
              (std::uint64_t, connected, "Members with a link to this device"))
 
 WITAN_STRUCT(PartitionCount, (std::uint64_t, kept, "Partitions with a copy on this device"),
@@ -129,7 +129,8 @@ Check ownersCheck(Daemon& daemon) {
       continue;
     }
     const OwnerState state = daemon.replica().ownerState(id);
-    if (state == OwnerState::away) away.push_back(id);
+    const bool wanted = daemon.peers().wants(replication::deviceOf(claim.owner));  // else nothing waits for it
+    if (state == OwnerState::away && wanted) away.push_back(id);
     if (state == OwnerState::lost) lost.push_back(id);
   }
   if (!refused.empty())
@@ -346,7 +347,7 @@ Result<NodeStatus> status(const ApiContext& context, const Nothing&) {
   answer.addresses = daemon.addresses();
   answer.uptimeSeconds = (daemon.now().ms - daemon.startedMs()) / 1000;
   for (const PeerStatus& peer : daemon.peers().status()) {
-    ++answer.peers.known;
+    answer.peers.known += peer.wanted ? 1 : 0;
     answer.peers.connected += peer.connected ? 1 : 0;
   }
   addLedgers(answer, daemon);

@@ -17,6 +17,7 @@
 #include "node/cluster/roster.h"
 #include "node/config/config_slots.h"
 #include "program/durable_file.h"
+#include "replica/mesh.h"
 
 namespace witan::node {
 
@@ -39,6 +40,7 @@ const std::array kKeys{
     Key{"peers", "dial", &DaemonConfig::dial, "addresses to dial besides those of the roster"},
     Key{"peers", "roster_lease_seconds", &DaemonConfig::rosterLeaseSeconds,
         "without word of the admin's device for so long, no other is served; 0: it is"},
+    Key{"network", "links", &DaemonConfig::links, "that this device keeps where there are more devices; 0: with each"},
     Key{"relay", "carry", &DaemonConfig::carry,
         "true or false: passes links between devices that cannot reach each other"},
     Key{"control", "listen", &DaemonConfig::control, "127.0.0.1:PORT or unix:/path; empty: control.sock beside this"},
@@ -257,6 +259,9 @@ Status checkConfig(const DaemonConfig& config) {
                                                      "etcd = [\"http://127.0.0.1:2379\"]"));
   WITAN_DO(inRange(config, "[peers] roster_lease_seconds", config.rosterLeaseSeconds, 0, 3'650 * 86'400,
                    "0, off, to ten years"));
+  if (config.links != 0)
+    WITAN_DO(inRange(config, "[network] links", config.links, kLeastLinks, kMostLinks,
+                     concat("0, with each device, or ", kLeastLinks, " to ", kMostLinks)));
   WITAN_DO(inRange(config, "[agents] retention_days", config.retentionDays, 0, 36'500, "0, for ever, to 36500"));
   WITAN_DO(inRange(config, "[ledger] lease_seconds", config.leaseSeconds, 1, 3600, "1 to 3600"));
   return inRange(config, "[ledger] pending_ttl_seconds", config.pendingTtlSeconds, 0, kMostPendingTtlSeconds,

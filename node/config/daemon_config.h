@@ -29,6 +29,8 @@ struct DaemonConfig {
   std::vector<std::string> dial;  // addresses besides those of the roster
   // Without the admin's word for so long that there is no later roster, this device serves no other; 0: it does.
   std::int64_t rosterLeaseSeconds = 30 * 86'400;
+  // [network]
+  std::int64_t links = 8;  // that this device keeps, where there are more devices (replica/mesh.h); 0: with each
   // [relay]
   bool carry = true;  // links between devices that cannot reach each other
   // [control]

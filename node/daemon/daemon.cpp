@@ -29,6 +29,8 @@ namespace {
 constexpr std::int64_t kSlowRoundMs = 2'000;
 constexpr std::size_t kMaxWaiting = 10'000;
 constexpr std::int64_t kBriefWaitMs = 1'000;
+constexpr std::int64_t kSeekNextMs = 10'000;
+constexpr std::size_t kSeekTogether = 8;
 
 // A third of the lease, so that a member that has died costs no partition.
 EtcdOptions etcdOptions(const DaemonConfig& config) {
@@ -78,6 +80,7 @@ Daemon::~Daemon() {
   if (timer_ != 0) loop_.cancel(timer_);
   if (inboxTimer_ != 0) loop_.cancel(inboxTimer_);
   if (publishedTimer_ != 0) loop_.cancel(publishedTimer_);
+  if (seekTimer_ != 0) loop_.cancel(seekTimer_);
   for (const auto& [id, waiting] : waiting_) loop_.cancel(waiting.timer);
 }
 
@@ -308,6 +311,7 @@ Status Daemon::openPeers() {
                                          PeerManager::Options{.device = replica().device(),
                                                               .dial = config_.dial,
                                                               .carry = config_.carry,
+                                                              .links = static_cast<std::size_t>(config_.links),
                                                               .rosterLeaseMs = config_.rosterLeaseSeconds * 1'000},
                                          std::move(events));
   return okStatus();
@@ -347,6 +351,7 @@ Status Daemon::start() {
   takePublished();
   WITAN_DO(openMarket());
   peers_->dialAll();
+  askForNextKey();
   if (etcd_) etcd_->start();
   return okStatus();
 }
@@ -437,9 +442,22 @@ Status Daemon::rotateKey() {
   return okStatus();
 }
 
-// Asks every device, since the one that holds the admin's key takes the request; and each again when it connects.
+// Asks every device, since the one that holds the admin's key takes the request; and each again when it connects. Where
+// this device keeps few links, it makes links with the others in turns: with each it asks again.
 void Daemon::askForNextKey() {
   for (const PeerStatus& peer : peers_->status()) askForNextKey(peer.device);
+  if (seekTimer_ == 0) seekTimer_ = loop_.after(kSeekNextMs, [this] { seekForNextKey(); });
+}
+
+void Daemon::seekForNextKey() {
+  seekTimer_ = 0;
+  if (stopping_ || peers_->linksWithAll() || !hasKey(path_, KeyName::nextDevice)) return;
+  std::set<std::string, std::less<>> some;
+  const std::vector<PeerStatus> all = peers_->status();
+  for (std::size_t i = 0; i < all.size() && some.size() < kSeekTogether; ++i)
+    if (const PeerStatus& peer = all[seekNext_++ % all.size()]; !peer.connected) some.insert(peer.device);
+  (void)peers_->seek(some);
+  seekTimer_ = loop_.after(kSeekNextMs, [this] { seekForNextKey(); });
 }
 
 void Daemon::askForNextKey(const std::string& device) {
@@ -467,25 +485,6 @@ void Daemon::switchToNextKey() {
     log_.error("node", "device.vkey is of the key before", {{"why", told.error().message}});
   peers_->setIdentity(*identity);
   log_.warn("node", "this device has another key now", {{"fingerprint", fingerprintOf(key_.publicKey())}});
-}
-
-// --- slices
-
-void Daemon::onConnected(const std::string& device) {
-  replica().connected(device, now());
-  askForNextKey(device);
-  const RosterDevice* known = rosters_.current().find(device);
-  if (known == nullptr || me() == nullptr) return;
-  if (me()->keepsLedgers()) return sliceServer_->connected(*known);
-  if (!known->keepsLedgers()) return;
-  if (auto have = sliceStore_->have(); have.ok()) peers_->send(device, clusterFrame(*have), false);
-}
-
-void Daemon::onFrame(const std::string& device, std::string_view frame) {
-  const auto type = static_cast<std::uint8_t>(frame[4]);
-  if (type < kFirstClusterFrame || type > kLastClusterFrame) return replica().received(device, frame, now());
-  if (Status taken = onSliceFrame(device, frame); !taken.ok())
-    log_.warn("slices", taken.error().message, {{"from", device}});
 }
 
 // --- working
@@ -523,6 +522,7 @@ Status Daemon::work() {
   Effects effects;
   WITAN_DO(dir_->drain(at, effects));
   carryOut(effects);
+  if (!peers_->linksWithAll()) peers_->need(replica().neededPeers());
   WITAN_DO(tellFollowers());
   WITAN_DO(sendSlices());
   if (witnesses_ && !stopping_) witnesses_->look();

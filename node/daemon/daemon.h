@@ -163,6 +163,7 @@ class Daemon {
   void switchToNextKey();
   void askForNextKey();
   void askForNextKey(const std::string& device);
+  void seekForNextKey();
   Status work();
   void carryOut(Effects& effects);
   void callTool(const agents::ToolCall& call);
@@ -203,7 +204,8 @@ class Daemon {
   agents::SecureStore hookSecrets_;
   std::unique_ptr<InboxHooks> hooks_;    // null: nobody is told
   std::set<std::string> changedGraphs_;  // since the hooks were told what their runs ask
-  net::Loop::TimerId inboxTimer_ = 0, publishedTimer_ = 0;
+  net::Loop::TimerId inboxTimer_ = 0, publishedTimer_ = 0, seekTimer_ = 0;
+  std::size_t seekNext_ = 0;
   std::unique_ptr<PublishedFiles> published_;
   std::map<std::uint64_t, LedgerFeed::Visit> followers_;
   std::uint64_t nextFollower_ = 1;

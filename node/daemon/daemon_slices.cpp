@@ -3,6 +3,23 @@
 
 namespace witan::node {
 
+void Daemon::onConnected(const std::string& device) {
+  replica().connected(device, now());
+  askForNextKey(device);
+  const RosterDevice* known = rosters_.current().find(device);
+  if (known == nullptr || me() == nullptr) return;
+  if (me()->keepsLedgers()) return sliceServer_->connected(*known);
+  if (!known->keepsLedgers()) return;
+  if (auto have = sliceStore_->have(); have.ok()) peers_->send(device, clusterFrame(*have), false);
+}
+
+void Daemon::onFrame(const std::string& device, std::string_view frame) {
+  const auto type = static_cast<std::uint8_t>(frame[4]);
+  if (type < kFirstClusterFrame || type > kLastClusterFrame) return replica().received(device, frame, now());
+  if (Status taken = onSliceFrame(device, frame); !taken.ok())
+    log_.warn("slices", taken.error().message, {{"from", device}});
+}
+
 Status Daemon::onSliceFrame(const std::string& device, std::string_view frame) {
   const auto type = static_cast<ClusterFrame>(frame[4]);
   const RosterDevice* from = rosters_.current().find(device);

@@ -16,6 +16,8 @@ DialStart Dialer::configured(const std::string& address) {
   return {std::string(kConfigured) + address, address, std::nullopt};
 }
 
+bool Dialer::isConfigured(std::string_view dial) { return dial.starts_with(kConfigured); }
+
 DialChanges Dialer::start(const RosterDevice& device) {
   DialChanges changes;
   auto key = publicKeyFromHex(device.keys.back(), "key");
@@ -44,7 +46,7 @@ DialChanges Dialer::stop(const std::string& device, std::string_view except) {
 }
 
 DialChanges Dialer::linked(const std::string& device, const std::string& dial) {
-  if (dial.starts_with(kConfigured)) {
+  if (isConfigured(dial)) {
     configured_[device].insert(dial);
     dialling_[device].insert(dial);
   }

@@ -34,6 +34,8 @@ class Dialer {
   // The device that a dial belongs to, by its name; of one of the configuration no device.
   static std::string deviceOf(const std::string& dial) { return dial.substr(0, dial.find('/')); }
 
+  static bool isConfigured(std::string_view dial);
+
   // Dials the addresses that are not dialled yet.
   DialChanges start(const RosterDevice& device);
   // `except`: the name of a dial that goes on; empty: none.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/seams.h"
 #include "base/string_util.h"
 #include "node/cluster/device_key.h"
 #include "replica/core/messages.h"
@@ -11,6 +12,8 @@ namespace witan::node {
 namespace {
 
 constexpr std::int64_t kGraceMs = 1'000;  // for the next dial, or for the other end's, before a relay is asked
+constexpr std::int64_t kMeshMostMs = 600'000;
+constexpr std::string_view kSpared = "this link is not needed";
 constexpr std::string_view kReplaced = "another link took its place";
 constexpr std::string_view kStale = "the roster of this device is older than its lease";
 constexpr std::int64_t kLeastLeaseCheckMs = 250, kMostLeaseCheckMs = 600'000;
@@ -43,6 +46,7 @@ PeerManager::PeerManager(net::Loop& loop, const net::TlsIdentity& identity, Rost
       admission_(rosters, options_.device),
       probation_(options_.heartbeatMs),
       gossip_(rosters),
+      mesh_(options_.device, options_.links, SystemRandom().next()),
       network_(loop, identity, networkOptions(options_), networkEvents()),
       relay_(loop, network_, rosters, log, {options_.device, options_.carry}, relayHooks()) {}
 
@@ -151,6 +155,11 @@ void PeerManager::choose(net::LinkId id) {
     if (trial) probation_.start(device, *trial);
   }
   links_.choose(id);
+  mesh_.linked(device,
+               {direct ? info.address.substr(0, info.address.rfind(':')) : "", info.via,
+                info.dialled && Dialer::isConfigured(info.name)},
+               events_.steadyMs());
+  followMeshLater(0);
   relay_.settled(device);
   if (direct) {
     apply(dialer_.linked(device, info.dialled ? info.name : ""));
@@ -194,6 +203,8 @@ void PeerManager::onDown(net::LinkId id, std::string_view reason) {
   }
   const std::string why =
       link.tunnelReason.empty() || !reason.starts_with("connection lost") ? std::string(reason) : link.tunnelReason;
+  mesh_.unlinked(link.device, events_.steadyMs());
+  followMeshLater(0);
   const std::int64_t redialMs = history_.recordEnd(link.device, why, link.sinceMs, events_.steadyMs());
   log_.info("peers", "disconnected", {{"id", link.device}, {"why", why}});
   if (link.direct()) relay_.unlinked(link.device, why);
@@ -205,7 +216,7 @@ void PeerManager::onDown(net::LinkId id, std::string_view reason) {
 
 void PeerManager::findOtherWay(const PeerLink& ended) {
   // Through another relay, or around a direct path that carries nothing.
-  if ((!ended.direct() || ended.quiet) && wantsRelayedLink(ended.device).ok())
+  if ((!ended.direct() || ended.quiet) && mesh_.dials(ended.device) && wantsRelayedLink(ended.device).ok())
     relay_.missing(ended.device, 0, ended.info.via);
   if (const auto trial = probation_.linkOf(ended.device)) {
     probation_.lostOther(ended.device, events_.steadyMs());
@@ -266,7 +277,85 @@ void PeerManager::recordDirectEnd(const PeerLink& link) {
 
 // --- dialling
 
+// What a scope, and what the copies of the ledgers need, each device of them passes on: they are groups of the mesh.
+void PeerManager::tellMesh() {
+  const Roster& roster = rosters_.current();
+  std::set<std::string, std::less<>> scopes{"*"};  // a name that no scope has: who has all of them
+  for (const RosterDevice& device : roster.devices) scopes.insert(device.scopes.begin(), device.scopes.end());
+  std::vector<MeshMember> members;
+  for (const RosterDevice& device : roster.devices) {
+    if (!device.active()) continue;
+    MeshMember& member = members.emplace_back();
+    member.device = device.device;
+    if (device.keepsLedgers()) member.groups.emplace(kLedgerGroup);
+    for (const std::string& scope : scopes)
+      if (device.mayHave(scope)) member.groups.insert("scope " + scope);
+  }
+  mesh_.setMembers(members);
+  followMeshLater(0);
+}
+
+void PeerManager::need(std::set<std::string, std::less<>> devices) {
+  if (mesh_.full() || needs_ == devices) return;
+  needs_ = std::move(devices);
+  followMeshLater(0);
+}
+
+Status PeerManager::seek(const std::set<std::string, std::less<>>& devices) {
+  const std::int64_t nowMs = events_.steadyMs();
+  std::string lacking;
+  for (const std::string& device : devices) {
+    const RosterDevice* known = rosters_.current().find(device);
+    if (mesh_.full() || connected(device) || known == nullptr || !admission_.mayDial(*known)) continue;
+    Sought& sought = sought_.try_emplace(device, Sought{nowMs, 0}).first->second;
+    sought.untilMs = nowMs + kSeekForMs;
+    if (nowMs - sought.sinceMs < kSeekMs) lacking = known->name;
+  }
+  followMeshLater(0);
+  if (lacking.empty()) return okStatus();
+  return Error{ErrorCode::conflict,
+               "this device keeps few links and has none with " + lacking + " yet; it looks for one",
+               concat("run this again in ", kSeekMs / 1'000, " s")};
+}
+
+void PeerManager::tellNeeds() {
+  std::erase_if(sought_, [nowMs = events_.steadyMs()](const auto& one) { return one.second.untilMs <= nowMs; });
+  auto all = needs_;
+  for (const auto& [device, sought] : sought_) all.insert(device);
+  mesh_.need(std::move(all));
+}
+
+void PeerManager::followMeshLater(std::int64_t ms) {
+  const std::int64_t dueMs = events_.steadyMs() + ms;
+  if (meshDueMs_ >= 0 && meshDueMs_ <= dueMs) return;
+  meshDueMs_ = dueMs;
+  later(ms, [this, dueMs] {
+    if (meshDueMs_ == dueMs) followMesh();
+  });
+}
+
+void PeerManager::followMesh() {
+  meshDueMs_ = -1;
+  if (mesh_.full()) return;
+  mesh_.carries(relay_.carriesFor());
+  tellNeeds();
+  const std::int64_t nowMs = events_.steadyMs();
+  const Mesh::Changes changes = mesh_.update(nowMs);
+  for (const std::string& device : changes.rest) {
+    apply(dialer_.stop(device));
+    if (!connected(device)) relay_.settled(device);
+  }
+  for (const std::string& device : changes.end)
+    if (const PeerLink* link = links_.of(device)) end(link->info.id, kSpared);
+  for (const std::string& device : changes.dial)
+    if (const RosterDevice* known = rosters_.current().find(device)) dial(*known);
+  std::int64_t nextMs = std::min(mesh_.nextMs(), nowMs + kMeshMostMs);
+  for (const auto& [device, sought] : sought_) nextMs = std::min(nextMs, sought.untilMs);
+  followMeshLater(std::max<std::int64_t>(nextMs - nowMs, 1));
+}
+
 void PeerManager::dialAll() {
+  tellMesh();
   for (const RosterDevice& device : rosters_.current().devices) {
     gossip_.apply(device);
     dial(device);
@@ -278,7 +367,7 @@ void PeerManager::dialAll() {
 void PeerManager::dial(const RosterDevice& device) {
   const PeerLink* link = links_.of(device.device);
   const bool linked = (link != nullptr && link->direct()) || probation_.linkOf(device.device);
-  if (linked || !admission_.mayDial(device) || dialer_.isPaused(device.device)) return;
+  if (linked || !mesh_.dials(device.device) || !admission_.mayDial(device) || dialer_.isPaused(device.device)) return;
   apply(dialer_.start(device));
   seekRelay(device.device);
 }
@@ -471,6 +560,7 @@ void PeerManager::applyRoster(std::string_view from) {
   for (const auto& [device, id] : links_.chosen())
     if (device != from) sendRoster(id);  // a revoked device gets it too, as the last frame
   for (const auto& [id, why] : ending) end(id, why);
+  tellMesh();
   for (const RosterDevice& device : roster.devices) {
     if (!device.active()) relay_.settled(device.device);
     if (gossip_.dialsEnd(device)) apply(dialer_.stop(device.device));
@@ -552,6 +642,8 @@ std::vector<PeerStatus> PeerManager::status() const {
     if (!device.addresses.empty()) status.address = device.addresses.front();
     if (const LinkHistory::Past* past = history_.of(device.device))
       status.lastEnd = past->reason, status.sinceMs = past->endedMs;
+    status.wanted = connected(device.device) || wants(device.device);
+    if (!status.wanted) status.lastEnd = "not needed: this device keeps few links ([network] links)";
     if (const std::string why = relay_.noWay(device.device); !why.empty())
       status.lastEnd += (status.lastEnd.empty() ? "" : "; ") + why;
     if (const PeerLink* link = links_.of(device.device)) {

@@ -4,6 +4,7 @@
 //   Admission      may this link exist                  PendingPeers   links of devices that are not enrolled
 //   PeerLinks      which link carries a device's traffic  LinkProbation  direct links that have to prove themselves
 //   Dialer         what is dialled                      LinkHistory    how links ended, when to dial again
+//   Mesh           who is, and whose link may end (replica/mesh.h)
 //   RosterGossip   the roster between peers             RelayManager   links through a third device
 //
 //   a link comes up         -> Events::connected(device); replication and adjudication frames -> Events::received
@@ -15,6 +16,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,7 @@
 #include "node/peers/roster_gossip.h"
 #include "node/relay/relay_manager.h"
 #include "node/telemetry/log.h"
+#include "replica/mesh.h"
 
 namespace witan::node {
 
@@ -38,6 +41,7 @@ struct PeerStatus {
   std::uint64_t framesIn = 0, bytesIn = 0, bytesOut = 0, queuedBytes = 0;
   std::int64_t sinceMs = 0;  // steady, of the link or of its end
   std::string lastEnd;       // why its last link ended, and why there is no way through others
+  bool wanted = false;       // this device keeps a link with it, or looks for one
 };
 
 class PeerManager {
@@ -61,6 +65,7 @@ class PeerManager {
     bool carry = true;                                       // links of others
     std::int64_t heartbeatMs = 5'000, deadAfterMs = 20'000;  // net::PeerNetworkOptions
     std::int64_t joinMs = 10'000;                            // a link of a device that would like to join
+    std::size_t links = kUsualLinks;                         // Mesh; 0: with every device
     // Without the admin's word for so long that no later roster is known, this device serves no other. 0: it does.
     std::int64_t rosterLeaseMs = 0;
   };
@@ -79,6 +84,17 @@ class PeerManager {
 
   // This device's key has changed: links from now on are made with it.
   void setIdentity(const net::TlsIdentity& identity) { network_.setIdentity(identity); }
+
+  // Devices that this one waits for now, beside those with which it keeps links anyway.
+  void need(std::set<std::string, std::less<>> devices);
+  // Whether links with all devices are kept.
+  bool linksWithAll() const { return mesh_.full(); }
+  // Whether it keeps one with this device, or looks for one.
+  bool wants(std::string_view device) const { return mesh_.dials(device); }
+  // Looks for links with these for a minute. ok: each is linked, or none was found within kSeekMs: then it is off, or
+  // there is no way to it. Else `conflict`: ask again.
+  Status seek(const std::set<std::string, std::less<>>& devices);
+  static constexpr std::int64_t kSeekMs = 10'000, kSeekForMs = 60'000;
 
   // For drills: no link with this device, in either direction, until heal().
   void cut(const std::string& device);
@@ -127,6 +143,10 @@ class PeerManager {
   void endQuietProbation(const std::string& device);
   void recordDirectEnd(const PeerLink& link);
 
+  void tellMesh();
+  void tellNeeds();
+  void followMeshLater(std::int64_t ms);
+  void followMesh();
   void dial(const RosterDevice& device);
   void dialLater(const std::string& device, std::int64_t ms);
   void apply(const DialChanges& changes);
@@ -159,6 +179,13 @@ class PeerManager {
   LinkHistory history_;
   Dialer dialer_;
   RosterGossip gossip_;
+  Mesh mesh_;
+  std::set<std::string, std::less<>> needs_;
+  struct Sought {
+    std::int64_t sinceMs, untilMs;
+  };
+  std::map<std::string, Sought, std::less<>> sought_;
+  std::int64_t meshDueMs_ = -1;  // when it is followed next; -1: it is not
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
   std::uint64_t refused_ = 0;
   bool warned_ = false;  // that the lease runs out

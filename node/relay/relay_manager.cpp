@@ -194,7 +194,14 @@ void RelayManager::on(TunnelGone& gone) {
   armSearch();
 }
 
+std::set<std::string, std::less<>> RelayManager::carriesFor() const { return {carriesFor_.begin(), carriesFor_.end()}; }
+
 void RelayManager::on(TunnelCarried& carried) {
+  for (const std::string& end : {carried.from, carried.to})
+    if (!carried.ended)
+      carriesFor_.insert(end);
+    else if (const auto at = carriesFor_.find(end); at != carriesFor_.end())
+      carriesFor_.erase(at);
   if (!carried.ended) return log_.info("relay", "carries a link", {{"from", carried.from}, {"to", carried.to}});
   log_.info(
       "relay", "carries a link no more",

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -57,6 +58,8 @@ class RelayManager {
   std::string noWay(std::string_view device) const;
 
   std::size_t carrying() const { return table_.carrying(); }
+  // The devices whose links this one carries.
+  std::set<std::string, std::less<>> carriesFor() const;
   std::size_t ends() const { return table_.ends(); }
   const TunnelCounters& counters() const { return table_.counters(); }
 
@@ -95,6 +98,7 @@ class RelayManager {
   std::map<TunnelId, RelaySearch::Ask> asks_;
   std::map<std::string, Refusal, std::less<>> refusals_;  // the last one, by the device that was wanted
   std::map<TunnelId, std::unique_ptr<net::Pipe>> pipes_;
+  std::multiset<std::string> carriesFor_;
   net::Loop::TimerId timer_ = 0;
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };

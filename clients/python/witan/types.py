@@ -1616,7 +1616,7 @@ class Partitions(TypedDict):
 class PeerCount(TypedDict):
     # Members with a link to this device
     connected: int
-    # Other active members
+    # Other active members that this device keeps links with
     known: int
 
 

@@ -3786,7 +3786,7 @@ export interface components {
         PeerCount: {
             /** @description Members with a link to this device */
             connected: number;
-            /** @description Other active members */
+            /** @description Other active members that this device keeps links with */
             known: number;
         };
         PeerCut: {
