@@ -20,7 +20,6 @@ constexpr std::size_t kOutboxBytes = 8 * 1024 * 1024;
 constexpr std::uint8_t kIgnorableTypes = 128;
 constexpr unsigned kRepairsPerSession = 3;
 constexpr std::size_t kItemsInOutbox = 1024 * 1024;
-
 }  // namespace
 
 SyncSession::SyncSession(LocalReplica& local, SessionOptions options, std::int64_t nowMs)
