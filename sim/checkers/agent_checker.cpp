@@ -71,13 +71,6 @@ class AgentChecker final : public Checker {
     if (call.tool == "sim.pay" && call.operation) checkApproved(at, *call.operation);
   }
 
-  // What a person has tried again begins anew.
-  void onEvent(Seat& at, const Event& event) override {
-    if (event.kind != EventKind::clearUp || at.replica().agents() == nullptr) return;
-    for (auto& [operation, attempts] : calls_[at].attempts)
-      if (attempts >= kSagaAttempts && at.replica().agents()->sagas().find(operation) != nullptr) attempts = 0;
-  }
-
   void onNotice(Seat& at, const node::Notice& notice) override {
     if (notice.kind != "agent needsAttention") return;
     std::erase_if(calls_[at].toTell,

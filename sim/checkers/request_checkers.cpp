@@ -89,9 +89,9 @@ class PromptChecker final : public Checker {
   // A network and disks that need no patience.
   static bool isQuick(const Options& o) {
     const NetworkOptions& n = o.network;
-    return n.lossPerMillion == 0 && n.resetPerMillion == 0 && n.bytesPerSecond == 0 && n.chords == 0 &&
-           n.delayMinMicros + n.delayMeanMicros <= 100'000 && o.disk.syncMicros <= 1'000 && o.time.driftPpm <= 1'000 &&
-           o.time.seconds <= 3'600 && o.cluster.liar == 0;
+    return n.lossPerMillion == 0 && n.duplicatePerMillion == 0 && n.reorderPerMillion == 0 && n.resetPerMillion == 0 &&
+           n.bytesPerSecond == 0 && n.chords == 0 && n.delayMinMicros + n.delayMeanMicros <= 100'000 &&
+           o.disk.syncMicros <= 1'000 && o.time.driftPpm <= 1'000 && o.time.seconds <= 3'600 && o.cluster.liar == 0;
   }
 
   void forget(std::uint32_t device) {

@@ -35,7 +35,7 @@ class AgentWorkload final : public Workload {
       case EventKind::approve: return answerQuestion(c_, at, event.n, event.m % 6 != 1, event.m % 6 == 0);
       case EventKind::policyChange: return changePolicy(at, event);
       case EventKind::deskEdit: return editDesk(at, event);
-      case EventKind::clearUp: return clearUp(at, event);
+      case EventKind::clearUp: return clearUp(at);
       case EventKind::remark: return tellKeeper(at);
       default: return;
     }
@@ -202,11 +202,10 @@ class AgentWorkload final : public Workload {
   }
 
   // People take away entries when all that runs know of them is gone, and give up what no tool ever did for an agent.
-  void clearUp(Seat& at, const Event& event) {
+  void clearUp(Seat& at) {
     const std::int64_t days = c_.plan().options.cluster.retentionDays;
     auto space = at.replica().data().database(DatabaseName::journal).space("main");
-    if (!space.ok()) return;
-    if (days == 0) return putRight(at, event);
+    if (days == 0 || !space.ok()) return;
     constexpr std::int64_t kAfterDays = 7;
     const std::int64_t before = at.device->now(c_.agenda().now() - (days + kAfterDays) * kMicrosPerDay).wallMs();
     for (const std::string& id : (*space)->keys(Kind::journal)) {
@@ -231,25 +230,6 @@ class AgentWorkload final : public Workload {
           c_.probe("put aside and given up");
       c_.put(one->index(), {});
     }
-  }
-
-  // What agents put aside here somebody has tried once more, or gives up. An undoing is only tried again: nobody says
-  // that it need not be.
-  void putRight(Seat& at, const Event& event) {
-    agents::AgentHost* host = at.replica().agents();
-    if (host == nullptr) return;
-    std::vector<saga::SagaRow> aside;
-    const Status read = host->sagas().rows().visitHeld([&](saga::SagaRow&& row) { aside.push_back(std::move(row)); });
-    if (!read.ok()) return c_.failed("store", at.name() + ": " + read.error().message);
-    if (aside.empty()) return;
-    const saga::SagaRow& row = aside[event.n % aside.size()];
-    const Now now = at.device->now(c_.agenda().now());
-    const bool again = event.m % 2 == 0 || row.intent.compensates;
-    const Status done = again ? host->sagas().retry(row.id(), now) : host->sagas().compensate(row.id(), now);
-    c_.trace(at.index(), "agents", again ? "tried again" : "given up",
-             row.id().hex() + (done.ok() ? "" : ": " + done.error().message));
-    if (!done.ok()) return;
-    c_.probe(again ? "put aside and tried again" : "put aside and given up");
   }
 
   // On one device: all others go by it too.
