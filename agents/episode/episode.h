@@ -53,8 +53,8 @@ inline constexpr std::size_t kMaxTranscriptBytes = 64u << 20;
 //   5   the end has what the run emits into its graph
 //   6   actions are charged the time that they took
 //   7   what answers tell is judged, and the verdict stands beside them
-//   8   looks do not repeat what the run was given (agents/episode/sparing.h); the agent is told the rules; the end says
-//       how much of what the agent knows found no room; a run that would keep too much in the slots fails
+//   8   looks do not repeat what the run was given (agents/episode/sparing.h); the agent is told the rules; the end
+//       says how much of what it knows found no room; a run that would keep too much in the slots fails
 inline constexpr std::int64_t kRules = 8;
 
 // The content of the first entry.
