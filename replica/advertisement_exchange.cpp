@@ -301,7 +301,9 @@ void AdvertisementExchange::onPosition(const std::string& from, Peer& peer, cons
   if (theirs.batches > common && theirs.last() < ours.last() && peer.greeted) {
     tell(peer, *mine, link.asked);
     if (!state_.provesOwners()) return;
-    const auto later = state_.owners.after(mine->id(), theirs.last());
+    // From where the logs part on: of two epochs of one number it may have the one that ended.
+    const auto parted = common == 0 ? kernel::Epoch{} : ours.epochAt(common - 1);
+    const auto later = state_.owners.after(mine->id(), parted);
     for (const OwnershipRecord* claim : std::span(later).first(std::min(later.size(), kClaimsOfOne)))
       peer.news.claims.push_back(*claim);
   }
@@ -408,7 +410,7 @@ void AdvertisementExchange::onReopened(const std::string& partition) {
 
 void AdvertisementExchange::onFork(const std::string& from, const PartitionHost& host, FollowerProgress& follower) {
   if (mutated("ignoreFork")) return;
-  if (host.epoch().owner == state_.ownerName) stopDeciding(host);
+  if (host.epoch().owner == state_.ownerName) stopDeciding(host, state_.writes.pending());
   if (!follower.diverge()) return;
   ++state_.counters.forks;
   state_.local->note({"fork", from, host.id() + ": another log of epoch " + std::to_string(host.epoch().number)});
@@ -417,17 +419,31 @@ void AdvertisementExchange::onFork(const std::string& from, const PartitionHost&
 
 void AdvertisementExchange::onRolledBack(const std::string& from, const PartitionHost& host,
                                          std::uint64_t theirBatches) {
+  noteRollback(from, host,
+               concat(from, " has ", theirBatches, " batches of this device's own epoch, here are ",
+                      host.ledger().batches()),
+               state_.writes.pending());
+}
+
+void AdvertisementExchange::onOwnEpochFrom(const std::string& from, const PartitionHost& host,
+                                           store::WriteBatch& out) {
+  noteRollback(from, host,
+               concat("this device has epoch ", host.epoch().number, ", which is its own, from ", from,
+                      " and not from its disk: an older copy of its directory was put back"),
+               out);
+}
+
+void AdvertisementExchange::noteRollback(const std::string& from, const PartitionHost& host, const std::string& what,
+                                         store::WriteBatch& out) {
   if (mutated("goOnBehind")) return;
   ++state_.counters.wentBack;
-  stopDeciding(host);
-  state_.local->note({"wentBack", from,
-                      host.id() + ": " + from + " has " + std::to_string(theirBatches) +
-                          " batches of this device's own epoch, here are " + std::to_string(host.ledger().batches())});
+  stopDeciding(host, out);
+  state_.local->note({"wentBack", from, concat(host.id(), ": ", what)});
   state_.notice("wentBack", host.id(), from);
 }
 
-void AdvertisementExchange::stopDeciding(const PartitionHost& host) {
-  if (state_.partitions.stopDeciding(host, state_.writes.pending())) state_.followDirty = true;
+void AdvertisementExchange::stopDeciding(const PartitionHost& host, store::WriteBatch& out) {
+  if (state_.partitions.stopDeciding(host, out)) state_.followDirty = true;
 }
 
 void AdvertisementExchange::truncate(const std::string& from, PartitionHost& host, std::uint64_t keep) {

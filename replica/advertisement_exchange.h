@@ -52,6 +52,9 @@ class AdvertisementExchange final : public EpochListener {
   void onFork(const std::string& from, const PartitionHost& host, FollowerProgress& follower);
   // This device's disk rolled back: a peer has more batches of this device's own epoch.
   void onRolledBack(const std::string& from, const PartitionHost& host, std::uint64_t theirBatches);
+  // Likewise: a peer has an epoch that this device began, and this disk had not. It decided more in it than what has
+  // come so far. `out`: what the batch that came is written with.
+  void onOwnEpochFrom(const std::string& from, const PartitionHost& host, store::WriteBatch& out);
   // This log has entries of an epoch that is over, beyond `keep` batches: they are kept aside and reported. The copy
   // must be opened again afterwards. What fails is reported.
   void truncate(const std::string& from, PartitionHost& host, std::uint64_t keep);
@@ -76,7 +79,9 @@ class AdvertisementExchange final : public EpochListener {
   void onPosition(const std::string& from, Peer& peer, const LogPosition& position, Now now);
   void onDiverged(const std::string& from, Peer& peer, PartitionHost& host, const LogPosition& position,
                   const Divergence& divergence);
-  void stopDeciding(const PartitionHost& host);
+  void noteRollback(const std::string& from, const PartitionHost& host, const std::string& what,
+                    store::WriteBatch& out);
+  void stopDeciding(const PartitionHost& host, store::WriteBatch& out);
   bool wants(std::string_view from, const PartitionHost& host) const;
   LogPosition& newsOf(Peer& peer, const std::string& partition);
   void tellProbes(Peer& peer, PartitionHost& host, std::uint64_t low, std::uint64_t high);

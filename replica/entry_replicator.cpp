@@ -63,7 +63,9 @@ void EntryReplicator::onEntries(const std::string& from, Peer& peer, const Entri
     return;
   }
   const std::size_t epochs = mine->partition().epochs().size();
+  const kernel::Epoch before = mine->epoch();
   const std::string_view value = asView(entries.value);
+  store::WriteBatch& rows = state_.writes.forFollowed();
   Offence offence{"unlawful"};
   if (folded.ok()) folded = checkProposers(*mine, sealed.number > 0 ? sealed.epoch() : epoch, value, offence);
   if (!folded.ok() && folded.error().code == ErrorCode::unavailable) {
@@ -71,8 +73,7 @@ void EntryReplicator::onEntries(const std::string& from, Peer& peer, const Entri
     return;
   }
   if (folded.ok())
-    folded = mine->follow(value, state_.writes.forFollowed(),
-                          [&] { return checkEpochs(*mine, entries.batch, epochs, sealed); });
+    folded = mine->follow(value, rows, [&] { return checkEpochs(*mine, entries.batch, epochs, sealed); });
   if (!folded.ok() && folded.error().code == ErrorCode::unavailable) return state_.partitions.reopen(mine->id());
   if (!folded.ok() && folded.error().code == ErrorCode::conflict) {
     exchange_.onFork(from, *mine, link.follower);
@@ -95,9 +96,11 @@ void EntryReplicator::onEntries(const std::string& from, Peer& peer, const Entri
   ++state_.counters.batchesFollowed;
   link.putOff.reset();
   link.unproven = false;
-  if (!entries.seal.empty()) state_.seals.keep(mine->id(), entries.batch, entries.seal, state_.writes.forFollowed());
+  if (!entries.seal.empty()) state_.seals.keep(mine->id(), entries.batch, entries.seal, rows);
   link.follower.onBatchFrom(mine->ledger().batches());
   link.ackDue = true;
+  if (mine->epoch() != before && mine->epoch().owner == state_.ownerName && ownership_->ownerHoldsLog())
+    exchange_.onOwnEpochFrom(from, *mine, rows);
   ownership_->onEpochs(*mine, epochs);
   ownership_->onFollowed(*mine, now);
   checkTold(state_, *mine);

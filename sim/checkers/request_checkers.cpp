@@ -61,6 +61,12 @@ class RequestChecker final : public Checker {
 constexpr Micros kLook = 10 * kSecond;
 constexpr unsigned kLooks = 4;  // in a row, until what stood at the first must be everywhere
 
+std::string firstMissing(const replication::VectorClock& of, const replication::VectorClock& has) {
+  for (const auto& [host, counter] : of.entries())
+    if (has.at(host) < counter) return concat("it has ", has.at(host), " of ", counter, " commits of ", host);
+  return {};
+}
+
 class PromptChecker final : public Checker {
  public:
   explicit PromptChecker(Cluster& cluster) : Checker(cluster), quick_(isQuick(cluster.plan().options)) {}
@@ -129,7 +135,7 @@ class PromptChecker final : public Checker {
     replication::LocalReplica& data = to.replica().data();
     for (const auto& [id, clock] : before.spaces)
       if (replication::Space* space = data.findSpace(id); space != nullptr && !le(clock, space->clock()))
-        return c_.failed("liveness", what + id);
+        return c_.failed("liveness", concat(what, id, ": ", firstMissing(clock, space->clock())));
     for (const auto& [id, owned] : before.owned) {
       const node::PartitionHost* host = to.replica().host(id);
       if (host != nullptr && host->epoch() <= owned.first && host->durableBatches() < owned.second)

@@ -375,6 +375,52 @@ TEST(Owners, AnOwnerThatWentBackStopsUntilItIsSeized) {
   EXPECT_EQ(cluster.a().answered("op-2"), nullptr);
 }
 
+// Its disk does not know that epoch at all: it learns of it from others, batch by batch, and is not its owner again.
+TEST(Owners, AnOwnerWhoseDiskIsFromBeforeItsEpochStopsUntilItIsSeized) {
+  for (const bool seizes : {false, true})
+    for (const bool power : {false, true}) {
+      SCOPED_TRACE(::testing::Message() << (seizes ? "seized" : "handed over") << (power ? ", power loss" : ""));
+      TestCluster cluster(3);
+      cluster.found();
+      const auto image = cluster.b().stores[2].image();
+      if (seizes) cluster.cut(cluster.a(), cluster.b());
+      if (seizes)
+        ASSERT_TRUE(seize(cluster.b()).ok());
+      else
+        ASSERT_TRUE(cluster.a().replica().transferOwnership(kPartition, "b", "", at(cluster.a().ms)).ok());
+      cluster.run();
+      if (seizes) cluster.connect(cluster.a(), cluster.b());
+      cluster.run();
+      for (const char* id : {"op-1", "op-2", "op-3"}) submit(cluster.b(), spend(id, 10)), cluster.run();
+      ASSERT_TRUE(cluster.b().owns());
+      for (Device* other : {&cluster.a(), &cluster.c()}) cluster.cut(cluster.b(), *other);
+      cluster.b().stores[2].restoreImage(*image);
+      cluster.b().start();
+      EXPECT_FALSE(cluster.b().owns());
+      cluster.connect(cluster.a(), cluster.b());
+      cluster.run();
+      if (power) {
+        cluster.cut(cluster.a(), cluster.b());
+        cluster.b().losePower();
+        EXPECT_FALSE(cluster.b().owns());
+        cluster.connect(cluster.a(), cluster.b());
+        cluster.run();
+      }
+      EXPECT_FALSE(cluster.b().owns());
+      EXPECT_TRUE(cluster.b().hasIncident("wentBack"));
+      submit(cluster.b(), spend("op-4", 10));
+      cluster.run();
+      EXPECT_EQ(cluster.b().answered("op-4"), nullptr);
+      EXPECT_THAT(cluster.b().decided(), ElementsAre("op-1", "op-2", "op-3"));
+      // Another one takes over, and it goes on.
+      const Status seized = seize(cluster.a());
+      ASSERT_TRUE(seized.ok()) << seized.error().message;
+      cluster.run();
+      EXPECT_NE(cluster.b().answered("op-4"), nullptr);
+      expectOneLog({&cluster.a(), &cluster.b()});
+    }
+}
+
 // Two logs under one epoch: a disk went back, and its owner went on before it met anybody.
 TEST(Owners, AForkIsSeen) {
   TestCluster cluster(2);

@@ -395,6 +395,31 @@ TEST_F(Proofs, ADeviceThatMissedSeveralTakeoversIsToldOfEach) {
   expectAllGoOn(c());
 }
 
+// Two took over at once, and the ledger goes on from the one whose name is the lesser: the other one missed an epoch of
+// the same number as its own.
+TEST_F(Proofs, ADeviceThatTookOverBesideAnotherIsToldOfThatOne) {
+  for (const auto& one : keys) one->takers = "abc";
+  cluster.cut(a(), b()), cluster.cut(a(), c()), cluster.cut(b(), c());
+  for (Device* device : {&b(), &c()})
+    ASSERT_TRUE(device->replica().forceTakeover(kPartition, "", at(device->ms)).ok());
+  decide(c(), "op-c", 10);
+  cluster.connect(a(), b());
+  cluster.run();
+  decide(b(), "op-b", 10);
+  ASSERT_TRUE(b().replica().transferOwnership(kPartition, "a", "", at(b().ms)).ok());
+  cluster.run();
+  ASSERT_TRUE(a().owns());
+  decide(a(), "op-a", 10);
+  cluster.connect(a(), c());
+  cluster.run();
+  minute();
+  EXPECT_THAT(c().decided(), ElementsAre("op-1", "op-b", "op-a"));
+  EXPECT_EQ(c().aside(), 2u) << "its epoch's beginning, and op-c";
+  cluster.connect(b(), c());
+  cluster.run();
+  expectAllGoOn(a());
+}
+
 // A successor that nobody named is none, also if the owner does hand over, to another one.
 TEST_F(Proofs, OnlyTheNamedSuccessorSucceeds) {
   takers = "";
