@@ -228,6 +228,8 @@ std::vector<std::pair<std::uint64_t, ToldAnswers::Told>> ToldAnswers::take(const
 
 void checkTold(ReplicaState& state, PartitionHost& host) {
   for (auto& [seq, told] : state.told.take(host.id(), host.entries())) {
+    const auto held = host.ledger().entryBytes(seq);
+    if (held.ok() && *held == asView(told.entry)) continue;
     const std::uint64_t batch = host.ledger().batchOf(seq);
     const auto value = host.ledger().batch(batch);
     if (!value.ok() || host.lineage().epochAt(batch) != told.epoch) continue;  // a takeover took it away
@@ -238,7 +240,7 @@ void checkTold(ReplicaState& state, PartitionHost& host) {
     const std::string file = state.provenBy(replication::deviceOf(told.epoch.owner), evidence);
     if (!file.empty()) {
       state.takeEvidence(*verifyEvidence(file), file);
-    } else if (const auto held = host.ledger().entryBytes(seq); held.ok() && *held != asView(told.entry)) {
+    } else if (held.ok()) {
       const std::string what =
           concat(host.id(), ": its owner, ", told.epoch.owner, ", told this device of another entry ", seq,
                  " than its log holds: its disk went back, or it lied; ask again");
