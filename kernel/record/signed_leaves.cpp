@@ -204,16 +204,28 @@ std::size_t SignatureMemo::HashOfHash::operator()(const Hash& hash) const {
   return word;
 }
 
-bool SignatureMemo::holds(const PublicKey& key, std::string_view text, std::span<const std::uint8_t> signature) {
-  const auto bytes = [](std::span<const std::uint8_t> data) {
-    return std::string_view(reinterpret_cast<const char*>(data.data()), data.size());
-  };
-  const Hash name = sha256(concat(bytes(key), signature.size(), ' ', bytes(signature), text));
-  if (good_.contains(name)) return true;
-  if (!verifySignature(key, text, signature)) return false;
+namespace {
+Hash nameOf(const PublicKey& key, std::string_view text, std::span<const std::uint8_t> signature) {
+  return sha256(concat(asView(key), signature.size(), ' ', asView(signature), text));
+}
+}  // namespace
+
+void SignatureMemo::keep(const Hash& name) {
   if (good_.size() >= kMemo) good_.clear();
   good_.insert(name);
+}
+
+bool SignatureMemo::holds(const PublicKey& key, std::string_view text, std::span<const std::uint8_t> signature) {
+  const Hash name = nameOf(key, text, signature);
+  if (good_.contains(name)) return true;
+  if (!verifySignature(key, text, signature)) return false;
+  keep(name);
   return true;
+}
+
+void SignatureMemo::made(std::string_view cluster, const Hash& leaf, const LeafProof& proof) {
+  if (const auto root = pathRoot(leaf, proof.index, proof.size, proof.path))
+    keep(nameOf(proof.key, leavesText(cluster, proof.size, *root), proof.signature));
 }
 
 bool SignatureMemo::holds(std::string_view cluster, const Hash& leaf, const LeafProof& proof) {

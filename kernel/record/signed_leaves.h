@@ -77,8 +77,12 @@ class SignatureMemo {
   bool holds(std::string_view cluster, const Hash& leaf, const LeafProof& proof);
   // Whether the set's key signed its tree. `leaves`: as leavesOf().
   bool holds(std::string_view cluster, const LeafSet& set, std::vector<Hash>& leaves);
+  // The caller made the proof of this leaf itself: it need not be verified when it comes back.
+  void made(std::string_view cluster, const Hash& leaf, const LeafProof& proof);
 
  private:
+  void keep(const Hash& name);
+
   struct HashOfHash {
     std::size_t operator()(const Hash& hash) const;
   };

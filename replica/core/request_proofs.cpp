@@ -102,6 +102,7 @@ void signRequests(ReplicaState& state, std::span<Request* const> requests) {
     signing.push_back(request), leaves.push_back(*leaf);
   }
   const auto proofs = kernel::signLeaves(state.config.replication.cluster, leaves, state.config.heads->key());
+  if (!leaves.empty()) state.signatures.made(state.config.replication.cluster, leaves.front(), proofs.front());
   for (std::size_t i = 0; i < signing.size(); ++i) signing[i]->proof = kernel::packProof(proofs[i]);
 }
 
