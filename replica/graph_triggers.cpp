@@ -92,7 +92,7 @@ Result<bool> GraphTriggers::look(Replica& replica, const std::string& scope) {
 Status GraphTriggers::lookAtJournal(Replica& replica, const std::string& scope, Source& source) {
   WITAN_TRY(space, replica.data().database(DatabaseName::journal).space(scope));
   std::vector<std::string> entities;
-  source.edits.look(*space, [&](const replication::Record& record) { entities.push_back(record.key); });
+  source.edits.look(*space, [&](const replication::Record& record) { entities.emplace_back(record.key()); });
   std::ranges::sort(entities);
   entities.erase(std::unique(entities.begin(), entities.end()), entities.end());
   for (const std::string& entity : entities) {

@@ -37,7 +37,7 @@ void split(SpaceSync& sync, std::uint64_t first, std::uint64_t last, std::vector
 Digest digestOf(const RecordSchemas& schemas, const Record& record) {
   Digest digest;
   for (const Held* held : record.versions)
-    if (!held->tombstone && schemas.traits(record.kind).digested) digest.add(held->fingerprint);
+    if (!held->tombstone && schemas.traits(record.kind).digested) digest.add(held->fingerprint());
   return digest;
 }
 

@@ -1,6 +1,8 @@
 #include "replication/record_table.h"
 
 #include <algorithm>
+#include <cstring>
+#include <new>
 
 #include "base/check.h"
 
@@ -10,11 +12,14 @@ namespace {
 
 constexpr std::size_t kRecordsPerBucket = 4;
 
+// Each is there for every version that a device holds.
+static_assert(sizeof(Held) <= 104 && sizeof(Record) <= 48);
+
 // Whether a record stands before (kind, key) of this hash.
 bool before(const Record& record, std::uint64_t hash, Kind kind, std::string_view key) {
   if (record.hash != hash) return record.hash < hash;
   if (record.kind != kind) return record.kind < kind;
-  return record.key < key;
+  return record.key() < key;
 }
 
 // A plain loop: every read of a record comes here, and g++ 12 leaves the predicate of std::find_if out of line.
@@ -24,15 +29,60 @@ auto place(auto& records, std::uint64_t hash, Kind kind, std::string_view key) {
   return at;
 }
 
-bool matches(const Record& record, Kind kind, std::string_view key) { return record.kind == kind && record.key == key; }
+bool matches(const Record& record, Kind kind, std::string_view key) {
+  return record.kind == kind && record.key() == key;
+}
 
 }  // namespace
+
+HeldBody& HeldBody::operator=(std::string_view bytes) {
+  if (bytes.empty()) return bytes_.reset(), *this;
+  const auto size = static_cast<std::uint32_t>(bytes.size());
+  auto room = std::make_unique_for_overwrite<char[]>(sizeof size + bytes.size());
+  std::memcpy(room.get(), &size, sizeof size);
+  std::ranges::copy(bytes, room.get() + sizeof size);
+  bytes_ = std::move(room);
+  return *this;
+}
+
+HeldBody::operator std::string_view() const {
+  if (!bytes_) return {};
+  std::uint32_t size = 0;
+  std::memcpy(&size, bytes_.get(), sizeof size);
+  return {bytes_.get() + sizeof size, size};
+}
+
+Held::Rare& Held::rare() {
+  if (!rare_) rare_ = std::make_unique<Rare>();
+  return *rare_;
+}
+
+const Context& Held::context() const {
+  static const Context kNothing;
+  return rare_ ? rare_->context : kNothing;
+}
+
+void Held::setContext(Context context) {
+  if (rare_ || !context.empty()) rare().context = std::move(context);
+  if (rare_ && rare_->context.empty() && rare_->base == 0 && !rare_->whole) rare_.reset();
+}
+
+void Held::setBase(Seq base, std::uint32_t changed) {
+  if (rare_ || base != 0 || changed != 0) rare().base = base, rare().changed = changed;
+}
+
+std::unique_ptr<Record> Record::make(Kind kind, std::uint64_t hash, std::string_view key) {
+  void* const room = ::operator new(sizeof(Record) + key.size());
+  std::unique_ptr<Record> record(::new (room) Record(kind, hash, static_cast<std::uint32_t>(key.size())));
+  std::ranges::copy(key, static_cast<char*>(room) + sizeof(Record));
+  return record;
+}
 
 bool OriginOrder::operator()(const Held& a, const Held& b) const {
   if (a.seq != b.seq) return a.seq < b.seq;
   if (a.record->hash != b.record->hash) return a.record->hash < b.record->hash;
   if (a.record->kind != b.record->kind) return a.record->kind < b.record->kind;
-  return a.record->key < b.record->key;
+  return a.record->key() < b.record->key();
 }
 
 RecordTable::~RecordTable() {
@@ -69,11 +119,7 @@ Record& RecordTable::findOrAdd(Kind kind, std::string_view key) {
     records = &buckets_[bucketOf(hash)].records;
     at = place(*records, hash, kind, key);
   }
-  auto record = std::make_unique<Record>();
-  record->kind = kind;
-  record->hash = hash;
-  record->key = key;
-  return **records->insert(at, std::move(record));
+  return **records->insert(at, Record::make(kind, hash, key));
 }
 
 Held& RecordTable::add(Record& record, std::unique_ptr<Held> owned) {
@@ -82,10 +128,10 @@ Held& RecordTable::add(Record& record, std::unique_ptr<Held> owned) {
   record.versions.push_back(&held);
   Origin& mine = origin(held.writer);
   mine.insert(mine.end(), held);
-  if (held.tombstone || !held.context.empty()) unstripped_.push_back(held);
+  if (held.tombstone || !held.context().empty()) unstripped_.push_back(held);
   if (counts(held)) {
-    digest_.add(held.fingerprint);
-    buckets_[bucketOf(record.hash)].digest.add(held.fingerprint);
+    digest_.add(held.fingerprint());
+    buckets_[bucketOf(record.hash)].digest.add(held.fingerprint());
   }
   return held;
 }
@@ -94,8 +140,8 @@ void RecordTable::remove(Held& held) {
   Record& record = *held.record;
   Bucket& bucket = buckets_[bucketOf(record.hash)];
   if (counts(held)) {
-    digest_.remove(held.fingerprint);
-    bucket.digest.remove(held.fingerprint);
+    digest_.remove(held.fingerprint());
+    bucket.digest.remove(held.fingerprint());
   }
   if (static_cast<boost::intrusive::list_base_hook<>&>(held).is_linked())
     unstripped_.erase(unstripped_.iterator_to(held));
@@ -107,14 +153,14 @@ void RecordTable::remove(Held& held) {
   record.versions.pop_back();
   delete &held;
   if (!record.versions.empty()) return;
-  const auto where = place(bucket.records, record.hash, record.kind, record.key);
+  const auto where = place(bucket.records, record.hash, record.kind, record.key());
   WITAN_CHECK(where != bucket.records.end() && where->get() == &record, "a record stands in its bucket");
   bucket.records.erase(where);
   --records_;
 }
 
 void RecordTable::stripped(Held& held) {
-  held.context = {};
+  held.setContext({});
   if (!held.tombstone && static_cast<boost::intrusive::list_base_hook<>&>(held).is_linked())
     unstripped_.erase(unstripped_.iterator_to(held));
 }
@@ -132,7 +178,7 @@ void RecordTable::grow() {
     for (auto& record : bucket.records) {
       Bucket& to = wider[bucketOf(record->hash)];
       for (const Held* held : record->versions)
-        if (counts(*held)) to.digest.add(held->fingerprint);
+        if (counts(*held)) to.digest.add(held->fingerprint());
       to.records.push_back(std::move(record));
     }
   }
@@ -150,7 +196,7 @@ Digest RecordTable::digest(std::uint64_t first, std::uint64_t last) const {
     for (const auto& record : bucket.records)
       if (record->hash >= first && record->hash <= last)
         for (const Held* held : record->versions)
-          if (counts(*held)) sum.add(held->fingerprint);
+          if (counts(*held)) sum.add(held->fingerprint());
   }
   return sum;
 }

@@ -18,8 +18,8 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/sha256.h"
@@ -42,41 +42,85 @@ struct ContextEntry {
 // everything earlier by the same writer. At most one entry a writer.
 using Context = std::vector<ContextEntry>;
 
+// A device holds hundreds of thousands of versions, so each byte of a Held and a Record counts.
+
+// The bytes of a body: one allocation, and a pointer to it.
+class HeldBody {
+ public:
+  HeldBody() = default;
+  HeldBody& operator=(std::string_view bytes);
+  operator std::string_view() const;
+  bool empty() const { return bytes_ == nullptr; }
+
+ private:
+  std::unique_ptr<char[]> bytes_;  // behind their number; null: none
+};
+
 // One version, as a replica holds it.
 struct Held : boost::intrusive::set_base_hook<boost::intrusive::optimize_size<true>>,
               boost::intrusive::list_base_hook<> {
   Record* record = nullptr;
-  WriterIndex writer = 0;
-  bool tombstone = false;
-  bool fresh = false;  // not durable yet, so that its body is still here (Space::flushed)
-  // Which fields of an agent's state differ from the version `base` of the same writer; 0: not known. The sender may
-  // send these fields only (sync), to someone who has had that base.
-  std::uint32_t changed = 0;
   Seq seq = 0;
-  Seq base = 0;
-  Uint128 fingerprint = 0;
-  Context context;
-  std::string body;  // empty if the kind is not resident
+  HeldBody body;  // empty if the kind is not resident
   // What proves who wrote it (replication/row_seals.h); null: nothing.
   RowSeal* seal = nullptr;
-  std::uint32_t leaf = 0;
-  std::unique_ptr<Hash> whole;  // digest of the context before that was shortened
+  WriterIndex writer = 0;
+  std::uint16_t leaf = 0;
+  bool tombstone = false;
+  bool fresh = false;  // not durable yet, so that its body is still here (Space::flushed)
+
+  Uint128 fingerprint() const { return Uint128{fingerprint_[1]} << 64 | fingerprint_[0]; }
+  void setFingerprint(Uint128 value) {
+    fingerprint_[0] = static_cast<std::uint64_t>(value), fingerprint_[1] = static_cast<std::uint64_t>(value >> 64);
+  }
+  const Context& context() const;
+  void setContext(Context context);
+  // Which fields of an agent's state differ from the version `base` of the same writer; 0: not known. The sender may
+  // send these fields only (sync), to someone who has had that base.
+  Seq base() const { return rare_ ? rare_->base : 0; }
+  std::uint32_t changed() const { return rare_ ? rare_->changed : 0; }
+  void setBase(Seq base, std::uint32_t changed);
+  // Digest of the context before that was shortened. Null: it was not.
+  const Hash* whole() const { return rare_ ? rare_->whole.get() : nullptr; }
+  void setWhole(const Hash& digest) { rare().whole = std::make_unique<Hash>(digest); }
 
   // Whether its author had seen the dot.
   bool saw(WriterIndex w, Seq s) const {
     if (w == writer) return s <= seq;
-    for (const ContextEntry& e : context)
+    for (const ContextEntry& e : context())
       if (e.writer == w) return s <= e.seq;
     return false;
   }
+
+ private:
+  struct Rare {
+    Context context;
+    Seq base = 0;
+    std::unique_ptr<Hash> whole;
+    std::uint32_t changed = 0;
+  };
+  Rare& rare();
+
+  std::uint64_t fingerprint_[2]{};
+  std::unique_ptr<Rare> rare_;
 };
 
+// The key stands behind it.
 struct Record {
-  Kind kind{};
-  std::uint64_t hash = 0;
-  std::string key;
+  const Kind kind;
+  const std::uint32_t keyBytes;
+  const std::uint64_t hash;
   // The antichain; ordered by nothing.
   boost::container::small_vector<Held*, 1> versions;
+
+  static std::unique_ptr<Record> make(Kind kind, std::uint64_t hash, std::string_view key);
+  static void operator delete(void* room) { ::operator delete(room); }
+  std::string_view key() const { return {reinterpret_cast<const char*>(this + 1), keyBytes}; }
+  Record(const Record&) = delete;
+  Record& operator=(const Record&) = delete;
+
+ private:
+  Record(Kind k, std::uint64_t h, std::uint32_t bytes) : kind(k), keyBytes(bytes), hash(h) {}
 };
 
 struct OriginOrder {

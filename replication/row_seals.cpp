@@ -178,7 +178,8 @@ void RowSeals::join(RowSeal& seal, std::uint32_t leaf, Held& held) {
   const auto at = std::ranges::upper_bound(seal.members, leaf, {}, [](const auto& member) { return member.first; });
   seal.members.emplace(at, leaf, &held);
   ++seal.live;
-  held.seal = &seal, held.leaf = leaf;
+  static_assert(kMaxSealLeaves <= 1 << 16);
+  held.seal = &seal, held.leaf = static_cast<std::uint16_t>(leaf);
 }
 
 void RowSeals::touch(RowSeal& seal) {
@@ -218,7 +219,7 @@ bool RowSeals::take(const RowProof& proof, WriterIndex writer, Held& held) {
   if (!on() || proof.seal == nullptr) return false;
   ArrivingSeal& seal = *proof.seal;
   join(kept(seal, writer), proof.leaf, held);
-  if (proof.whole != nullptr) held.whole = std::make_unique<Hash>(*proof.whole);
+  if (proof.whole != nullptr) held.setWhole(*proof.whole);
   touch(*seal.kept);
   const Seq known = first(writer);
   if (known != 0 && known <= seal.first) return false;
@@ -238,8 +239,8 @@ void RowSeals::release(Held& held) {
 }
 
 void RowSeals::shorten(Held& held) {
-  if (held.seal == nullptr || held.whole || held.context.empty()) return;
-  held.whole = std::make_unique<Hash>(seenBy(held.context));
+  if (held.seal == nullptr || held.whole() != nullptr || held.context().empty()) return;
+  held.setWhole(seenBy(held.context()));
   touch(*held.seal);
 }
 
@@ -271,8 +272,8 @@ void RowSeals::put(RowSeal& seal) {
     std::string hash;
     rows::putBigEndian(hash, held->record->hash, 8);
     to.raw(hash);
-    to.byte(held->whole ? kMemberShortened : 0);
-    if (held->whole) to.raw(asView(*held->whole));
+    to.byte(held->whole() != nullptr ? kMemberShortened : 0);
+    if (held->whole() != nullptr) to.raw(asView(*held->whole()));
   }
   if (seal.count) to.varint(seal.count->leaf), to.varint(seal.count->seq);
   pending_.put(rowKey(seal), value);
@@ -342,7 +343,9 @@ Status RowSeals::loadSeal(std::string_view row, std::string_view value, RecordTa
     if (held == nullptr) continue;
     if (held->seal != nullptr) release(*held);
     join(seal, leaf, *held);
-    if (shortened) held->whole = std::make_unique<Hash>(), std::ranges::copy(whole, held->whole->begin());
+    Hash digest{};
+    std::ranges::copy(whole, digest.begin());
+    if (shortened) held->setWhole(digest);
   }
   if (from.ok() && !from.atEnd()) {
     const auto leaf = static_cast<std::uint32_t>(from.count(kMaxSealLeaves));
@@ -364,7 +367,7 @@ Status RowSeals::check(const std::function<Result<Hash>(const Held&, Seq first)>
       const Hash* at = leafAt(leaves, leaf);
       WITAN_TRY(hash, leafOf(*held, seal->first));
       if (held->seal != seal.get() || at == nullptr || *at != hash)
-        return corrupt(concat("a seal does not prove ", held->record->key));
+        return corrupt(concat("a seal does not prove ", held->record->key()));
     }
     if (live != seal->live) return corrupt("a seal counts other versions than it has");
     if (!seal->count) continue;

@@ -71,9 +71,10 @@ void Space::retire(std::string_view writer, Seq final) {
 // --- reading
 
 Result<std::string> Space::bodyOf(const Held& held) const {
-  if (schemas_.traits(held.record->kind).resident || !held.body.empty() || held.tombstone) return held.body;
+  if (schemas_.traits(held.record->kind).resident || !held.body.empty() || held.tombstone)
+    return std::string(held.body);
   WITAN_TRY(value, store_.get(rowKey(held)));
-  if (!value) return corrupt("the store has lost the body of " + held.record->key);
+  if (!value) return corrupt("the store has lost the body of " + std::string(held.record->key()));
   Held row;
   std::string_view body;
   WITAN_DO(rows::decodeVersion(*value, row, body));
@@ -87,7 +88,7 @@ Result<std::vector<Version>> Space::versions(Kind kind, std::string_view key) {
   for (const Held* held : record->versions) {
     WITAN_TRY(body, bodyOf(*held));
     Version version{{writers_.name(held->writer), held->seq}, {}, std::move(body), held->tombstone};
-    for (const ContextEntry& e : held->context) version.context.raise(writers_.name(e.writer), e.seq);
+    for (const ContextEntry& e : held->context()) version.context.raise(writers_.name(e.writer), e.seq);
     version.context.raise(version.dot.host, version.dot.counter);
     out.push_back(std::move(version));
   }
@@ -98,7 +99,7 @@ Result<std::vector<Version>> Space::versions(Kind kind, std::string_view key) {
 std::vector<std::string> Space::keys(Kind kind, std::string_view prefix) {
   std::vector<std::string> out;
   table_.visit([&](Record& record) {
-    if (record.kind == kind && std::string_view(record.key).starts_with(prefix)) out.push_back(record.key);
+    if (record.kind == kind && record.key().starts_with(prefix)) out.emplace_back(record.key());
     return true;
   });
   std::ranges::sort(out);
@@ -160,7 +161,7 @@ Result<Dot> Space::commit(std::span<const Write> writes) {
     held->tombstone = write.tombstone;
     held->body = write.body;
     Record& record = table_.findOrAdd(write.kind, key);
-    if (traits.register_ || write.tombstone) held->context = seenOf(record);
+    if (traits.register_ || write.tombstone) held->setContext(seenOf(record));
     hold(record, std::move(held));
   }
   vector_.raise(self_, seq);
@@ -184,7 +185,7 @@ Context Space::seenOf(const Record& record) const {
   };
   for (const Held* held : record.versions) {
     raise(held->writer, held->seq);
-    for (const ContextEntry& e : held->context) raise(e.writer, e.seq);
+    for (const ContextEntry& e : held->context()) raise(e.writer, e.seq);
   }
   return context;
 }
@@ -201,7 +202,7 @@ Arrival Space::receive(const Incoming& in, Gate gate) {
   if (record != nullptr) {
     for (const Held* held : record->versions) {
       if (held->writer == in.writer && held->seq == in.seq) {
-        if (in.base > 0 || held->fingerprint == fingerprintOf(*record, *held, in.body)) return Arrival::duplicate;
+        if (in.base > 0 || held->fingerprint() == fingerprintOf(*record, *held, in.body)) return Arrival::duplicate;
         const Arrival proven = prove(in, in.body);
         return proven == Arrival::inserted ? Arrival::equivocation : proven;
       }
@@ -215,7 +216,7 @@ Arrival Space::receive(const Incoming& in, Gate gate) {
   held->writer = in.writer;
   held->seq = in.seq;
   held->tombstone = in.tombstone;
-  if (in.context != nullptr) held->context = *in.context;
+  if (in.context != nullptr) held->setContext(*in.context);
   if (mutated("swapDominance") && record != nullptr)
     for (const Held* other : record->versions)
       if (held->saw(other->writer, other->seq)) return Arrival::dominated;
@@ -223,7 +224,7 @@ Arrival Space::receive(const Incoming& in, Gate gate) {
     if (base == nullptr) return Arrival::baseMissing;
     auto body = schemas_.applyDelta(base->body, in.body);
     if (!body.ok() || !schemas_.check(in.kind, *body, writers_.name(in.writer)).ok()) return Arrival::malformed;
-    held->body = *std::move(body);
+    held->body = *body;
   } else {
     held->body = in.body;
   }
@@ -244,16 +245,17 @@ Status Space::settle(const Incoming& in) {
   other->writer = in.writer;
   other->seq = in.seq;
   other->tombstone = in.tombstone;
-  if (in.context != nullptr) other->context = *in.context;
+  if (in.context != nullptr) other->setContext(*in.context);
   other->body = in.body;
-  if (held.fingerprint < fingerprintOf(*record, *other, other->body)) return okStatus();
+  if (held.fingerprint() < fingerprintOf(*record, *other, other->body)) return okStatus();
   Held lost;
   lost.writer = held.writer;
   lost.seq = held.seq;
   lost.tombstone = held.tombstone;
-  lost.context = held.context;
-  WITAN_SET(lost.body, bodyOf(held));
-  const std::string key = record->key;
+  lost.setContext(held.context());
+  WITAN_TRY(body, bodyOf(held));
+  lost.body = body;
+  const std::string key(record->key());
   eraseVersion(held);  // maybe the record with it
   ++losses_;
   proven(in, hold(table_.findOrAdd(in.kind, key), std::move(other)));
@@ -266,15 +268,18 @@ Status Space::reissue(const Held& lost, Kind kind, const std::string& key) {
   held->writer = self_;
   held->seq = vector_.at(self_) + 1;
   held->tombstone = lost.tombstone;
-  held->body = lost.body;
+  held->body = std::string_view(lost.body);
   const KindTraits& traits = schemas_.traits(kind);
   if (traits.register_ || lost.tombstone) {
-    for (const ContextEntry& e : lost.context)
-      if (e.writer != self_) held->context.push_back(e);
-    if (lost.writer != self_ && lost.seq > 1) held->context.push_back({lost.writer, lost.seq - 1});
+    Context context;
+    for (const ContextEntry& e : lost.context())
+      if (e.writer != self_) context.push_back(e);
+    if (lost.writer != self_ && lost.seq > 1) context.push_back({lost.writer, lost.seq - 1});
+    held->setContext(std::move(context));
   }
   if (traits.deltas && !lost.tombstone) {
-    WITAN_SET(held->body, schemas_.withAuthor(lost.body, writers_.name(lost.writer), selfName()));
+    WITAN_TRY(body, schemas_.withAuthor(lost.body, writers_.name(lost.writer), selfName()));
+    held->body = body;
   }
   vector_.raise(self_, held->seq);
   hold(table_.findOrAdd(kind, key), std::move(held));
@@ -284,7 +289,7 @@ Status Space::reissue(const Held& lost, Kind kind, const std::string& key) {
 
 Held& Space::hold(Record& record, std::unique_ptr<Held> owned) {
   noteFields(record, *owned);
-  owned->fingerprint = fingerprintOf(record, *owned, owned->body);
+  owned->setFingerprint(fingerprintOf(record, *owned, owned->body));
   boost::container::small_vector<Held*, 4> superseded;
   for (Held* other : record.versions)
     if (owned->saw(other->writer, other->seq) && !mutated("keepSuperseded")) superseded.push_back(other);
@@ -295,7 +300,7 @@ Held& Space::hold(Record& record, std::unique_ptr<Held> owned) {
   const KindTraits& traits = schemas_.traits(record.kind);
   if (!traits.resident) fresh_.push_back(&held), held.fresh = true;
   if (traits.event) undelivered_.emplace(std::pair(held.writer, held.seq), record.kind);
-  if (traits.contested && record.versions.size() > 1) contested_.insert(record.key);
+  if (traits.contested && record.versions.size() > 1) contested_.emplace(record.key());
   ++changes_;
   return held;
 }
@@ -328,8 +333,7 @@ void Space::noteFields(const Record& record, Held& held) const {
   if (!schemas_.traits(record.kind).deltas || held.tombstone) return;
   for (const Held* other : record.versions) {
     if (other->writer != held.writer || other->tombstone || other->seq >= held.seq) continue;
-    held.base = other->seq;
-    held.changed = schemas_.changedFields(other->body, held.body);
+    held.setBase(other->seq, schemas_.changedFields(other->body, held.body));
   }
 }
 
@@ -372,7 +376,7 @@ bool Space::stabilise(const VersionVector& stable) {
     const VersionVector& needed = forget ? vector_ : everywhere;
     const bool known =
         needed.covers(held.writer, held.seq) &&
-        std::ranges::all_of(held.context, [&](const ContextEntry& e) { return needed.covers(e.writer, e.seq); });
+        std::ranges::all_of(held.context(), [&](const ContextEntry& e) { return needed.covers(e.writer, e.seq); });
     if (!known) continue;
     if (held.tombstone) {
       busy = true;
@@ -410,7 +414,7 @@ void Space::completeBatch() {
 
 void Space::flushed() {
   for (Held* held : fresh_) {
-    std::string().swap(held->body);
+    held->body = HeldBody();
     held->fresh = false;
   }
   fresh_.clear();
@@ -438,7 +442,7 @@ Uint128 Space::fingerprintOf(const Record& record, const Held& held, std::string
 }
 
 std::string Space::rowKey(const Held& held) const {
-  return rows::versionKey(prefix_, {held.record->kind, held.record->key, held.writer, held.seq});
+  return rows::versionKey(prefix_, {held.record->kind, held.record->key(), held.writer, held.seq});
 }
 
 void Space::putRow(const Held& held, std::string_view body) {
@@ -500,20 +504,20 @@ Status Space::loadRecord(std::string_view row, std::string_view value) {
   if (Status status = rows::decodeVersion(value, *held, body); !status.ok())
     return corrupt(place() + ": " + status.error().message);
   if (key.writer >= writers_.size() ||
-      std::ranges::any_of(held->context, [&](const ContextEntry& e) { return e.writer >= writers_.size(); }))
+      std::ranges::any_of(held->context(), [&](const ContextEntry& e) { return e.writer >= writers_.size(); }))
     return corrupt(place() + ": a writer that has no row");
   held->writer = key.writer;
   held->seq = key.seq;
   // The context of a version names the versions that it superseded.
   reached_.raise(key.writer, key.seq);
-  for (const ContextEntry& e : held->context) reached_.raise(e.writer, e.seq);
+  for (const ContextEntry& e : held->context()) reached_.raise(e.writer, e.seq);
   Record& record = table_.findOrAdd(key.kind, key.key);
-  held->fingerprint = fingerprintOf(record, *held, body);
+  held->setFingerprint(fingerprintOf(record, *held, body));
   if (traits.resident) held->body = body;
   if (traits.event && !delivered_.covers(key.writer, key.seq))
     undelivered_.emplace(std::pair(key.writer, key.seq), key.kind);
   table_.add(record, std::move(held));
-  if (traits.contested && record.versions.size() > 1) contested_.insert(record.key);
+  if (traits.contested && record.versions.size() > 1) contested_.emplace(record.key());
   return okStatus();
 }
 
@@ -539,7 +543,9 @@ void Space::consumed(const VersionVector& upTo) {
 }
 
 Status Space::checkIntegrity() {
-  const auto placeOf = [&](const Record& record) { return concat(schemas_.traits(record.kind).name, " ", record.key); };
+  const auto placeOf = [&](const Record& record) {
+    return concat(schemas_.traits(record.kind).name, " ", record.key());
+  };
   Digest digest;
   Status status = okStatus();
   std::size_t held = 0;
@@ -552,9 +558,9 @@ Status Space::checkIntegrity() {
         status = body.error();
         continue;
       }
-      if (fingerprintOf(record, *a, *body) != a->fingerprint)
+      if (fingerprintOf(record, *a, *body) != a->fingerprint())
         status = corrupt(placeOf(record) + ": the fingerprint is not its content's");
-      if (!a->tombstone && schemas_.traits(record.kind).digested) digest.add(a->fingerprint);
+      if (!a->tombstone && schemas_.traits(record.kind).digested) digest.add(a->fingerprint());
       for (const Held* b : record.versions)
         if (a != b && a->saw(b->writer, b->seq)) status = corrupt(placeOf(record) + ": no antichain");
     }

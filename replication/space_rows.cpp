@@ -42,13 +42,13 @@ Result<VersionKey> parseVersionKey(std::string_view row) {
 
 std::string encodeVersion(const Held& held, std::string_view body) {
   std::string out;
-  out.reserve(body.size() + 16 + 8 * held.context.size());
+  out.reserve(body.size() + 16 + 8 * held.context().size());
   DenseWriter to(out);
   to.byte(held.tombstone ? kTombstone : 0);
-  to.varint(held.context.size());
-  for (const ContextEntry& e : held.context) to.varint(e.writer), to.varint(e.seq);
-  to.varint(held.base);
-  to.varint(held.changed);
+  to.varint(held.context().size());
+  for (const ContextEntry& e : held.context()) to.varint(e.writer), to.varint(e.seq);
+  to.varint(held.base());
+  to.varint(held.changed());
   to.raw(body);
   return out;
 }
@@ -56,13 +56,14 @@ std::string encodeVersion(const Held& held, std::string_view body) {
 Status decodeVersion(std::string_view value, Held& held, std::string_view& body) {
   DenseReader from(value);
   held.tombstone = (from.byte() & kTombstone) != 0;
-  held.context.resize(from.count(value.size()));
-  for (ContextEntry& e : held.context) {
+  Context context(from.count(value.size()));
+  for (ContextEntry& e : context) {
     e.writer = static_cast<WriterIndex>(from.count(kMaxWriters));
     e.seq = from.varint();
   }
-  held.base = from.varint();
-  held.changed = static_cast<std::uint32_t>(from.count(~std::uint32_t{0}));
+  held.setContext(std::move(context));
+  const Seq base = from.varint();
+  held.setBase(base, static_cast<std::uint32_t>(from.count(~std::uint32_t{0})));
   WITAN_DO(from.status("a version's row"));
   body = value.substr(from.position());
   return okStatus();

@@ -25,7 +25,7 @@ void Space::proven(const Incoming& in, Held& held) {
   for (auto at = origin.lower_bound(seals_.first(in.writer), SeqOrder{}); at != origin.end();) {
     Held& each = *at++;
     if (each.seal != nullptr) continue;
-    forged_.push_back(concat(schemas_.traits(each.record->kind).name, " ", each.record->key, ", ", writer, ":",
+    forged_.push_back(concat(schemas_.traits(each.record->kind).name, " ", each.record->key(), ", ", writer, ":",
                              each.seq, ", bore no seal of ", deviceOf(writer),
                              ", which seals what it writes: it is gone"));
     drop(each);
@@ -34,8 +34,8 @@ void Space::proven(const Incoming& in, Held& held) {
 
 Result<Hash> Space::leafOf(const Held& held, Seq first) const {
   WITAN_TRY(body, bodyOf(held));
-  return seals_.leafOf({held.writer, held.seq, first, held.record->kind, held.record->key, held.tombstone,
-                        held.whole ? *held.whole : seals_.seenBy(held.context), body});
+  return seals_.leafOf({held.writer, held.seq, first, held.record->kind, held.record->key(), held.tombstone,
+                        held.whole() != nullptr ? *held.whole() : seals_.seenBy(held.context()), body});
 }
 
 Status Space::sealOwn() {

@@ -185,18 +185,18 @@ Result<bool> SpaceSync::walk(std::string& rows, std::size_t budget) {
 void SpaceSync::appendVersion(std::string& rows, const Held& held, std::string_view body, bool allowDelta) {
   row_.writer = announce(rows, held.writer);
   row_.context.clear();
-  for (const ContextEntry& e : held.context) row_.context.emplace_back(announce(rows, e.writer), e.seq);
+  for (const ContextEntry& e : held.context()) row_.context.emplace_back(announce(rows, e.writer), e.seq);
   row_.kind = held.record->kind;
-  row_.key = held.record->key;
+  row_.key = held.record->key();
   row_.seq = held.seq;
   row_.tombstone = held.tombstone;
   row_.base = 0;
   row_.body = body;
   std::string delta;
-  if (allowDelta && !full_ && held.base > 0 && known_.covers(held.writer, held.base)) {
-    space_.schemas().appendDelta(delta, body, held.changed);
+  if (allowDelta && !full_ && held.base() > 0 && known_.covers(held.writer, held.base())) {
+    space_.schemas().appendDelta(delta, body, held.changed());
     if (delta.size() < body.size()) {
-      row_.base = held.base;
+      row_.base = held.base();
       row_.body = delta;
     }
   }
@@ -223,7 +223,7 @@ void SpaceSync::appendProof(const Held& held) {
   if (!row_.sealed) return;
   row_.seal = sealNumber(*held.seal, held.leaf);
   row_.leaf = held.leaf;
-  if (held.whole) row_.whole = *held.whole;
+  if (held.whole() != nullptr) row_.whole = *held.whole();
 }
 
 // Before anything names them: the counters that the peer may not know, with their proofs. False: there are more.

@@ -653,7 +653,7 @@ Status SagaEngine::reconcileAll(Now now) {
   for (const auto& [scope, space] : agents().spaces()) {
     std::vector<std::string> contested;
     space->table().visit([&](Record& record) {
-      if (record.kind == Kind::plan && record.versions.size() > 1) contested.push_back(record.key);
+      if (record.kind == Kind::plan && record.versions.size() > 1) contested.emplace_back(record.key());
       return true;
     });
     for (const std::string& key : contested) {

@@ -312,7 +312,7 @@ SimAgents simAgents(std::int64_t retentionDays, std::uint64_t policy, bool all, 
   setup->graphEnvironment = simGraphEnvironment;
   setup->gate = &made->gate;
   setup->options.wake.graceMs = 5'000;
-  setup->options.wake.abandonMs = 10 * 60'000;
+  setup->options.wake.abandonMs = kAbandonMs;
   setup->options.wake.attempts = 20;  // crashes count
   setup->options.saga.maxAttempts = kSagaAttempts;
   setup->options.saga.lastBackoffMs = 30'000;

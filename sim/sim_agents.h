@@ -59,6 +59,8 @@ inline constexpr std::string_view kDeskFolder = "desk/";  // of the desks, and o
 
 inline constexpr std::int64_t kClerkTokens = 100;  // that a run of the clerk may spend on its model
 inline constexpr std::uint32_t kSagaAttempts = 6;
+// A run that its device has lost, and that nobody else has, ends after so long, and at most half as long again.
+inline constexpr std::int64_t kAbandonMs = 600'000;
 
 // For a device that hosts all of them; short waits, so that ten minutes hold many.
 struct SimAgents {

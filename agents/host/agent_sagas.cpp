@@ -253,7 +253,7 @@ Status AgentHost::noticeConflicts(Now now) {
   for (const auto& [scope, journal] : replica_.database(DatabaseName::journal).spaces()) {
     std::set<std::string> several;
     edits_.try_emplace(scope, Kind::journal).first->second.look(*journal, [&](const Record& record) {
-      if (record.versions.size() > 1) several.insert(record.key);
+      if (record.versions.size() > 1) several.emplace(record.key());
     });
     for (const std::string& id : several) {
       WITAN_TRY(view, journalViewIn(*journal, id));

@@ -104,11 +104,11 @@ Result<RecordAudit> auditRecords(LocalReplica& replica, std::string_view scope) 
 Status EffectWatch::look(LocalReplica& replica, Space& records, const std::set<std::string, std::less<>>& once) {
   std::set<std::string> changed;
   operations_.look(records, [&](const Record& record) {
-    if (record.versions.size() > 1 || records.table().find(Kind::approval, record.key) != nullptr)
-      changed.insert(record.key);
+    if (record.versions.size() > 1 || records.table().find(Kind::approval, record.key()) != nullptr)
+      changed.emplace(record.key());
   });
   approvals_.look(records, [&](const Record& record) {
-    if (records.table().find(Kind::operation, record.key) != nullptr) changed.insert(record.key);
+    if (records.table().find(Kind::operation, record.key()) != nullptr) changed.emplace(record.key());
   });
   for (const std::string& key : changed) {
     const auto operation = OperationId::parse(key);

@@ -203,7 +203,7 @@ Status RunRetention::forgetBatches(std::int64_t wallMs) {
     for (WriterIndex writer = 0; writer < space.writers().size(); ++writer)
       for (auto at = space.table().origin(writer).begin();
            at != space.table().origin(writer).end() && mark.covers(writer, at->seq); ++at)
-        if (at->record->kind == Kind::batch) gone.push_back(at->record->key);
+        if (at->record->kind == Kind::batch) gone.emplace_back(at->record->key());
     for (const std::string& key : gone) pruned_.batches += space.forget(Kind::batch, key, mark) ? 1 : 0;
   }
   return okStatus();

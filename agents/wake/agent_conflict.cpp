@@ -21,7 +21,7 @@ std::string operationAt(Space& journal, const Dot& dot) {
   if (!writer) return {};
   RecordTable::Origin& held = journal.table().origin(*writer);
   for (auto at = held.lower_bound(dot.counter, SeqOrder{}); at != held.end() && at->seq == dot.counter; ++at)
-    if (at->record->kind == Kind::operation) return at->record->key;
+    if (at->record->kind == Kind::operation) return std::string(at->record->key());
   return {};
 }
 

@@ -353,8 +353,8 @@ Status WakeCenter::noticeChanges(Now now) {
   WITAN_TRY(records, space());
   bool all = std::exchange(allChanged_, false);
   std::set<std::string, std::less<>> changed;
-  if (states_.look(*records, [&](const replication::Record& one) { changed.emplace(one.key); })) all = true;
-  if (links_.look(*records, [&](const replication::Record& one) { all = all || one.key.starts_with(kHostingLinks); }))
+  if (states_.look(*records, [&](const replication::Record& one) { changed.emplace(one.key()); })) all = true;
+  if (links_.look(*records, [&](const replication::Record& one) { all = all || one.key().starts_with(kHostingLinks); }))
     all = true;
   const auto notice = [&](const std::string& id, Registered& agent) -> Status {
     if (all) {

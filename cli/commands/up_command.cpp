@@ -37,6 +37,7 @@ namespace {
 constexpr std::size_t kMaxSocketPath = 100;
 constexpr std::int64_t kStartedMs = 1'000;
 constexpr std::int64_t kGiveBackMs = 10 * 60'000;
+constexpr int kLargeBytes = 256 << 10;  // given back at once
 constexpr std::int64_t kRulesMs = 250;  // how often the folder of rule files is looked at
 
 struct UpArguments {
@@ -280,7 +281,9 @@ Result<int> up(const UpArguments& a) {
     return kExitOk;
   }
   ignoreBrokenPipes();
-  (void)::mallopt(M_ARENA_MAX, 2);  // each more keeps what its threads have left unused
+  // What its threads have left unused stays with each arena, and a large buffer's room between small things that stay.
+  (void)::mallopt(M_ARENA_MAX, 2), (void)::mallopt(M_MMAP_THRESHOLD, kLargeBytes);
+  (void)::mallopt(M_TRIM_THRESHOLD, 4 * kLargeBytes);
   while (true) {
     Up node(dir, config);
     WITAN_TRY(code, node.run());

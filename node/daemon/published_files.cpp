@@ -207,7 +207,7 @@ Result<std::vector<std::string>> PublishedFiles::look() {
   if (space == nullptr) return words;
   std::set<std::string> changed;
   arrivals_.look(*space, [&](const replication::Record& record) {
-    if (!record.key.ends_with(kPassDocuments)) changed.insert(nameIn(record.key));
+    if (!record.key().ends_with(kPassDocuments)) changed.insert(nameIn(record.key()));
   });
   for (const std::string& name : changed) {
     WITAN_TRY(found, find(name));

@@ -75,7 +75,7 @@ Status InboxIndex::lookAtApprovals() {
   Space* records = replica_.database(DatabaseName::agents).find(scope_);
   if (records == nullptr) return okStatus();
   std::set<std::string> changed;
-  if (approvals_.look(*records, [&](const Record& record) { changed.insert(record.key); }))
+  if (approvals_.look(*records, [&](const Record& record) { changed.emplace(record.key()); }))
     for (const InboxPlace& place : of(InboxKind::approval)) changed.insert(partsOf(place.id)->second);
   WITAN_DO(noteDestroyed(*records, changed));
   std::map<std::string, bool> destroyed;  // by agent
@@ -103,7 +103,7 @@ Status InboxIndex::lookAtApprovals() {
 
 Status InboxIndex::noteDestroyed(Space& records, std::set<std::string>& changed) {
   std::set<std::string> states;
-  states_.look(records, [&](const Record& record) { states.insert(record.key); });
+  states_.look(records, [&](const Record& record) { states.emplace(record.key()); });
   if (of(InboxKind::approval).empty()) return okStatus();
   bool any = false;
   for (const std::string& agent : states) {
@@ -121,9 +121,9 @@ Status InboxIndex::lookAtConflicts() {
   std::set<std::string> changed = std::exchange(settling_, {});
   const bool lost = edits_.look(*journal, [&](const Record& record) {
     if (record.versions.size() > 1)
-      changed.insert(record.key);
+      changed.emplace(record.key());
     else
-      remove(InboxKind::conflict, record.key);
+      remove(InboxKind::conflict, record.key());
   });
   if (lost)
     for (const InboxPlace& place : of(InboxKind::conflict)) changed.insert(partsOf(place.id)->second);

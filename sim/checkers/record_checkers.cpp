@@ -18,15 +18,15 @@ std::string onlyIn(Space& one, Space& other, const std::string& device) {
   std::string found;
   one.table().visit([&](replication::Record& record) {
     if (!one.schemas().traits(record.kind).digested) return true;
-    const replication::Record* there = other.table().find(record.kind, record.key);
+    const replication::Record* there = other.table().find(record.kind, record.key());
     for (const replication::Held* held : record.versions) {
       const std::string& writer = one.writers().name(held->writer);
       const auto same = [&](const replication::Held* its) {
         return other.writers().name(its->writer) == writer && its->seq == held->seq &&
-               its->fingerprint == held->fingerprint;
+               its->fingerprint() == held->fingerprint();
       };
       if (held->tombstone || (there != nullptr && std::ranges::any_of(there->versions, same))) continue;
-      found = concat("; ", one.schemas().traits(record.kind).name, " ", record.key, " of ", writer, ":", held->seq,
+      found = concat("; ", one.schemas().traits(record.kind).name, " ", record.key(), " of ", writer, ":", held->seq,
                      " is on ", device, " alone");
       return false;
     }

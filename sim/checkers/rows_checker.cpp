@@ -29,7 +29,7 @@ std::string onlyIn(Space& one, const VectorClock& other, const char* where) {
   one.table().visit([&](Record& record) {
     for (const Held* held : record.versions)
       if (const std::string& writer = one.writers().name(held->writer); !other.covers({writer, held->seq}))
-        text += concat(", ", writer, ":", held->seq, " (", one.schemas().traits(record.kind).name, " ", record.key,
+        text += concat(", ", writer, ":", held->seq, " (", one.schemas().traits(record.kind).name, " ", record.key(),
                        ") ", where);
     return text.size() < 1'000;
   });

@@ -3,10 +3,12 @@
 #include <algorithm>
 
 #include "agents/host/agent_host.h"
+#include "agents/wake/wake_checks.h"
 #include "replica/graph_runtime.h"
 #include "replication/statement.h"
 #include "replication/writer.h"
 #include "sim/check/operation.h"
+#include "sim/sim_agents.h"
 #include "sim/sim_graph.h"
 #include "sim/workloads/workload.h"
 
@@ -22,6 +24,7 @@ constexpr std::uint64_t kLooksBesideLiar = 12;  // at least so many while a devi
 void Settling::begin() {
   c_.beginSettling();
   settleBy_ = c_.agenda().now() + c_.plan().options.time.settleSeconds * kSecond;
+  abandonedBy_ = c_.agenda().now() + 2 * kAbandonMs * kSecond / 1'000;
   c_.trace(kNobody, "check", "settling begins");
   faults_.endAll();
   for (std::uint32_t i = 0; i < c_.seats().size(); ++i)
@@ -119,7 +122,18 @@ std::string Settling::unsettled() {
   for (const auto& [module, id] : c_.partitions())
     if (std::string what = unsettledPartition(id, c_.members()); !what.empty()) return what;
   if (std::string open = market_.unsettled(); !open.empty()) return "the market: " + open;
-  return {};
+  return c_.agenda().now() < abandonedBy_ ? runThatWaits() : std::string();
+}
+
+// A run that was begun and has not ended. Later it is for checker "runs" to say so.
+std::string Settling::runThatWaits() {
+  replication::Space* space =
+      c_.members().front()->replica().data().database(replication::DatabaseName::agents).find("main");
+  if (space == nullptr) return {};
+  const auto runs = agents::knownRuns(*space);
+  if (!runs.ok()) return {};
+  const auto open = agents::runsWithoutEnd(*runs);
+  return open.empty() ? std::string() : open.front();
 }
 
 // What must be done although a device goes on lying: everything about the partitions that somebody honest owns.

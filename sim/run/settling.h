@@ -53,6 +53,7 @@ class Settling {
   void begin();
   std::string unsettled();
   std::string unsettledBesideLiar();
+  std::string runThatWaits();
   std::string unsettledPartition(const std::string& id, const std::vector<Seat*>& members);
   std::string standingsOf(const std::string& id);
   std::string standingOf(const node::Request& request);
@@ -64,6 +65,7 @@ class Settling {
   Liar& liar_;
   bool settled_ = false;
   Micros settleBy_ = 0;
+  Micros abandonedBy_ = 0;  // runs that nobody has
   std::string waitingFor_;
   std::uint64_t looks_ = 0;
 };

@@ -353,7 +353,7 @@ TEST_F(Rows, WhatIsForwardedIsProven) {
   EXPECT_FALSE(d().hasIncident("forgedRow"));
   expectWhole(b()), expectWhole(d());
   journal(d()).table().visit([](replication::Record& record) {
-    for (const Held* held : record.versions) EXPECT_NE(held->seal, nullptr) << record.key;
+    for (const Held* held : record.versions) EXPECT_NE(held->seal, nullptr) << record.key();
     return true;
   });
 }
@@ -389,8 +389,8 @@ TEST_F(Rows, AShortenedVersionKeepsItsProof) {
   cluster.run();
   const replication::Record* record = journal(a()).table().find(Kind::journal, "plot");
   ASSERT_EQ(record->versions.size(), 1u);
-  EXPECT_TRUE(record->versions.front()->context.empty());
-  EXPECT_NE(record->versions.front()->whole, nullptr);
+  EXPECT_TRUE(record->versions.front()->context().empty());
+  EXPECT_NE(record->versions.front()->whole(), nullptr);
   expectWhole(a());
   part(a(), b());
   a().losePower();
@@ -415,10 +415,10 @@ TEST_F(Rows, NothingOfASealedVersionCanBeAltered) {
   const replication::Record& field = *from.table().find(Kind::journal, "field");
   const Held& held = *plot.versions.front();
   const std::string body = *from.bodyOf(held), other = bodyOf("sand");
-  ASSERT_FALSE(held.context.empty());
+  ASSERT_FALSE(held.context().empty());
   const auto intern = [&](replication::WriterIndex writer) { return *to.intern(from.writers().name(writer)); };
   replication::Context context, longer;
-  for (const replication::ContextEntry& e : held.context) context.push_back({intern(e.writer), e.seq});
+  for (const replication::ContextEntry& e : held.context()) context.push_back({intern(e.writer), e.seq});
   longer = context;
   longer.front().seq += 1;
   const auto send = [&](const auto& change) {
@@ -561,8 +561,8 @@ TEST(RowHistories, EndWithProofsOfAllAndAccuseNobody) {
       expectWhole(device);
       journal(device).table().visit([&](replication::Record& record) {
         for (const Held* held : record.versions) {
-          EXPECT_NE(held->seal, nullptr) << name << " " << record.key;
-          shortened += held->whole != nullptr ? 1 : 0;
+          EXPECT_NE(held->seal, nullptr) << name << " " << record.key();
+          shortened += held->whole() != nullptr ? 1 : 0;
         }
         return true;
       });

@@ -44,9 +44,9 @@ class TableMachine {
     held->seq = seq;
     held->tombstone = tombstone;
     ++fingerprints_;
-    held->fingerprint = static_cast<Uint128>(fingerprints_) << 70 | fingerprints_;
-    if (context) held->context.push_back({writer + 1, 1});
-    model_.versions[{kind, key, writer, seq}] = {tombstone, held->fingerprint, tombstone || context};
+    held->setFingerprint(static_cast<Uint128>(fingerprints_) << 70 | fingerprints_);
+    if (context) held->setContext({{writer + 1, 1}});
+    model_.versions[{kind, key, writer, seq}] = {tombstone, held->fingerprint(), tombstone || context};
     table_.add(table_.findOrAdd(kind, key), std::move(held));
   }
   void removeOne(std::size_t which) {

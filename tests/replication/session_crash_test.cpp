@@ -25,9 +25,10 @@ class DotBook {
       space.table().visit([&](Record& record) {
         for (const Held* held : record.versions) {
           const std::string dot = id + " " + space.writers().name(held->writer) + ":" + std::to_string(held->seq);
-          const std::string place = dot + " " + std::to_string(static_cast<int>(record.kind)) + record.key;
-          const auto [at, fresh] = book_.emplace(place, held->fingerprint);
-          EXPECT_TRUE(fresh || at->second == held->fingerprint) << "used twice: " << place;
+          const std::string place =
+              dot + " " + std::to_string(static_cast<int>(record.kind)) + std::string(record.key());
+          const auto [at, fresh] = book_.emplace(place, held->fingerprint());
+          EXPECT_TRUE(fresh || at->second == held->fingerprint()) << "used twice: " << place;
         }
         return true;
       });
