@@ -431,6 +431,7 @@ void AdvertisementExchange::stopDeciding(const PartitionHost& host) {
 }
 
 void AdvertisementExchange::truncate(const std::string& from, PartitionHost& host, std::uint64_t keep) {
+  if (mutated("cutTooDeep") && keep > 1) --keep;
   auto suffix = host.truncateDivergent(keep, state_.writes.pending());
   if (!suffix) {
     state_.local->note({"surplus", from, host.id() + ": " + suffix.error().message});
