@@ -148,6 +148,7 @@ constexpr MutantCase kCases[] = {
     {"dropSecondTurn", "runs", "agents", 10, "a turn is not heard while the agent has another wake to come"},
     {"stopAtSame", "settled effects operations", "agents", 100,
      "what an operation writes after something that stands already is left out"},
+    {"seizeBesideCopy", "no-decision-lost", "handovers", 40, "a partition is seized beside a copy that has more"},
     {"cutTooDeep", "no-decision-lost", "split-brain", 10, "a copy takes one batch more out of its log than it has to"},
     {"laterExpiry", "ledger-rules liveness", "everything", 200,
      "where an entry was copied from elsewhere a counselor has twice the time"},
