@@ -152,6 +152,7 @@ Status Partition::freeze(Instance& instance, const EntryView& entry, const Hash&
   WITAN_TRY(wait, readWait(entry.decision));
   pending->touch = module_->touch(*instance.state, *pending->decoded, entry.time);
   pending->expires = wait.until;
+  if (mutated("laterExpiry") && pending->expires) pending->expires->micros += options_.pendingTtlMicros;
   instance.pending = std::move(pending);
   pendingBySeq_.emplace(entry.seq, std::string(entry.entity));
   return okStatus();

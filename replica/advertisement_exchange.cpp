@@ -447,6 +447,7 @@ void AdvertisementExchange::stopDeciding(const PartitionHost& host, store::Write
 }
 
 void AdvertisementExchange::truncate(const std::string& from, PartitionHost& host, std::uint64_t keep) {
+  if (mutated("cutTooDeep") && keep > 1) --keep;
   auto suffix = host.truncateDivergent(keep, state_.writes.pending());
   if (!suffix) {
     state_.local->note({"surplus", from, host.id() + ": " + suffix.error().message});

@@ -219,6 +219,7 @@ void EntryReplicator::push(Now now) {
         state_.say(peer, Followed{id, mine->durableBatches()});
         link.ackDue = false;
       }
+      if (mutated("slowPush") && now.ms % 60'000 > 5'000) continue;
       if (link.follower.replicating()) pushTo(peer, *mine, link.follower, now);
     }
   }

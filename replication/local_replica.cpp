@@ -100,6 +100,11 @@ Status LocalReplica::start() {
   } else {
     StoreIncarnation incarnation;
     if (stored) incarnation = {*stored, ownCounters()};
+    if (mutated("firstSpaceOnly") && options_.highWater && options_.highWater->ok()) {
+      auto& spaces = (*options_.highWater)->spaces;
+      if (!spaces.empty()) spaces.erase(std::next(spaces.begin()), spaces.end());
+      std::erase_if(incarnation.counters, [&](const auto& one) { return !spaces.contains(one.first); });
+    }
     decision_ = decideIncarnation(incarnation, options_.highWater);
     if (!decision_.newIncarnation() || (stored && mutated("reuseCounters"))) {
       WITAN_DO(journal_->become(writer_));
@@ -315,7 +320,11 @@ void LocalReplica::stabilise(DatabaseName database, const std::string& scope, Sp
     if (space.vector().at(index) == 0 && members.standing(deviceOf(name)) == Standing::retired) space.retire(name, 0);
   if (restored(id)) return;
   noteOwnAck(id, space);
-  const VectorClock stable = acks_.stable(id, known.present);
+  std::vector<std::string> heard;
+  if (mutated("ignoreUnheard"))
+    std::ranges::copy_if(known.present, std::back_inserter(heard),
+                         [&](const std::string& one) { return !acks_.acked(id, one).entries().empty(); });
+  const VectorClock stable = acks_.stable(id, mutated("ignoreUnheard") ? heard : known.present);
   // Who joins through a copy that had gone back in time has to hear of it.
   if (id != spaceId(DatabaseName::agents, kClusterScope)) noteAck(id, kForgotten, stable, 0);
   VersionVector vector;

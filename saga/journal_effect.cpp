@@ -208,6 +208,7 @@ Result<JournalCommit> journalCommit(Space& journal, const Intent& intent, Journa
     const JournalBody* shown = shownOf(view);
     if (mutated("writeOnce") && shown != nullptr && change.body && shown->author == change.body->author) continue;
     const bool same = changesNothing(change, shown);
+    if (same && mutated("stopAtSame")) break;
     if (same && (shown == nullptr || !shown->operationId || mutated("claimNothing"))) continue;
     undo.push_back(undoStep(scope, change.id, shown));
     if (change.body) change.body->operationId = intent.operation, change.body->hops = intent.hops + 1;

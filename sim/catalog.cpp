@@ -114,7 +114,7 @@ constexpr CheckerInfo kCheckers[] = {
     // --- when everything has come to rest
     {"liveness",
      "Once faults have ended, everything that is pending is done within settleSeconds; and who owns a partition never "
-     "puts off what its own people ask of it."},
+     "puts off what its own people ask of it. No run waits for an answer whose time is over."},
     {"convergence", "Devices that share a scope hold the same versions of the same records."},
     {"no-write-lost",
      "What was durable on a disk that was not lost is still there, or was overwritten by somebody who had seen it."},

@@ -45,6 +45,7 @@ set(WITAN_HOOKED_agents
   agents/host/agent_host.cpp
   agents/host/agent_sagas.cpp
   agents/host/device_gate.cpp
+  agents/host/host_people.cpp
   agents/host/record_audit.cpp
   agents/host/run_retention.cpp
   agents/host/standing.cpp

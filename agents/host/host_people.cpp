@@ -2,6 +2,7 @@
 #include "agents/host/agent_host.h"
 #include "agents/memory/thread.h"
 #include "base/json_codec.h"
+#include "base/mutant.h"
 #include "replication/records/record_views.h"
 #include "replication/records/record_write.h"
 
@@ -20,7 +21,8 @@ Status AgentHost::askPeople(Running& run, Now now) {
     WITAN_TRY(versions, records->versions(Kind::approval, key));
     const ApprovalView view = approvalViewOf(question.operation, versions);
     const bool asked = view.shown && view.shown->body.digest == question.digest;
-    const ApprovalVerdict verdict = verdictFor(view, question.digest);
+    ApprovalVerdict verdict = verdictFor(view, question.digest);
+    if (view.shown && (mutated("anyDigest") || (asked && mutated("approveLate")))) verdict = view.shown->body.verdict;
     if (verdict != ApprovalVerdict::waiting || (destroyed && !asked)) {
       const bool approved = verdict == ApprovalVerdict::approved && !destroyed;
       if (approved && lifecycle == Lifecycle::dormant) continue;  // until it is resumed
@@ -34,7 +36,7 @@ Status AgentHost::askPeople(Running& run, Now now) {
     if (asked) {
       const ApprovalBody& open = view.shown->body;  // an older build's has no end
       const bool over = now.wallMs() >= (open.untilMs != 0 ? open.untilMs : open.atMs + options_.approvalTtlMs);
-      if (!over && !destroyed) continue;
+      if ((!over || mutated("openForEver")) && !destroyed) continue;
       // Nobody answered: it is denied (docs/FINDINGS.md, F17). On every device, so that nobody is asked any more.
       WITAN_SET(body, answerTo(view, question.digest, ApprovalVerdict::denied, kNobodyAnswered,
                                destroyed ? "its agent is destroyed" : "nobody answered in time", now.wallMs()));

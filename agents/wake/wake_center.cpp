@@ -173,7 +173,7 @@ void WakeCenter::durable() {
     if (!intake.taken || intake.next < intake.waiting.size()) continue;
     // In the agent database the mark goes into the batch that has the jobs; in the journal it must come after it.
     const bool together = id.starts_with(toString(DatabaseName::agents));
-    if (!together && intake.mark > durable) continue;
+    if (!together && intake.mark > durable && !mutated("consumeEarly")) continue;
     if (replication::Space* from = replica_.findSpace(id)) from->consumed(intake.upTo);
     intake = {};
   }
@@ -273,7 +273,7 @@ Status WakeCenter::takeMissed(Now now) {
       ++at;
       continue;
     }
-    replica_.database(DatabaseName::agents).eraseMeta(leftRow(agentId));
+    if (!mutated("keepLeftRow")) replica_.database(DatabaseName::agents).eraseMeta(leftRow(agentId));
     at = missed_.erase(at);
   }
   return okStatus();
@@ -301,6 +301,7 @@ Result<WakeCenter::Taken> WakeCenter::wakeBy(std::string_view space, const repli
     WITAN_TRY(job, subscriptionJob(wake.agentId, wake.subscriptionId, space, *news));
     WITAN_TRY(enqueued, enqueue(std::move(job), now));
     if (enqueued == Enqueued::full) return Taken::full;
+    if (mutated("firstWakeOnly")) break;
   }
   return Taken::yes;
 }
@@ -340,6 +341,11 @@ Result<RunKey> WakeCenter::userTurn(std::string_view agentId, std::string_view s
   WITAN_TRY(job, userJob(agentId, mutated("turnsOfAll") ? agentId : sessionId, mutated("keyFromWords") ? text : turnId,
                          text));
   const RunKey key = job.key();
+  if (mutated("dropSecondTurn") &&
+      std::ranges::any_of(queue_.all(), [&](const std::pair<const RunKey, WakeQueue::Entry>& one) {
+        return one.second.job.agentId == agentId && one.second.job.state == JobState::queued;
+      }))
+    return key;
   WITAN_TRY(enqueued, enqueue(std::move(job), now));
   if (enqueued == Enqueued::full)
     return unavailable("the wake queue of agent " + inQuotes(agentId) + " is full", "try again when some have run");
@@ -530,7 +536,7 @@ WakeCenter::Turn WakeCenter::turnOf(const WakeQueue::Entry& entry, const replica
     const std::string starter(replication::deviceOf(run.run->dot.host));
     // A device that does not host the agent any more will not start the wakes that wait there.
     const bool over = isClaim(run.run->body) && std::ranges::find(hosts, starter) == hosts.end();
-    if (starter != replica_.device() && !over) {
+    if (starter != replica_.device() && !over && !mutated("ignoreStarter")) {
       const bool here = live_.contains(starter);
       turn.atMs = std::max(turn.atMs, here ? since + options_.abandonMs : leftAt(starter) + options_.graceMs);
     }

@@ -104,6 +104,7 @@ Status EmbeddedOwnership::checkTakeover(const PartitionHost& host, const kernel:
       !gaveUp(at->second.follower(host.id())))
     return Error{ErrorCode::conflict, "the owner " + owner + " is connected", "let it hand the partition over"};
   for (const auto& [name, peer] : state_.peers) {
+    if (mutated("seizeBesideCopy")) break;
     const FollowerProgress& follower = peer.follower(host.id());
     if (refusesOwner && follower.batches() > refused->batch) continue;  // it holds the refused batch
     // Of two divergent logs the operator chooses the one that stands.

@@ -33,6 +33,7 @@ class AgentChecker final : public Checker {
     if (host == nullptr) return;
     const std::uint32_t device = at.index();
     noteQuestions(at);
+    findOverdue(at);
     // Under a new name it goes by copies of others. Ends that it wrote under counters used before are not among them.
     if (const std::string& writer = at.replica().data().writer(); std::exchange(writers_[at], writer) != writer)
       rules_.forgetEnds(device);
@@ -216,7 +217,45 @@ class AgentChecker final : public Checker {
             replication::deviceOf(version.dot.host) != at.name())
           continue;
         if (asked_.emplace(body->digest, at.device->policy()).second) c_.probe("question asked");
+        open_[at].insert_or_assign(OperationId{body->operationId}, Open{RunKey{body->runKey}, body->untilMs});
       }
+    }
+  }
+
+  // A question is answered, or denied when its time is over: nothing waits for ever. Looked at where the device that
+  // asked has been at work all the time.
+  void findOverdue(Seat& at) {
+    std::map<OperationId, Open>& open = open_[at];
+    const Micros now = c_.agenda().now();
+    if (open.empty() || now < lookAt_[at]) return;
+    const bool awake = now - lookAt_[at] <= kAwake;
+    lookAt_[at] = now + kAwake;
+    auto space = at.replica().data().database(DatabaseName::agents).space("main");
+    if (!space.ok()) return;
+    const auto& jobs = std::as_const(at.replica()).agents()->wakes().queue().all();
+    for (auto one = open.begin(); one != open.end();) {
+      auto& [operation, asked] = *one;
+      auto versions = (*space)->versions(Kind::approval, operation.hex());
+      auto plan = planViewIn(**space, asked.run);
+      if (!versions.ok() || !plan.ok()) return c_.failed("store", at.name() + ": a question cannot be read");
+      const ApprovalView view = approvalViewOf(operation, *versions);
+      const auto job = jobs.find(asked.run);
+      const bool waits = view.shown && view.shown->body.verdict == ApprovalVerdict::waiting && job != jobs.end() &&
+                         job->second.job.state == agents::JobState::running && plan->winner && plan->losers.empty();
+      if (!waits) {
+        one = open.erase(one);
+        continue;
+      }
+      if (at.device->now(now).wallMs() < view.shown->body.untilMs || !awake)
+        asked.overSince = -1;
+      else if (asked.overSince < 0)
+        asked.overSince = now;
+      else if (now - asked.overSince > 4 * kAwake)
+        return c_.failed(
+            "liveness",
+            concat(at.name(), " lets run ", asked.run.hex().substr(0, 16), " wait for an answer about operation ",
+                   operation.hex(), ", whose time has been over for ", (now - asked.overSince) / kSecond, " s"));
+      ++one;
     }
   }
 
@@ -265,6 +304,7 @@ class AgentChecker final : public Checker {
     asksAt_[at] = ~std::uint64_t{0};
     calls_[at].heard.clear(), calls_[at].gone.clear(), calls_[at].overdrawn.clear();
     calls_[at].plans.clear();
+    open_[at].clear();
     // Whoever restarts it finds these in the list of what waits for people.
     calls_[at].toTell.clear();
     if (disk) calls_[at].attempts.clear(), calls_[at].spent.clear();
@@ -396,8 +436,17 @@ class AgentChecker final : public Checker {
     }
   }
 
+  static constexpr Micros kAwake = 30 * kSecond;  // between two looks at a device that works all the time
+  struct Open {
+    RunKey run;
+    std::int64_t untilMs = 0;
+    Micros overSince = -1;  // its time; -1: it is not over
+  };
+
   RunRules rules_;
-  std::set<std::string> toolsDid_;       // operations that tools say they have carried out
+  std::set<std::string> toolsDid_;               // operations that tools say they have carried out
+  PerDevice<std::map<OperationId, Open>> open_;  // questions of the device, as it asked them
+  PerDevice<Micros> lookAt_;
   std::map<Hash, std::uint64_t> asked_;  // questions, by digest: under which version of the policy
   PerDevice<std::uint64_t> asksAt_;      // questions that a device had asked in this life
   PerDevice<Calls> calls_;

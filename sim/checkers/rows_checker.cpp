@@ -60,6 +60,21 @@ std::string metaDiffers(const node::Replica& now, const node::Replica& read) {
   return now.ownerName() == read.ownerName() ? "" : "its name as an owner";
 }
 
+// Of an agent that works here nothing is left to be found that came while it did not.
+std::string missedLeft(LocalReplica& replica, const agents::AgentHost* host) {
+  if (host == nullptr || host->wakes().backlog() > 0) return {};
+  const Database& rows = replica.database(DatabaseName::agents);
+  const auto here = rows.meta("intake/here");
+  std::string left;
+  const Status read = rows.scanMeta("intake/left/", [&](std::string_view row, std::string_view) {
+    const std::string agent(row.substr(row.rfind('/') + 1));
+    if (here.ok() && *here && (*here)->find(concat('"', agent, '"')) != std::string::npos)
+      left = agent + " works there, and where it left off is kept";
+    return left.empty();
+  });
+  return read.ok() ? left : read.error().message;
+}
+
 std::string outboxDiffers(const node::Outbox& now, const node::Outbox& read) {
   for (const auto& [id, waiting] : now.all())
     if (waiting.saved && !read.all().contains(id)) return "request " + id + " of its outbox is not on its disk";
@@ -146,7 +161,8 @@ class RowsChecker final : public Checker {
       if (!copy.ok()) return c_.failed("rows", at->name() + " does not start from its disks: " + copy.error().message);
       node::Replica &now = at->replica(), &read = *copy->replica;
       for (const std::string& what :
-           {spacesDiffer(now.data(), read.data()), metaDiffers(now, read), outboxDiffers(now.outbox(), read.outbox()),
+           {spacesDiffer(now.data(), read.data()), metaDiffers(now, read),
+            missedLeft(now.data(), std::as_const(now).agents()), outboxDiffers(now.outbox(), read.outbox()),
             c_.etcd() ? std::string() : ownersDiffer(now.owners(), read.owners()),
             hostsDiffer(now, read, c_.etcd() != nullptr),
             agentsDiffer(std::as_const(now).agents(), std::as_const(read).agents()),
