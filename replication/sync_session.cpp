@@ -566,7 +566,7 @@ void SyncSession::followTree(Shared& shared, std::int64_t nowMs) {
   if (shared.tree.plain() || !shared.theirs || !shared.sync->agreed() || mutated("lazyForEver")) return;
   shared.tree.compare(compared(shared), nowMs);
   if (shared.tree.digestDue(nowMs)) shared.ackDue = ackDue_ = true;
-  if (!shared.tree.graftDue(nowMs)) return;
+  if (!shared.tree.graftDue(nowMs) || mutated("neverGraft")) return;
   const bool may = !options_.mayGraft || options_.mayGraft(shared.id, nowMs);
   shared.tree.graft(may, nowMs);
   if (may) say(Tree{indexOf(shared), true});
