@@ -114,7 +114,7 @@ void Mesh::walk(Walk& walk, Names& wanted, std::int64_t nowMs) {
       (held_.contains(device) ? found : untried).push_back(device);
     }
     const bool enough = found.size() == walk.count;
-    const bool further = !enough && walk.reach < walk.order.size();
+    const bool further = !enough && walk.reach < walk.order.size() && !mutated("passOverNobody");
     if (enough) walk.lacksMs = -1, walk.reach = found.size() + untried.size();
     if (!enough && walk.lacksMs < 0) walk.lacksMs = nowMs;
     if (further && nowMs - walk.lacksMs >= kPatienceMs) {
@@ -166,7 +166,7 @@ Mesh::Changes Mesh::update(std::int64_t nowMs) {
   if (full_) return changes;
   std::erase_if(refused_, [&](const auto& one) { return one.second <= nowMs; });
   if (turnMs_ <= nowMs) {
-    if (turnMs_ >= 0) ++turn_, addOwn();
+    if (turnMs_ >= 0 && !mutated("chooseOnce")) ++turn_, addOwn();
     turnMs_ = nowMs + kOwnMs / 2 + static_cast<std::int64_t>(random_.below(kOwnMs));
   }
   dueAt(turnMs_);
@@ -230,11 +230,37 @@ void Mesh::endUnwanted(const Names& wanted, std::int64_t nowMs, std::vector<std:
   }
 }
 
-// Those at the address that has most.
+namespace {
+
+// Addresses that one owner has as a rule: the first three numbers of an IPv4 address, the first four of an IPv6 one.
+std::string_view siteOf(std::string_view address) {
+  if (const std::size_t dot = address.rfind('.'); dot != std::string_view::npos) return address.substr(0, dot);
+  std::size_t end = 0;
+  for (int number = 0; number < 4 && end != std::string_view::npos; ++number) end = address.find(':', end + 1);
+  return address.substr(0, end);
+}
+
+// Of `all` those whose name, as `nameOf` says, most of them have; where several names are so frequent, of each.
+template <class Name>
+std::vector<std::string> mostFrequent(const std::vector<std::string>& all, Name nameOf) {
+  std::map<std::string_view, std::size_t> counts;
+  std::size_t most = 0;
+  for (const std::string& one : all) most = std::max(most, ++counts[nameOf(one)]);
+  std::vector<std::string> out;
+  std::ranges::copy_if(all, std::back_inserter(out),
+                       [&](const std::string& one) { return counts[nameOf(one)] == most; });
+  return out;
+}
+
+}  // namespace
+
+// Those at the site that has most, and there at the address that has most.
 std::vector<std::string> Mesh::crowd(const std::vector<std::string>& guests) const {
-  std::map<std::string, std::vector<std::string>> byAddress;
-  for (const std::string& guest : guests) byAddress[held_.find(guest)->second.address].push_back(guest);
-  return std::ranges::max_element(byAddress, {}, [](const auto& one) { return one.second.size(); })->second;
+  const auto addressOf = [&](const std::string& guest) -> std::string_view {
+    return held_.find(guest)->second.address;
+  };
+  return mostFrequent(mostFrequent(guests, [&](const std::string& guest) { return siteOf(addressOf(guest)); }),
+                      addressOf);
 }
 
 // By chance, so that nobody can tell whose link goes; not the newest, so that there is a way in.

@@ -11,7 +11,8 @@
 //   way      for a device without copies of the ledgers: two that keep them, by rendezvous hashing
 //   need     devices that this one waits for now (owners). If one cannot be linked directly, its neighbours in the
 //            rings, of which one may carry (node/relay/relay_manager.h)
-//   guest    who has linked itself without any of these. So many only, and of one address no more than of others.
+//   guest    who has linked itself without any of these. So many only, and of one site (the first three numbers of
+//            its address) and address no more than of others.
 //
 // With at most `links` + 1 devices all link with all, and nothing here ends a link.
 //

@@ -115,6 +115,8 @@ class SpaceSync {
   std::string wholeClock();
   // The known vectors of third devices, for ACKS.
   std::string ackRows(const std::map<std::string, VectorClock, std::less<>>& devices);
+  // As withNames(), for a vector of few entries among many writers.
+  VectorClock named(const VersionVector& vector) const;
   // One version in full, with the writers' rows it needs. putSeals() before the frame ends.
   Status versionRows(std::string& rows, const Held& held);
   // Puts the seals of the frame's versions before them.

@@ -275,7 +275,7 @@ void SyncSession::tick(std::int64_t nowMs) {
   if (state_ == SessionState::running && segmentBytesOut_ > segmentBytesAcked_ &&
       nowMs - progressMs_ > options_.silenceTimeoutMs)
     close("silent", concat("nothing acknowledged for ", options_.silenceTimeoutMs / 1000, " s"));
-  for (Shared& shared : spaces_) shared.acksDue = true;
+  for (Shared& shared : spaces_) shared.acksDue = shared.acksDue || nowMs >= shared.acksFromMs;
 }
 
 void SyncSession::close(std::string_view code, std::string_view reason) {
@@ -345,7 +345,7 @@ bool SyncSession::statementsSent() const { return spaces_.front().sync->allSent(
 // know, so it hears of it before any segment (LocalReplica::judgeAck).
 void SyncSession::recall(Shared& shared) {
   if (limited_ || std::exchange(shared.recalled, true)) return;
-  const VectorClock told = withNames(shared.sync->peerClock(), shared.sync->space().writers());
+  const VectorClock told = shared.sync->named(shared.sync->peerClock());
   const VectorClock known = local_.acks().acked(shared.id, peer_);
   if (!le(known, told)) say(Acks{indexOf(shared), asData(shared.sync->ackRows({{peer_, known}}))});
 }
@@ -354,8 +354,7 @@ void SyncSession::recall(Shared& shared) {
 // vouch for a device that has admitted another of which this one does not know (replication/stability.h).
 void SyncSession::learnClock(const Shared& shared, std::int64_t nowMs) {
   const auto note = [&](const Shared& each) {
-    if (each.sync->agreed())
-      local_.noteAck(each.id, peer_, withNames(each.sync->peerClock(), each.sync->space().writers()), nowMs);
+    if (each.sync->agreed()) local_.noteAck(each.id, peer_, each.sync->named(each.sync->peerClock()), nowMs);
   };
   if (!statementsHere()) {
     clocksWait_ = true;
@@ -391,29 +390,6 @@ Status SyncSession::onRetry(const Retry& retry) {
   WITAN_TRY(s, shared(retry.space));
   if (!s->sync->agreed()) return invalid("a RETRY before the writers are agreed");
   return s->sync->restart(asText(retry.rows), retry.attempt);
-}
-
-Status SyncSession::onAcks(const Acks& acks, std::int64_t nowMs) {
-  WITAN_TRY(s, shared(acks.space));
-  WITAN_TRY(applied, s->sync->readClockRows(asText(acks.rows)));
-  // Every device that has the space is a writer of it. The table of acknowledgements grows with these only.
-  std::set<std::string_view> known;
-  for (const auto& [writer, index] : s->sync->space().writers().byName()) known.insert(deviceOf(writer));
-  for (const auto& [device, clock] : applied.deviceAcks) {
-    const VectorClock acked = withNames(clock, s->sync->space().writers());
-    if (device == kForgotten) {
-      if (s == &spaces_.front()) continue;  // statements are never replaced
-      s->sync->noteForgotten(clock);
-      local_.noteAck(s->id, device, acked, 0);
-      continue;
-    }
-    WITAN_DO(validateDeviceId("device", device));
-    if (device == local_.device())
-      WITAN_DO(local_.judgeAck(s->sync->space(), s->id, peer_, acked));
-    else if (known.contains(device))
-      local_.noteAck(s->id, device, acked, nowMs);
-  }
-  return okStatus();
 }
 
 // --- repair
@@ -552,7 +528,7 @@ bool SyncSession::produce(std::string& out, std::size_t budget, std::int64_t now
     for (Shared& shared : spaces_) {
       // Acknowledgements first: who gets what has been tidied away knows whose word that rests on, and tells it, if
       // that device comes back with an older copy.
-      sendAcks(shared);
+      sendAcks(shared, nowMs);
       out += std::exchange(outbox_, {});
       while (out.size() - before < budget) {
         if (segmentBytesOut_ == segmentBytesAcked_) progressMs_ = nowMs;  // the wait begins with the first
@@ -561,7 +537,7 @@ bool SyncSession::produce(std::string& out, std::size_t budget, std::int64_t now
     }
     if (state_ == SessionState::closed) return produce(out, budget, nowMs);
     if (ackDue_) sendAck();
-    for (Shared& shared : spaces_) sendAcks(shared);  // those that had to wait for the statements
+    for (Shared& shared : spaces_) sendAcks(shared, nowMs);  // those that had to wait for the statements
     out += outbox_;
     outbox_.clear();
   }
@@ -577,14 +553,20 @@ void SyncSession::sendItems(Shared& shared) {
   afterRepair(shared);
 }
 
+// Most calls come when another link has news: vectors of a thousand writers are not compared for these.
+const TreeLink::Compared& SyncSession::compared(Shared& shared) const {
+  const Shared::Moment now{shared.sync->space().changes(), stats_.framesIn, stats_.framesOut};
+  if (std::exchange(shared.comparedAt, now) == now) return shared.compared;
+  const VersionVector &mine = shared.sync->space().vector(), &theirs = shared.sync->peerClock();
+  return shared.compared = {.peerLacks = !mine.le(theirs), .lacks = !theirs.le(mine), .untold = !mine.le(shared.acked)};
+}
+
 // What the tree of a space asks for, over a link that is no plain one.
 void SyncSession::followTree(Shared& shared, std::int64_t nowMs) {
   if (shared.tree.plain() || !shared.theirs || !shared.sync->agreed() || mutated("lazyForEver")) return;
-  const VersionVector &mine = shared.sync->space().vector(), &theirs = shared.sync->peerClock();
-  shared.tree.compare({.peerLacks = !mine.le(theirs), .lacks = !theirs.le(mine), .untold = !mine.le(shared.acked)},
-                      nowMs);
+  shared.tree.compare(compared(shared), nowMs);
   if (shared.tree.digestDue(nowMs)) shared.ackDue = ackDue_ = true;
-  if (!shared.tree.graftDue(nowMs)) return;
+  if (!shared.tree.graftDue(nowMs) || mutated("neverGraft")) return;
   const bool may = !options_.mayGraft || options_.mayGraft(shared.id, nowMs);
   shared.tree.graft(may, nowMs);
   if (may) say(Tree{indexOf(shared), true});
@@ -620,7 +602,7 @@ bool SyncSession::sendSegment(Shared& shared, std::string& out, std::int64_t now
   if (mutated("slowRows") && nowMs % 60'000 > 5'000) return false;
   if (!shared.theirs || !shared.sync->agreed() || shared.repair) return false;
   // What the peer has by now is passed over without a frame.
-  if (!shared.tree.maySend(nowMs) && !shared.sync->space().vector().le(shared.sync->peerClock())) return false;
+  if (!shared.tree.maySend(nowMs) && compared(shared).peerLacks) return false;
   // Statements first, in both directions: the peer's may say that it is no member.
   if (&shared != &spaces_.front() && !(statementsSent() && statementsHere())) return false;
   if (segmentBytesOut_ - segmentBytesAcked_ >= peerWindow_) return false;
@@ -665,36 +647,6 @@ void SyncSession::sendAck() {
     shared.acked = space.vector();
   }
   if (received || !ack.spaces.empty()) say(ack);
-}
-
-// Whether the peer has to hear that members have forgotten something before a commit takes it over that.
-bool SyncSession::lacksForgotten(const Shared& shared) const {
-  const Space& space = shared.sync->space();
-  const VersionVector& theirs = shared.sync->peerClock();
-  if (space.vector().le(theirs, space.self())) return false;
-  const VectorClock* forgotten = local_.acks().find(shared.id, kForgotten);
-  if (forgotten == nullptr || *forgotten == shared.told) return false;
-  return std::ranges::any_of(forgotten->entries(), [&](const auto& entry) {
-    const auto writer = space.writers().find(entry.first);
-    return writer && entry.second > shared.told.at(entry.first) &&
-           std::min(entry.second, space.vector().at(*writer)) > theirs.at(*writer);
-  });
-}
-
-// Once the peer has all statements about membership, so that it reads acknowledgements with the same members in mind.
-void SyncSession::sendAcks(Shared& shared) {
-  if (!shared.theirs || !shared.sync->agreed() || !statementsSent()) return;
-  if (!shared.acksDue && !lacksForgotten(shared)) return;
-  shared.acksDue = false;
-  if (const VectorClock* forgotten = local_.acks().find(shared.id, kForgotten)) shared.told = *forgotten;
-  local_.noteOwnAck(shared.id, shared.sync->space());
-  const std::uint64_t hash = local_.acksHash(shared.id, shared.sync->space());
-  if (hash == shared.peerAcksHash) return;
-  shared.peerAcksHash = hash;
-  const auto at = local_.acks().entries().find(shared.id);
-  if (at == local_.acks().entries().end()) return;
-  const std::string rows = shared.sync->ackRows(at->second);
-  say(Acks{indexOf(shared), asData(rows)});
 }
 
 }  // namespace witan::replication

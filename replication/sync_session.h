@@ -111,9 +111,10 @@ class SyncSession {
     std::unique_ptr<AntiEntropy> repair;
     ItemsQueue items;  // records that the peer needs
     unsigned alarms = 0;
-    bool asked = false;     // by the peer, for a repair
-    bool acksDue = true;    // say what is known of third devices, if the peer knows otherwise
-    bool recalled = false;  // the peer's first claim was held against what it had acknowledged before
+    bool asked = false;           // by the peer, for a repair
+    bool acksDue = true;          // say what is known of third devices, if the peer knows otherwise
+    std::int64_t acksFromMs = 0;  // after the first time no earlier than then
+    bool recalled = false;        // the peer's first claim was held against what it had acknowledged before
     std::uint64_t peerAcksHash = 0;
     VectorClock told;           // of what was forgotten
     VersionVector checking;     // commits that count after the repair
@@ -121,6 +122,11 @@ class SyncSession {
     std::int64_t gatherTo = 0;  // what is written goes out no earlier than then
     bool gathers = false;       // and something waits for that
     TreeLink tree;
+    struct Moment {  // until any of these grows, `compared` holds
+      std::uint64_t changes = ~std::uint64_t{0}, framesIn = 0, framesOut = 0;
+      friend bool operator==(const Moment&, const Moment&) = default;
+    } comparedAt;
+    TreeLink::Compared compared;
   };
 
   Status dispatch(const FrameHeader& header, std::string_view message, std::int64_t nowMs);
@@ -145,8 +151,9 @@ class SyncSession {
   void announce();
   void sendSummaries(std::size_t from);
   void sendAck();
-  void sendAcks(Shared& shared);
-  bool lacksForgotten(const Shared& shared) const;
+  void sendAcks(Shared& shared, std::int64_t nowMs);
+  bool lacksForgotten(Shared& shared) const;
+  const TreeLink::Compared& compared(Shared& shared) const;
   void sendItems(Shared& shared);
   bool sendSegment(Shared& shared, std::string& out, std::int64_t nowMs);
   void followTree(Shared& shared, std::int64_t nowMs);
