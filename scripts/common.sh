@@ -14,7 +14,7 @@ BUILD_PACKAGES=(g++ cmake ninja-build pkg-config ccache lld libboost1.81-dev lib
   capnproto librocksdb-dev libssl-dev libcli11-dev libtomlplusplus-dev libxxhash-dev libz3-dev libserd-dev
   zlib1g-dev libzstd-dev)
 TEST_PACKAGES=(libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev clang-format etcd-server iproute2
-  nftables python3 python3-cryptography curl chromium)
+  nftables python3 python3-cryptography curl chromium golang-go golang-golang-x-mod-dev)
 
 # Runs a command as root, with sudo if necessary. Returns 127 without sudo.
 asRoot() {
