@@ -356,7 +356,7 @@ void LocalReplica::setRestored(std::string_view space, bool restored) {
     agents_->putMeta(row, "1");
   } else {
     restored_.erase(std::string(space));
-    agents_->eraseMeta(row);
+    if (!mutated("keepRestoredRow")) agents_->eraseMeta(row);
   }
 }
 

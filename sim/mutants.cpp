@@ -155,6 +155,7 @@ constexpr MutantCase kCases[] = {
     {"firstWakeOnly", "runs", "weeks", 10, "of several agents that one batch wakes only the first is woken"},
     {"firstSpaceOnly", "alarms no-write-lost convergence restart", "backup", 40,
      "of several spaces that went back with a disk only the first is noticed"},
+    {"keepRestoredRow", "rows", "keeper", 40, "a space that was compared counts as restored after the next start"},
     {"ignoreUnheard", "convergence no-write-back", "everything", 40,
      "who has never acknowledged anything does not count when deletions are forgotten"},
     {"slowPush", "liveness", "calm", 10, "an owner sends new batches in one of twelve seconds"},

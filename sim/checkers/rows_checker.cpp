@@ -60,6 +60,12 @@ std::string metaDiffers(const node::Replica& now, const node::Replica& read) {
   return now.ownerName() == read.ownerName() ? "" : "its name as an owner";
 }
 
+std::string restoredDiffers(const LocalReplica& now, const LocalReplica& read) {
+  for (const std::string& id : now.spaceIds())
+    if (now.restored(id) != read.restored(id)) return "whether " + id + " came from an older copy";
+  return {};
+}
+
 // Of an agent that works here nothing is left to be found that came while it did not.
 std::string missedLeft(LocalReplica& replica, const agents::AgentHost* host) {
   if (host == nullptr || host->wakes().backlog() > 0) return {};
@@ -161,7 +167,7 @@ class RowsChecker final : public Checker {
       if (!copy.ok()) return c_.failed("rows", at->name() + " does not start from its disks: " + copy.error().message);
       node::Replica &now = at->replica(), &read = *copy->replica;
       for (const std::string& what :
-           {spacesDiffer(now.data(), read.data()), metaDiffers(now, read),
+           {spacesDiffer(now.data(), read.data()), metaDiffers(now, read), restoredDiffers(now.data(), read.data()),
             missedLeft(now.data(), std::as_const(now).agents()), outboxDiffers(now.outbox(), read.outbox()),
             c_.etcd() ? std::string() : ownersDiffer(now.owners(), read.owners()),
             hostsDiffer(now, read, c_.etcd() != nullptr),
