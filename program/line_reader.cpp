@@ -28,6 +28,12 @@ Result<InputFile> InputFile::open(const std::string& path) {
   return file;
 }
 
+Result<InputFile> InputFile::openFile(const std::string& path) {
+  WITAN_TRY(opened, openToRead(path));
+  if (!opened) return notFound("no file " + path);
+  return InputFile(*opened, path);
+}
+
 InputFile::InputFile(InputFile&& other) noexcept : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)) {}
 
 InputFile::~InputFile() {

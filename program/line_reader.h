@@ -26,6 +26,8 @@ class InputFile {
  public:
   // Errors: it cannot be opened; it is a folder.
   static Result<InputFile> open(const std::string& path);
+  // A file only, as openToRead (program/durable_file.h) opens it. Errors: its; notFound.
+  static Result<InputFile> openFile(const std::string& path);
   InputFile(InputFile&& other) noexcept;
   InputFile& operator=(InputFile&&) = delete;
   ~InputFile();

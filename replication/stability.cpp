@@ -8,10 +8,11 @@ namespace witan::replication {
 
 namespace {
 
-std::string describe(const Holdup& holdup) {
+// `told`: others said what it has.
+std::string describe(const Holdup& holdup, bool told) {
   std::string text = concat(holdup.device, " holds up the tidying of ", holdup.spaces.size(),
                             holdup.spaces.size() == 1 ? " space" : " spaces", ": ");
-  if (!holdup.silentMs) return text + "nothing was ever heard of it";
+  if (!holdup.silentMs) return text + (told ? "only others tell of it here" : "nothing was ever heard of it");
   constexpr std::int64_t kDayMs = 24LL * 60 * 60 * 1000;
   text += concat("silent for ", *holdup.silentMs / kDayMs, " days");
   if (holdup.alarm) text += "; connect it, or retire it if it is lost";
@@ -104,10 +105,11 @@ std::vector<Holdup> AckTable::holdups(std::span<const std::string> devices, std:
     for (const auto& [space, clock] : known)
       if (!le(clock, acked(space, device))) holdup.spaces.push_back(space);
     if (holdup.spaces.empty()) continue;
-    if (const auto heard = heardMs_.find(device); heard != heardMs_.end())
+    const auto heard = heardMs_.find(device);
+    if (heard != heardMs_.end() && heard->second > 0)  // 0: what others say of it has no time
       holdup.silentMs = std::max<std::int64_t>(0, nowMs - heard->second);
     holdup.alarm = holdup.silentMs && *holdup.silentMs >= limitMs;
-    holdup.text = describe(holdup);
+    holdup.text = describe(holdup, heard != heardMs_.end());
     all.push_back(std::move(holdup));
   }
   std::ranges::sort(all, [](const Holdup& a, const Holdup& b) {

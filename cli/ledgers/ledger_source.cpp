@@ -1,6 +1,5 @@
 #include "cli/ledgers/ledger_source.h"
 
-#include <fstream>
 #include <system_error>
 
 #include "base/bytes.h"
@@ -13,6 +12,7 @@
 #include "node/data_dir/store_dir.h"
 #include "node/ledgers/ledger_rows.h"
 #include "program/durable_file.h"
+#include "program/line_reader.h"
 #include "program/progress.h"
 #include "store/wal_damage.h"
 
@@ -120,6 +120,50 @@ Result<std::unique_ptr<LedgerSource>> LedgerSource::open(const LedgerChoice& cho
   return std::unique_ptr<LedgerSource>(std::move(opened));
 }
 
+namespace {
+
+class ExportLines {
+ public:
+  static Result<ExportLines> open(const std::string& path) {
+    WITAN_TRY(file, InputFile::openFile(path));
+    return ExportLines(std::move(file), path);
+  }
+
+  // None: there are no more. Errors: it cannot be read; a line is too long.
+  Result<std::optional<std::string>> next() {
+    for (;;) {
+      if (const auto line = cutter_.next(rest_)) return taken(*line);
+      if (cutter_.passedOver() > 0) return tooLong();
+      WITAN_TRY(got, file_.read({chunk_.get(), kChunk}));
+      rest_ = {chunk_.get(), got};
+      if (got > 0) continue;
+      const auto last = cutter_.last();
+      return last ? taken(*last) : std::optional<std::string>();
+    }
+  }
+
+ private:
+  static constexpr std::size_t kChunk = 64 * 1024;
+
+  ExportLines(InputFile file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+
+  Result<std::optional<std::string>> taken(const InputLine& line) const {
+    if (line.overlong) return tooLong();
+    return std::optional(std::string(line.text));
+  }
+  Error tooLong() const {
+    return invalid(concat(path_, ": line ", cutter_.number(), " is longer than ", kMaxExportLine, " bytes"));
+  }
+
+  InputFile file_;
+  std::string path_;
+  LineCutter cutter_{kMaxExportLine};
+  std::unique_ptr<char[]> chunk_ = std::make_unique<char[]>(kChunk);
+  std::string_view rest_;  // of the chunk
+};
+
+}  // namespace
+
 Result<json::value> verifyExportFile(const std::string& file, const VerifyChoice& how) {
   VerifyOptions options;
   WITAN_TRY(keys, readVerifierKeys(how.vkeys));
@@ -133,16 +177,15 @@ Result<json::value> verifyExportFile(const std::string& file, const VerifyChoice
       if (key.name.starts_with("witan/") && key.name.ends_with(concat('/', device))) known.push_back(key.publicKey);
     return known;
   };
-  std::ifstream in(file);
-  if (!in) return Error{ErrorCode::notFound, "no file " + file, "make one with: witan ledger export"};
+  auto lines = ExportLines::open(file);
+  if (!lines && lines.error().code == ErrorCode::notFound)
+    return Error{ErrorCode::notFound, lines.error().message, "make one with: witan ledger export"};
+  WITAN_DO(lines.ok() ? okStatus() : Status(lines.error()));
   Progress progress("verifying", "entries");
   options.progress = [&](std::uint64_t entries) { progress.count(entries); };
-  WITAN_TRY(report, verifyExport(
-                        [&, line = std::string()]() mutable -> Result<std::optional<std::string>> {
-                          if (!std::getline(in, line)) return std::optional<std::string>();
-                          return std::optional(line);
-                        },
-                        options));
+  WITAN_TRY(report, verifyExport([&] { return lines->next(); }, options));
+  if (report.ok() && report.entries == 0 && (how.requireSigned || !how.checkpoints.empty()))
+    report.problem = file + " has no entry";
   return reportOf(std::move(report), how.requireSigned);
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/json.h"
+#include "base/quote.h"
 #include "kernel/decision_check.h"
 #include "kernel/ledger/ledger_versions.h"
 #include "kernel/record/checkpoint.h"
@@ -20,8 +21,6 @@
 namespace witan::kernel {
 
 namespace {
-
-constexpr std::size_t kMaxExportLine = 64 * 1024 * 1024;
 
 // Whose log it is; empty: not known.
 struct LogOf {
@@ -39,6 +38,34 @@ LogOf logOf(std::string_view name) {
   }
   if (parts.size() == 3) return {parts[0], parts[1]};
   return parts.size() == 6 && parts[0] == "witan" ? LogOf{parts[1], parts[2]} : LogOf{};
+}
+
+std::vector<std::string> wordsOf(const json::value& verdicts) {
+  std::vector<std::string> words;
+  if (const json::object* members = verdicts.if_object())
+    for (const auto& [name, word] : *members) words.push_back(canonicalJson(word));
+  std::ranges::sort(words);
+  return words;
+}
+
+// People read this half of a line, and only the other half is signed. Without the invariants' names the words of the
+// verdicts count alone.
+Status saysTheSame(const json::value& shown, const EntryView& e, const std::vector<std::string>& names) {
+  WITAN_TRY(parsed, parseJson(entryJson(e, names), kOwnJson));
+  const json::object &expected = parsed.get_object(), *members = shown.if_object();
+  if (members == nullptr) return corrupt("its readable half is no object");
+  for (const auto& [name, value] : expected) {
+    const json::value* said = members->if_contains(name);
+    const bool unnamed = name == "verdicts" && names.empty();
+    if (said != nullptr && said->kind() == value.kind() &&
+        (unnamed ? wordsOf(*said) == wordsOf(value) : canonicalJson(*said) == canonicalJson(value)))
+      continue;
+    return corrupt(concat("its readable half says another \"", std::string_view(name), "\" than its bytes"));
+  }
+  for (const auto& [name, value] : *members)
+    if (!expected.contains(name))
+      return corrupt(concat("its readable half says ", inQuotes(name), ", its bytes say none"));
+  return okStatus();
 }
 
 // Checks entries one after the other; the state it keeps is what the next entry is held against.
@@ -71,12 +98,13 @@ class EntryChecker {
   }
 
   // An export has no records of beginnings: the first entry of an entity carries its own.
-  Status entryOfExport(std::string_view payload, std::uint64_t seq) {
+  Status entryOfExport(std::string_view payload, std::uint64_t seq, const json::value& shown) {
     WITAN_TRY(e, readEntryView(payload));
     Entity& entity = entities_[std::string(e.entity)];
     ofStore_ = false;
     if (!std::exchange(entity.begun, true)) entity.genesis = e.genesis;
-    return entry(payload, seq);
+    WITAN_DO(this->entry(payload, seq));
+    return saysTheSame(shown, e, format_.invariants);
   }
 
   // An epoch begins: later than the last and named after it, on exactly the entries before it, first in its batch. An
@@ -371,14 +399,13 @@ class Verification {
 
   Result<VerifyReport> runOnExport(const std::function<Result<std::optional<std::string>>()>& next) {
     LedgerFormat format;
-    for (const SignedHead& head : options_.kept) {
-      keep(head);
+    for (const SignedHead& head : options_.kept) keep(head);
+    for (const auto& [size, head] : heads_)
       for (const std::string& line : head.checkpoint.extensions)
         if (line.starts_with(kInvariantsLine)) {
           earlier_.push_back(format);
           format.invariants = split(line.substr(kInvariantsLine.size()));
         }
-    }
     std::erase_if(earlier_, [](const LedgerFormat& one) { return one.invariants.empty(); });
     report_.signaturesChecked = !heads_.empty();
     if (!heads_.empty()) report_.signedEntries = heads_.rbegin()->first;
@@ -424,13 +451,15 @@ class Verification {
     const json::value* bytes = members == nullptr ? nullptr : members->if_contains("bytes");
     const json::value* leaf = members == nullptr ? nullptr : members->if_contains("leafHash");
     const json::value* seq = members == nullptr ? nullptr : members->if_contains("seq");
-    if (bytes == nullptr || !bytes->is_string() || leaf == nullptr || !leaf->is_string() || seq == nullptr)
-      return corrupt("the line has no seq, leafHash and bytes");
+    const json::value* shown = members == nullptr ? nullptr : members->if_contains("entry");
+    if (bytes == nullptr || !bytes->is_string() || leaf == nullptr || !leaf->is_string() || seq == nullptr ||
+        shown == nullptr || members->size() != 4)
+      return corrupt("the line has other members than seq, leafHash, bytes and entry");
     if (*seq != json::value(frontier_.size() + 1)) return corrupt("the line has another number");
     WITAN_TRY(entry, fromBase64(std::string_view(bytes->get_string())));
     const Hash hash = leafHash(entry);
     if (std::string_view(leaf->get_string()) != toHex(hash)) return corrupt("its leaf hash is not that of its bytes");
-    WITAN_DO(checker.entryOfExport(entry, frontier_.size() + 1));
+    WITAN_DO(checker.entryOfExport(entry, frontier_.size() + 1, *shown));
     frontier_.append(hash);
     return checkRoot();
   }

@@ -51,8 +51,11 @@ struct VerifyReport {
 // Errors are those of reading the store; a ledger that does not verify is a report, not an error.
 Result<VerifyReport> verifyLedger(const store::Reader&, const VerifyOptions& = {});
 
-// The same for an export (docs/ledger-format.md), which has neither epochs nor stored checkpoints. `next`: the next
-// line, none at the end. Without options.kept the invariants' names are not known and not checked. Errors: of `next`.
+inline constexpr std::size_t kMaxExportLine = 64 << 20;  // bytes
+
+// The same for an export (docs/ledger-format.md), which has neither epochs nor stored checkpoints; the readable half of
+// each line must say what its bytes say. `next`: the next line, none at the end. Without options.kept the invariants'
+// names are not known and not checked. Errors: of `next`.
 Result<VerifyReport> verifyExport(const std::function<Result<std::optional<std::string>>()>& next,
                                   const VerifyOptions& options);
 

@@ -116,16 +116,24 @@ Check diskCheck(const Daemon& daemon) {
   return {"disk", disk.level != DiskLevel::full, disk.what, disk.todo};
 }
 
+// Whether it is proven that the owner signed two logs of this epoch.
+bool isForked(Daemon& daemon, const std::string& partition, const kernel::Epoch& epoch) {
+  return std::ranges::any_of(daemon.replica().heads().proofs(), [&](const auto& proof) {
+    const auto log = logOfOrigin(daemon.roster().current().cluster, proof.first);
+    return log && log->partition == partition && log->epoch == epoch;
+  });
+}
+
 // A node that is cut off is live and ready: it reads, and keeps what it is asked. That it cannot reach an owner, or
 // that an owner has lost what it decided on, is a check of its own, and no failure of this node.
 Check ownersCheck(Daemon& daemon) {
   if (const auto orphans = orphanedPartitions(daemon); !orphans.empty())
     return {"owners", true, "no member decides for " + joined(orphans) + ": their owner was revoked",
             seizeWords(orphans, "owner revoked")};
-  std::vector<std::string> away, lost, refused;
+  std::vector<std::string> away, lost, refused, forked;
   for (const auto& [id, claim] : daemon.replica().owners().all()) {
     if (daemon.replica().refusesOwner(id)) {
-      refused.push_back(id);
+      (isForked(daemon, id, claim.epoch()) ? forked : refused).push_back(id);
       continue;
     }
     const OwnerState state = daemon.replica().ownerState(id);
@@ -138,6 +146,11 @@ Check ownersCheck(Daemon& daemon) {
         "owners", true,
         "this device refuses the owner of " + countOf(refused) + ": it recorded decisions that the rules do not give",
         "witan incidents; revoke it or compare the versions, then " + seizeWords(refused, "unlawful entries")};
+  if (!forked.empty())
+    return {"owners", true,
+            "this device refuses the owner of " + countOf(forked) +
+                ": it signed two ledgers that contradict each other (a fork)",
+            "witan incidents; revoke it if it lied, then " + seizeWords(forked, "fork")};
   if (!lost.empty()) {
     const std::string owner(replication::deviceOf(daemon.replica().owners().find(lost.front())->owner));
     const RosterDevice* known = daemon.roster().current().find(owner);

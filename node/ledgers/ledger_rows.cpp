@@ -76,8 +76,7 @@ json::object entryRow(const PartitionHost& host, const StoredEntry& entry, bool 
                    {"seq", entry.seq},
                    {"leafHash", toHex(entry.leaf)},
                    {"story", entryStory(entry.entry)}};
-  auto parsed = parseJson(kernel::entryJson(entry.entry, invariantsOf(host.module())),
-                          {.bytes = 4 * kernel::kRecordTextMax, .depth = 64});
+  auto parsed = parseJson(kernel::entryJson(entry.entry, invariantsOf(host.module())), kOwnJson);
   if (bytes) row["bytes"] = toBase64(entry.bytes);
   row["entry"] = parsed.ok() ? std::move(*parsed) : json::value(nullptr);
   return row;

@@ -122,6 +122,18 @@ TEST(Stability, NothingIsHeldUpByOneOfWhomNothingIsKnownButNothingIsMissing) {
   EXPECT_EQ(holdups[0].text, "x holds up the tidying of 1 space: nothing was ever heard of it");
 }
 
+// A device with single roles is linked with others that it never acknowledges anything to.
+TEST(Stability, WhatOnlyOthersTellOfADeviceIsNoTimeOfItsSilenceAndNoAlarm) {
+  AckTable table;
+  table.record("state", "a", {{"a", 2}}, 20'783 * kDay);
+  table.record("state", "b", {{"a", 1}}, 0);
+  const std::vector<Holdup> holdups = table.holdups(Names{"a", "b"}, 20'783 * kDay);
+  ASSERT_EQ(holdups.size(), 1u);
+  EXPECT_EQ(holdups[0].silentMs, std::nullopt);
+  EXPECT_FALSE(holdups[0].alarm);
+  EXPECT_EQ(holdups[0].text, "b holds up the tidying of 1 space: only others tell of it here");
+}
+
 // One register on a device: versions and the gate, as design "Sync" rule 3 has them.
 struct Register {
   std::map<Dot, VectorClock> versions;

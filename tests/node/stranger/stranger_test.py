@@ -5,6 +5,7 @@ import base64
 import hashlib
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,73 @@ def store(folder, amounts):
     run(WITAN, 'run', '--domain', 'budget', '--events', '-', '--store', folder, given=events)
     lines = run(WITAN, 'ledger', 'export', '--store', folder).stdout.splitlines()
     return lines, run(WITAN, 'ledger', 'checkpoint', '--store', folder).stdout
+
+
+def forged(lines, expect, joined):
+    """The bytes stay; what people read is another."""
+    def changed(what, change, good=False, place=2, spelt=json.dumps, **more):
+        row = json.loads(lines[place])
+        change(row)
+        expect('the readable half of entry %d: %s' % (place + 1, what), good,
+               joined(lines[:place] + [spelt(row)] + lines[place + 1:]), **more)
+
+    def put(*path, value):
+        def change(row):
+            for name in path[:-1]:
+                row = row[name]
+            row[path[-1]] = value
+        return change
+
+    def without(name, inner=True):
+        return lambda row: (row['entry'] if inner else row).pop(name)
+
+    def exchange(row):
+        verdicts = row['entry']['verdicts']
+        names, words = list(verdicts), list(verdicts.values())
+        row['entry']['verdicts'] = dict(zip(names, reversed(words)))
+
+    for name, value in json.loads(lines[2])['entry'].items():
+        changed('without ' + name, without(name))
+        changed('another ' + name, put('entry', name, value=value + 1 if name == 'seq' else 'x'))
+    changed('another tag', put('entry', 'tag', value='approved'))
+    changed('another amount', put('entry', 'action', 'n', value=1))
+    changed('the amount as text', put('entry', 'action', 'n', value='200000'))
+    changed('verdicts exchanged', exchange)
+    changed('a device', put('entry', 'device', value='x'))
+    changed('a member that there is not', put('entry', 'approvedBy', value='the board'))
+    changed('an empty member', put('entry', 'agent', value=''))
+    changed('none', without('entry', inner=False))
+    changed('null', put('entry', value=None))
+    changed('a list', put('entry', value=[]))
+    changed('a member beside it', put('note', value='x'))
+    changed('a key twice', lambda row: None, spelt=lambda row: json.dumps(row)[:-1] + ',"entry":{}}')
+    changed('the number as true', put('seq', value=True), place=0)
+    changed('the beginning', put('entry', 'genesis', 'state', value={}), place=0)
+    changed('deep', put('entry', 'action', value='deep'),
+            spelt=lambda row: json.dumps(row).replace('"deep"', '[' * 100000 + ']' * 100000))
+    changed('spelt in another way', lambda row: None, good=True,
+            spelt=lambda row: json.dumps(row, sort_keys=True, indent=None, separators=(' , ', ' : ')))
+
+
+def unreadable(folder, vkey, note, failures):
+    """What cannot be read to its end is no shorter ledger, and nothing is no signed one."""
+    empty, endless = os.path.join(folder, 'empty'), os.path.join(folder, 'endless')
+    open(empty, 'w').close()
+    with open(endless, 'w') as file:
+        file.truncate(400 << 20)
+    def small():
+        resource.setrlimit(resource.RLIMIT_AS, (400 << 20, 400 << 20))
+    kept = ['--vkey', vkey, '--checkpoint', note]
+    for path, more in ((folder, []), ('/proc/self/mem', []), (endless, []), (empty, kept)):
+        for who, words in (('stranger', [sys.executable, os.path.join(HERE, 'verify_export.py'), path]),
+                           ('witan', [WITAN, 'ledger', 'verify', '--export', path])):
+            done = subprocess.run(words + more, capture_output=True, text=True, preexec_fn=small)
+            if done.returncode != 1 or 'Traceback' in done.stderr or 'ok' in done.stdout:
+                failures.append('%s, %s: %d %s%s' % (path, who, done.returncode, done.stdout, done.stderr))
+    for path in ('/dev/null', '/dev/zero', empty):
+        done = run(WITAN, 'ledger', 'verify', '--export', path, '--signed', check=False)
+        if done.returncode != 1 or done.stdout.startswith('ok'):
+            failures.append('%s, signed: %d %s%s' % (path, done.returncode, done.stdout, done.stderr))
 
 
 def main():
@@ -91,6 +159,8 @@ def main():
     expect('more entries than the checkpoint covers', True,
            joined(other), run(WITAN, 'ledger', 'checkpoint', '--store', os.path.join(folder, 'two')).stdout,
            os.path.join(folder, 'two', 'ledger.vkey'))
+    forged(lines, expect, joined)
+    unreadable(folder, vkey, os.path.join(folder, 'checkpoint'), failures)
     for failure in failures:
         print(failure)
     return 1 if failures else 0

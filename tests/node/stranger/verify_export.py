@@ -7,10 +7,14 @@ Prints `ok ENTRIES ROOT`, or `bad ` and the first thing that is wrong; exit code
 """
 import argparse
 import base64
+import datetime
 import hashlib
 import json
 import struct
 import sys
+
+
+LONGEST = 64 * 1024 * 1024  # of a line
 
 
 class Bad(Exception):
@@ -172,7 +176,7 @@ class Message:
         for i in range(count):
             element = start + i * (data + pointers)
             texts = [self.text(element + data + k) if k < pointers else '' for k in range(2)]
-            found.append((self.words[element] if data else 0, texts[0]))
+            found.append((self.words[element] if data else 0, texts[0], texts[1]))
         return found
 
 
@@ -203,6 +207,59 @@ def entry_of(data):
         if entry[name]:
             json.loads(entry[name])
     return entry
+
+
+# ---- the readable half of a line (sections 3 and 5)
+WORDS = [None, 'pass', 'reject', 'escalate']
+
+
+def time_text(micros):
+    seconds, micros = divmod(micros, 1000000)
+    days, seconds = divmod(seconds, 86400)
+    cycle, day = divmod(days + 719162, 146097)  # of 400 years, since the year 1
+    date = datetime.date.fromordinal(day + 1)
+    year = date.year + 400 * cycle
+    sign = '' if 0 <= year <= 9999 else '-' if year < 0 else '+'
+    fraction = ('.%06d' % micros).rstrip('0') if micros else ''
+    return '%s%04d-%02d-%02dT%02d:%02d:%02d%sZ' % (sign, abs(year), date.month, date.day, seconds // 3600,
+                                                   seconds // 60 % 60, seconds % 60, fraction)
+
+
+def readable(e, names):
+    """What an entry says to people, without what is empty."""
+    said = {'seq': e['seq'], 'time': time_text(e['time']), 'tag': e['tag'], 'escalation': e['escalation'],
+            'epoch': e['epoch']}
+    for name in TEXTS:
+        if name in ('action', 'writes', 'decision', 'genesis'):
+            said[name] = json.loads(e[name]) if e[name] else None
+        elif name not in ('verdicts', 'findings'):
+            said[name] = e[name].hex() if name in BYTES else e[name]
+    if not e['invariant']:
+        said['message'] = ''
+    said = {name: value for name, value in said.items() if value is not None and value != '' and value != 0}
+    said['verdicts'] = {names[i] if names else '#%d' % i: WORDS[v] for i, v in enumerate(e['verdicts']) if v}
+    if e['findings'] or e['tag'] == 'cCommitted':
+        said['findings'] = [{'invariant': invariant, 'result': WORDS[result], 'message': message}
+                            for result, invariant, message in e['findings']]
+    return said
+
+
+def compare(shown, said, names):
+    need(isinstance(shown, dict), 'its readable half is no object')
+    for name in list(said) + list(shown):
+        need(name in shown and name in said, 'its readable half has %s too many or too few' % name)
+        left, right = shown[name], said[name]
+        if name == 'verdicts' and not names:
+            need(isinstance(left, dict), 'its readable half says other verdicts than its bytes')
+            left, right = (sorted(json.dumps(word) for word in one.values()) for one in (left, right))
+        need(json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True),
+             'its readable half says another %s than its bytes' % name)
+
+
+def without_repeats(pairs):
+    row = dict(pairs)
+    need(len(row) == len(pairs), 'a key that repeats')
+    return row
 
 
 # ---- who asked, and who answered (section 10)
@@ -306,7 +363,7 @@ class Rules:
         need(resolves == bool(e['counselor']), 'a counselor too many or too few')
         need((e['tag'] == 'cCommitted') == bool(e['decision']), 'a decision too many or too few')
         listed = [v for v in e['verdicts'] if v > 1] if e['tag'] in ('escalated', 'cCommitted') else []
-        need([result for result, _ in e['findings']] == listed, 'findings that are not the verdicts')
+        need([result for result, _, _ in e['findings']] == listed, 'findings that are not the verdicts')
         if e['tag'] != 'cRejected':
             need(self.width in (None, len(e['verdicts'])), 'its verdicts are not one per invariant')
             self.width = len(e['verdicts'])
@@ -357,38 +414,44 @@ def checkpoint_of(path, keys, require):
     need(len(names) >= require, '%s: %d of the keys\' owners signed it, %d are required' % (path, len(names), require))
     lines = text.splitlines()
     need(len(lines) >= 3 and str(int(lines[1])) == lines[1], path + ': no checkpoint')
-    return lines[0], int(lines[1]), base64.b64decode(lines[2], validate=True), path
+    names = [line.split(' ')[1:] for line in lines if line.startswith('invariants ')]
+    return lines[0], int(lines[1]), base64.b64decode(lines[2], validate=True), path, names[0] if names else []
 
 
 def verify(path, keys, checkpoints, require):
     heads = [checkpoint_of(one, keys, require) for one in checkpoints]
-    need(len({origin for origin, _, _, _ in heads}) < 2, 'the checkpoints are of several logs')
+    need(len({head[0] for head in heads}) < 2, 'the checkpoints are of several logs')
+    invariants = max((head[4] for head in heads), key=len, default=[])
     devices = {}
     for name, _, _, key in keys:
         devices.setdefault(name.split('/')[-1], set()).add(key)
     tree, rules, size = Tree(), Rules(), 0
     proofs = Proofs(heads[0][0] if heads else '', devices)
     with open(path, encoding='utf-8', newline='') as file:
-        for line in file:
+        for line in iter(lambda: file.readline(LONGEST + 1), ''):
             size += 1
             try:
-                row = json.loads(line)
+                need(len(line) <= LONGEST, 'a line that is too long')
+                row = json.loads(line, object_pairs_hook=without_repeats)
+                need(isinstance(row, dict) and set(row) == {'seq', 'leafHash', 'bytes', 'entry'}, 'other members')
                 data = base64.b64decode(row['bytes'], validate=True)
                 need(base64.b64encode(data).decode() == row['bytes'], 'not the only base64 of its bytes')
                 leaf = hashlib.sha256(b'\x00' + data).digest()
                 need(leaf.hex() == row['leafHash'], 'its leaf hash is not that of its bytes')
                 entry = entry_of(data)
-                need(entry['seq'] == size == row['seq'], 'another number than its place')
+                need(entry['seq'] == size and json.dumps(row['seq']) == str(size), 'another number than its place')
                 rules.check(entry)
                 proofs.check(entry)
-            except (Bad, ValueError, KeyError, IndexError, TypeError, struct.error) as why:
+                compare(row['entry'], readable(entry, invariants), invariants)
+            except (Bad, ValueError, KeyError, IndexError, TypeError, struct.error, RecursionError) as why:
                 raise Bad('entry %d: %s' % (size, why)) from why
             tree.append(leaf)
-            for _, covered, root, name in heads:
+            for _, covered, root, name, _ in heads:
                 need(covered != size or root == tree.root(),
                      'an entry up to %d was altered: the root is not that of %s' % (size, name))
-    for _, covered, _, name in heads:
+    for _, covered, _, name, _ in heads:
         need(covered <= size, 'entries are missing: %s speaks of %d, here are %d' % (name, covered, size))
+    need(size or not heads, 'there is no entry')
     return size, tree.root()
 
 
