@@ -127,7 +127,8 @@ std::string Settling::unsettled() {
 
 // A run that was begun and has not ended. Later it is for checker "runs" to say so.
 std::string Settling::runThatWaits() {
-  if (c_.plan().options.cluster.hosts == 0) return {};  // no agent works, and runs that are only written down stay open
+  // Where no agent works, runs are only written down, and stay open.
+  if (c_.plan().options.cluster.hosts == 0) return {};
   replication::Space* space =
       c_.members().front()->replica().data().database(replication::DatabaseName::agents).find("main");
   if (space == nullptr) return {};
