@@ -419,14 +419,13 @@ void AdvertisementExchange::onFork(const std::string& from, const PartitionHost&
 
 void AdvertisementExchange::onRolledBack(const std::string& from, const PartitionHost& host,
                                          std::uint64_t theirBatches) {
-  noteRollback(from, host,
-               concat(from, " has ", theirBatches, " batches of this device's own epoch, here are ",
-                      host.ledger().batches()),
-               state_.writes.pending());
+  noteRollback(
+      from, host,
+      concat(from, " has ", theirBatches, " batches of this device's own epoch, here are ", host.ledger().batches()),
+      state_.writes.pending());
 }
 
-void AdvertisementExchange::onOwnEpochFrom(const std::string& from, const PartitionHost& host,
-                                           store::WriteBatch& out) {
+void AdvertisementExchange::onOwnEpochFrom(const std::string& from, const PartitionHost& host, store::WriteBatch& out) {
   noteRollback(from, host,
                concat("this device has epoch ", host.epoch().number, ", which is its own, from ", from,
                       " and not from its disk: an older copy of its directory was put back"),

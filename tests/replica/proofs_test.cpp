@@ -400,8 +400,7 @@ TEST_F(Proofs, ADeviceThatMissedSeveralTakeoversIsToldOfEach) {
 TEST_F(Proofs, ADeviceThatTookOverBesideAnotherIsToldOfThatOne) {
   for (const auto& one : keys) one->takers = "abc";
   cluster.cut(a(), b()), cluster.cut(a(), c()), cluster.cut(b(), c());
-  for (Device* device : {&b(), &c()})
-    ASSERT_TRUE(device->replica().forceTakeover(kPartition, "", at(device->ms)).ok());
+  for (Device* device : {&b(), &c()}) ASSERT_TRUE(device->replica().forceTakeover(kPartition, "", at(device->ms)).ok());
   decide(c(), "op-c", 10);
   cluster.connect(a(), b());
   cluster.run();
