@@ -8,8 +8,10 @@ namespace witan::replication {
 
 namespace {
 // The table of acknowledgements has an entry for each device and writer, and nothing waits for it but tidying: with
-// many of both it is told the more rarely, so that it takes no more than this of a link.
+// many of both it is told the more rarely, so that it takes no more than this of a link. A small one is told as soon as
+// it is due: it also says what was forgotten, so that vectors become equal.
 constexpr std::int64_t kAcksBytesPerSecond = 50;
+constexpr std::size_t kSmallAcks = 8 * 1024;
 }  // namespace
 
 // Whether the peer has to hear that members have forgotten something before a commit takes it over that.
@@ -40,7 +42,8 @@ void SyncSession::sendAcks(Shared& shared, std::int64_t nowMs) {
   const auto at = local_.acks().entries().find(shared.id);
   if (at == local_.acks().entries().end()) return;
   const std::string rows = shared.sync->ackRows(at->second);
-  shared.acksFromMs = nowMs + static_cast<std::int64_t>(rows.size()) * 1000 / kAcksBytesPerSecond;
+  if (rows.size() > kSmallAcks)
+    shared.acksFromMs = nowMs + static_cast<std::int64_t>(rows.size()) * 1000 / kAcksBytesPerSecond;
   say(Acks{indexOf(shared), asData(rows)});
 }
 
