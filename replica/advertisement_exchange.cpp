@@ -426,6 +426,7 @@ void AdvertisementExchange::onRolledBack(const std::string& from, const Partitio
 }
 
 void AdvertisementExchange::onOwnEpochFrom(const std::string& from, const PartitionHost& host, store::WriteBatch& out) {
+  state_.partitions.permitDeciding(host.id(), out);  // a stop of an earlier epoch ends with the next start
   noteRollback(from, host,
                concat("this device has epoch ", host.epoch().number, ", which is its own, from ", from,
                       " and not from its disk: an older copy of its directory was put back"),

@@ -421,6 +421,39 @@ TEST(Owners, AnOwnerWhoseDiskIsFromBeforeItsEpochStopsUntilItIsSeized) {
     }
 }
 
+// The same where that disk had stopped in an earlier epoch of its own: the next start does not permit what this one
+// forbade.
+TEST(Owners, AStopOfAnEarlierEpochDoesNotHideThatOfALaterOne) {
+  TestCluster cluster(2);
+  Device &a = cluster.a(), &b = cluster.b();
+  cluster.found();
+  const auto goesBack = [&](const auto& image) {
+    cluster.cut(a, b);
+    a.stores[2].restoreImage(*image);
+    a.start();
+    cluster.connect(a, b);
+    cluster.run();
+  };
+  const auto first = a.stores[2].image();
+  submit(a, spend("op-1", 10));
+  cluster.run();
+  goesBack(first);
+  ASSERT_FALSE(a.owns());
+  const auto stopped = a.stores[2].image();
+  ASSERT_TRUE(seize(b).ok());
+  cluster.run();
+  cluster.cut(a, b), a.start(), cluster.connect(a, b);
+  cluster.run();
+  ASSERT_TRUE(b.replica().transferOwnership(kPartition, "a", "", at(b.ms)).ok());
+  cluster.run();
+  ASSERT_TRUE(a.owns());
+  for (const char* id : {"op-2", "op-3"}) submit(a, spend(id, 10)), cluster.run();
+  goesBack(stopped);
+  EXPECT_FALSE(a.owns());
+  cluster.cut(a, b), a.start();
+  EXPECT_FALSE(a.owns());
+}
+
 // Two logs under one epoch: a disk went back, and its owner went on before it met anybody.
 TEST(Owners, AForkIsSeen) {
   TestCluster cluster(2);
