@@ -117,6 +117,7 @@ struct PeerAdvertisement {      # type 34, both ways
   etcdCluster @4 :UInt64;       # etcd's own id; 0: not heard of it yet
   heads @5 :List(Text);         # newest heads of logs: checkpoints, signed by their owners and cosigned (signed notes)
   proofs @6 :List(Text);        # of owners that signed two heads which contradict each other (kernel/record/fork_proof.h)
+  claimsDigest @7 :UInt64;      # of the latest claims that I know, now and then; 0: not told. If they differ from yours, tell yours
 }
 
 struct Entries {                # type 35, to a follower

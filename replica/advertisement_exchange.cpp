@@ -15,6 +15,7 @@ namespace witan::node {
 namespace {
 
 constexpr std::size_t kClaimsOfOne = 256;    // of one partition, to one peer, at a time
+constexpr std::int64_t kClaimsMs = 30'000;   // a peer is not told all claims more often
 constexpr std::int64_t kRolloutMs = 60'000;  // devices may have two versions of a rule file for so long
 
 std::string shortDigest(const kernel::DomainModule& module) { return toHex(std::span(module.digest()).first(8)); }
@@ -79,10 +80,20 @@ void AdvertisementExchange::retryClaims() {
   }
 }
 
+void AdvertisementExchange::tellClaims(Peer& peer) const {
+  for (const auto& [partition, claim] : state_.owners.all()) tellClaim(peer, claim);
+}
+
+void AdvertisementExchange::compareClaims() {
+  const std::uint64_t digest = state_.owners.digest();
+  for (auto& [name, peer] : state_.peers)
+    if (peer.greeted && !peer.copies) peer.news.claimsDigest = digest, peer.newsDue = true;
+}
+
 // Everything: the peer knows nothing yet.
 void AdvertisementExchange::greet(Peer& peer) {
   peer.greeted = true;
-  for (const auto& [partition, claim] : state_.owners.all()) tellClaim(peer, claim);
+  tellClaims(peer);
   peer.news.owner = state_.ownerName;
   peer.newsDue = true;
   for (auto& [id, host] : state_.partitions.hosts()) tell(peer, *host, peer.partitions[id].asked);
@@ -236,6 +247,8 @@ void AdvertisementExchange::onAdvertisement(const std::string& from, Peer& peer,
   if (replication::deviceOf(standing.owner) != from)
     return state_.cutOff(from, peer, invalid("owner: " + standing.owner + " speaks through " + from));
   peer.owner = standing.owner;
+  const bool differs = standing.claimsDigest != 0 && standing.claimsDigest != state_.owners.digest();
+  if (differs && now.ms - peer.claimsToldMs >= kClaimsMs) peer.claimsToldMs = now.ms, tellClaims(peer);
   if (!peer.keeper) return;  // it has no logs to speak of
   if (!fitsEngine(from, peer, standing, now)) return;
   for (const OwnershipRecord& claim : standing.claims) {

@@ -31,6 +31,8 @@ class AdvertisementExchange final : public EpochListener {
 
   // Tells a new member of every owner and position.
   void greet(Peer& peer);
+  // Tells every peer how to find that it lacks a claim, or this device: one may have been lost with a frame.
+  void compareClaims();
   // A claim that nothing proved may be proven by another roster.
   void retryClaims();
   // Tells a peer the position of a copy, and whether this device wants entries.
@@ -64,6 +66,7 @@ class AdvertisementExchange final : public EpochListener {
 
  private:
   bool believes(const std::string& from, const OwnershipRecord& claim);
+  void tellClaims(Peer& peer) const;
   // With the claims that prove it.
   void tellClaim(Peer& peer, const OwnershipRecord& claim) const;
   // How much of this log stands by the latest claim; `common`: by what the peer says. None: a claim in between is not

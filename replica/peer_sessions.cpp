@@ -22,6 +22,7 @@ void PeerSessions::connected(const std::string& name, Now now) {
   Peer& peer = state_.peers[name];
   peer = Peer{};
   peer.device = name;
+  peer.sinceMs = peer.claimsToldMs = now.ms;
   peer.keeper = !config.keepsLedgers || config.keepsLedgers(name);
   peer.copies = config.copiesOnly && (config.copiesOnly(name) || config.copiesOnly(state_.device()));
   replication::SessionOptions options = config.session;

@@ -212,6 +212,7 @@ void Replica::tick(Now now) {
   parts_->ownership->tick(now);
   if (now.ms >= nextAdvertiseMs_) {  // else a standing that was lost would never be missed
     for (const auto& [id, host] : hosts()) parts_->exchange.tellAll(*host);
+    parts_->exchange.compareClaims();
     nextAdvertiseMs_ = now.ms + kAdvertiseMs;
   }
   if (now.ms >= nextStabiliseMs_) {

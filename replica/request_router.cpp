@@ -11,6 +11,8 @@ namespace witan::node {
 
 namespace {
 
+constexpr std::int64_t kGatherMs = 4;
+
 // What waited for the counselor goes on at once, in the order in which it came. Other decisions of counselors do not:
 // two that wait would hurry each other without end.
 void expediteFrozen(Outbox& outbox, const Request& decided, std::int64_t nowMs) {
@@ -50,7 +52,8 @@ void RequestRouter::retainAcrossFreeze(std::string_view operationId) {
 
 Status RequestRouter::submit(Request request, Keep keep, Now now) {
   WITAN_DO(checkOwn(request));
-  PartitionHost* mine = state_.partitions.find(state_.partitionFor(request.domain, request.entity));
+  const std::string partition = state_.partitionFor(request.domain, request.entity);
+  PartitionHost* mine = state_.partitions.find(partition);
   const bool here = mine != nullptr && ownership_->owns(*mine) && state_.outbox.find(request.operationId) == nullptr;
   // Its owner may not have heard of the person's key.
   if (!here && !request.counselor.empty() && request.signature.empty())
@@ -67,8 +70,35 @@ Status RequestRouter::submit(Request request, Keep keep, Now now) {
     return okStatus();
   }
   WITAN_TRY(waiting, state_.outbox.accept(request, keep, now.ms, state_.writes.pending()));
-  if (here) waiting->reportFreeze = keep == Keep::ifLate;
+  if (here)
+    waiting->reportFreeze = keep == Keep::ifLate;
+  else
+    gather(*waiting, partition, now);
   return okStatus();
+}
+
+// While the owner works on what it was asked before, requests wait for each other: one signature, which costs more than
+// a decision, then serves them all. Whose owner is not busy leaves at once.
+void RequestRouter::gather(Outbox::Waiting& waiting, const std::string& partition, Now now) {
+  Peer* const owner = state_.member(state_.ownerDevice(partition));
+  if (owner == nullptr || owner->asking.open == 0 || waiting.tries > 0) return;
+  const std::int64_t untilMs = owner->asking.sinceMs + kGatherMs;
+  if (untilMs <= now.ms) return;
+  state_.outbox.tryAt(waiting, untilMs);
+  owner->asking.held.push_back(waiting.request.operationId);
+}
+
+void RequestRouter::noteAsked(Asking& asking, Now now) const {
+  if (now.ms - asking.sinceMs >= kGatherMs) asking.open = 0, asking.held.clear();  // those are due by themselves
+  ++asking.open;
+  asking.sinceMs = now.ms;
+}
+
+void RequestRouter::noteAnswered(Asking& asking, Now now) {
+  if (asking.open == 0 || --asking.open > 0) return;
+  for (const std::string& id : std::exchange(asking.held, {}))
+    if (Outbox::Waiting* waiting = state_.outbox.find(id); waiting != nullptr && waiting->tries == 0)
+      state_.outbox.tryAt(*waiting, now.ms);
 }
 
 bool RequestRouter::admitHere(PartitionHost& host, const Request& request, const std::string& from, Now now) {
@@ -157,6 +187,7 @@ void RequestRouter::route(Outbox::Waiting& waiting, Now now) {
   }
   ++state_.counters.forwarded;
   state_.outbox.sentTo(waiting, owner);
+  noteAsked(peer->asking, now);
   if (mutated("freshOperationId") && waiting.tries > 1) {
     Request fresh = waiting.request;
     fresh.operationId += "." + std::to_string(waiting.tries);
@@ -216,6 +247,7 @@ void RequestRouter::onAnswer(const std::string& from, Answer answer, Now now) {
     ++state_.counters.answersUnasked;
     return;
   }
+  noteAnswered(state_.peers.find(from)->second.asking, now);
   if (answer.kind != AnswerKind::decided) {
     // A redirection may be followed at once, if it leads elsewhere; the backoff bounds circles.
     if (answer.kind == AnswerKind::notOwner && waiting->tries < 3) state_.outbox.tryAt(*waiting, now.ms + 50);

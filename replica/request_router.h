@@ -73,6 +73,9 @@ class RequestRouter {
   void decideFresh(Now now);
   // An answer that rests on no decision. `from` is empty: to this device.
   void answerAtOnce(const Request& request, const std::string& from, Answer answer);
+  void gather(Outbox::Waiting& waiting, const std::string& partition, Now now);
+  void noteAsked(Asking& asking, Now now) const;
+  void noteAnswered(Asking& asking, Now now);
   void route(Outbox::Waiting& waiting, Now now);
   bool admitHere(PartitionHost& host, const Request& request, const std::string& from, Now now);
   bool decideHere(PartitionHost& host, const Request& request, const std::string& from, Now now);

@@ -81,7 +81,9 @@ void appendJsonMember(std::string& out, std::string_view name, std::string_view 
   out += name;
   out += "\":";
   // Stored text that is no JSON (a damaged ledger) is shown as text.
-  if (const auto parsed = parseJson(canonical, kOwnJson); parsed.ok())
+  if (surelyCanonicalJson(canonical, kOwnJson))
+    out += canonical;
+  else if (const auto parsed = parseJson(canonical, kOwnJson); parsed.ok())
     appendCanonicalJson(out, *parsed);
   else
     appendJsonString(out, canonical);

@@ -139,7 +139,8 @@ struct PeerAdvertisement {
   std::uint64_t etcdCluster = 0;
   std::vector<std::string> heads;
   std::vector<std::string> proofs;
-  WITAN_MEMBERS(PeerAdvertisement, owner, claims, positions, engine, etcdCluster, heads, proofs)
+  std::uint64_t claimsDigest = 0;  // OwnerTable::digest(), told now and then; 0: not told
+  WITAN_MEMBERS(PeerAdvertisement, owner, claims, positions, engine, etcdCluster, heads, proofs, claimsDigest)
 };
 
 struct Entries {

@@ -1,8 +1,13 @@
 #include "replica/core/owner_table.h"
 
+#include <algorithm>
+#include <span>
+
 #include "base/bytes.h"
+#include "base/concat.h"
 #include "base/identity.h"
 #include "base/mutant.h"
+#include "base/sha256.h"
 #include "replica/core/log_hash_chain.h"
 #include "replication/writer.h"
 
@@ -48,6 +53,16 @@ Status OwnerTable::load(const store::Reader& store) {
     return status.ok();
   }));
   return status;
+}
+
+std::uint64_t OwnerTable::digest() const {
+  Sha256 all;
+  for (const auto& [partition, claim] : claims_)
+    all.update(concat(bigEndian(claim.number), partition, '|', claim.owner, '|'));
+  const Hash hash = all.finish();
+  std::uint64_t digest = 0;
+  for (const std::uint8_t byte : std::span(hash).first(sizeof digest)) digest = digest << 8U | byte;
+  return std::max<std::uint64_t>(digest, 1);
 }
 
 const OwnershipRecord* OwnerTable::find(std::string_view partition, const kernel::Epoch& epoch) const {

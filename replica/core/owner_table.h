@@ -35,6 +35,8 @@ class OwnerTable {
   // Rows go to `out`.
   bool learn(const OwnershipRecord& claim, store::WriteBatch& out);
   const std::map<std::string, OwnershipRecord, std::less<>>& all() const { return claims_; }
+  // Of the latest epochs: devices with the same one know the same owners. Never 0. Linear in the partitions.
+  std::uint64_t digest() const;
 
  private:
   void keepSigned(const OwnershipRecord& claim, store::WriteBatch& out);

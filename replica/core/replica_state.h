@@ -36,11 +36,20 @@ struct PeerPartition {
   bool unproven = false;  // its next batch waits for a key that is not known here, and that was noticed
 };
 
+// What this device has asked a peer, the owner of some partitions.
+struct Asking {
+  std::size_t open = 0;           // requests that it has not answered
+  std::int64_t sinceMs = 0;       // when the latest of them left
+  std::vector<std::string> held;  // operation ids of those that wait for its answers
+};
+
 // A connected device: its session, its copies of the partitions as far as they are known, and the frames for it.
 struct Peer {
   std::string device;
   std::unique_ptr<replication::SyncSession> session;
-  std::string owner;  // its name as an owner of epochs; empty: not known
+  std::int64_t sinceMs = 0;       // when it was connected
+  std::int64_t claimsToldMs = 0;  // when it was last told all claims
+  std::string owner;              // its name as an owner of epochs; empty: not known
   bool greeted = false;
   bool endReported = false;  // the end of the session was reported
   bool cut = false;          // it sent what it may not: the connection ends
@@ -51,6 +60,7 @@ struct Peer {
   std::map<std::string, PeerPartition, std::less<>> partitions;
   PeerAdvertisement news;  // to be sent
   bool newsDue = false;
+  Asking asking;
 
   // Whether it is a member, with which more than membership is shared.
   bool full() const { return !cut && session->full(); }

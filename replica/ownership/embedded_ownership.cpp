@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/concat.h"
 #include "base/mutant.h"
 #include "replica/core/log_head.h"
 #include "replication/writer.h"
@@ -92,6 +93,19 @@ Status EmbeddedOwnership::transferOwnership(std::string_view partition, std::str
   return okStatus();
 }
 
+// A link is of use only when its other end has said what it has. A peer that says nothing may not hinder for long.
+Status EmbeddedOwnership::checkHeard(const PartitionHost& host, Now now) const {
+  for (const auto& [name, peer] : state_.peers) {
+    const bool says = peer.keeper && !peer.copies && !peer.cut && peer.farewell.empty();
+    const bool heard = !peer.owner.empty() && peer.follower(host.id()).known();
+    if (says && !heard && now.ms - peer.sinceMs < kHearMs)
+      return Error{ErrorCode::conflict,
+                   name + " is connected and has not yet said what it has of partition " + host.id(),
+                   concat("run this again in ", kHearMs / 1'000, " s")};
+  }
+  return okStatus();
+}
+
 // Not while the owner is connected, nor while a connected replica has more of the log.
 Status EmbeddedOwnership::checkTakeover(const PartitionHost& host, const kernel::Epoch& last) const {
   const std::string owner(replication::deviceOf(last.owner));
@@ -125,6 +139,7 @@ Status EmbeddedOwnership::forceTakeover(std::string_view partition, std::string_
     return Error{ErrorCode::conflict, "this device has nothing of partition " + id + " yet", ""};
   const OwnershipRecord* claim = state_.owners.find(partition);
   const kernel::Epoch last = std::max(mine->epoch(), claim == nullptr ? kernel::Epoch{} : claim->epoch());
+  WITAN_DO(checkHeard(*mine, now));
   if (!mutated("seizeBesideMore")) WITAN_DO(checkTakeover(*mine, last));
   const kernel::Epoch next{mutated("seizeSameEpoch") ? last.number : last.number + 1, state_.ownerName};
   mine->beginEpoch(next, kernel::EpochCause::seizure, now.wall, reason, state_.writes.pending());

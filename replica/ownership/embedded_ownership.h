@@ -34,6 +34,7 @@ class EmbeddedOwnership final : public OwnershipEngine {
   // A device without ledgers may belong to a cluster whose owners etcd names.
   Status checkEmbedded() const;
   Status checkMayTakeOver() const;
+  Status checkHeard(const PartitionHost& host, Now now) const;
   Status checkTakeover(const PartitionHost& host, const kernel::Epoch& last) const;
 };
 

@@ -98,6 +98,8 @@ class OwnershipEngine {
   virtual Status bootstrap(Now now, const std::function<bool(std::string_view partition)>& which) = 0;
   virtual Status transferOwnership(std::string_view partition, std::string_view to, std::string_view reason,
                                    Now now) = 0;
+  // Errors besides: `conflict` for so long at most, while a peer has not yet said what it has.
+  static constexpr std::int64_t kHearMs = 10'000;
   virtual Status forceTakeover(std::string_view partition, std::string_view reason, Now now) = 0;
 
  protected:
