@@ -81,13 +81,13 @@ std::string toBase64(std::string_view bytes) {
 Result<std::string> fromBase64(std::string_view text) {
   if (text.size() % 4 != 0) return invalid(concat("base64 has ", text.size(), " characters, not a multiple of 4"));
   const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
-  const std::size_t wrong = text.find_first_not_of(kBase64);
-  if (wrong < text.size() - padding) return wrongCharacter("base64", text, wrong);
   std::string bytes(text.size() / 4 * 3, '\0');
   EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()), asBytes(text).data(), static_cast<int>(text.size()));
   bytes.resize(bytes.size() - padding);
-  if (toBase64(bytes) != text) return invalid("base64 ends in bits that encode nothing");
-  return bytes;
+  if (toBase64(bytes) == text) return bytes;
+  const std::size_t wrong = text.find_first_not_of(kBase64);
+  if (wrong < text.size() - padding) return wrongCharacter("base64", text, wrong);
+  return invalid("base64 ends in bits that encode nothing");
 }
 
 std::string_view asView(std::span<const std::uint8_t> bytes) {

@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/json.h"
 #include "base/quote.h"
+#include "base/utf8.h"
 #include "kernel/decision_check.h"
 #include "kernel/ledger/ledger_versions.h"
 #include "kernel/record/checkpoint.h"
@@ -93,9 +94,8 @@ Result<ReadLine> readExportLine(std::string_view line, std::uint64_t seq) {
   return ReadLine{std::string(*leaf), std::string(*bytes), members->at("entry")};
 }
 
-// None: it has another form, or is not of ASCII alone.
+// None: it has another form, or is no UTF-8.
 std::optional<WrittenLine> cutWrittenLine(std::string_view line, std::uint64_t seq) {
-  const auto isAscii = [](char c) { return static_cast<signed char>(c) >= 0; };
   const auto take = [&line](std::string_view word) {
     const bool there = line.starts_with(word);
     if (there) line.remove_prefix(word.size());
@@ -106,7 +106,7 @@ std::optional<WrittenLine> cutWrittenLine(std::string_view line, std::uint64_t s
     line.remove_prefix(taken.size());
     return taken;
   };
-  if (!std::ranges::all_of(line, isAscii)) return std::nullopt;
+  if (!isUtf8(line)) return std::nullopt;
   WrittenLine cut;
   if (!take(concat("{\"seq\":", seq, ",\"leafHash\":\""))) return std::nullopt;
   cut.leaf = text();

@@ -1,6 +1,6 @@
 // SecretStrike: takes a tool's secret out of what the tool says back, before any record, transcript or log gets it. Its
-// exact bytes, and those forms in which programs write them: escaped in JSON, percent-encoded, in base64 (also inside
-// of a longer text), hexadecimal. A form that is cut off at the end of a text goes, too.
+// exact bytes, and those forms in which programs write them: bytes of it escaped as in JSON, C or a URL, all of it in
+// base64 (also inside of a longer text) or hexadecimal. A form that is cut off at the end of a text goes, too.
 //
 // Immutable; any thread.
 #pragma once
@@ -22,7 +22,7 @@ class SecretStrike {
   // Null: strikes nothing.
   explicit SecretStrike(const Secret* secret);
 
-  // O(text * forms).
+  // O(text * (secret + forms)).
   std::string of(std::string_view text) const;
   // Every text and every name of a member.
   json::value ofJson(const json::value& value) const;
@@ -30,7 +30,8 @@ class SecretStrike {
  private:
   void add(std::string form);
 
-  std::vector<Secret> forms_;  // the longest first
+  Secret value_;
+  std::vector<Secret> forms_;  // in base64, the longest first
 };
 
 }  // namespace witan::node

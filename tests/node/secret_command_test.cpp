@@ -351,10 +351,21 @@ TEST(SecretStrike, TakesEveryFormOfTheValueAndNothingElse) {
         EXPECT_NE(said.find(struck), said.npos) << said;
         EXPECT_LT(said.size(), struck.size() + 16) << said;
       }
+  EXPECT_EQ(strike.of("key=p%2Bq%2F%22r%C3%A9+0123&a"), concat("key=", struck, "&a"));
+  EXPECT_EQ(strike.of("%70%2b%71/\"r\\u00E9\\x200123 "), concat(struck, " "));
+  EXPECT_EQ(strike.of(R"(p\u002bq\/\"r\u00e9 \u0030123!)"), concat(struck, "!"));
+  EXPECT_EQ(strike.of("70 2B 71 2F 22 72 C3 A9 20 30 31 32 33."), concat(struck, "."));
+  EXPECT_EQ(strike.of("0x70, 0x2b, 0x71, 0x2f, 0x22, 0x72, 0xc3, 0xa9, 0x20, 0x30, 0x31, 0x32, 0x33;"),
+            concat("0x", struck, ";"));
+  EXPECT_EQ(strike.of("cut off: p%2Bq%2F%2"), concat("cut off: ", struck));
+  EXPECT_EQ(strike.of("cut off: 702B712"), concat("cut off: ", struck));
+  EXPECT_EQ(strike.of(concat("p+q/\"r", kOdd)), concat("p+q/\"r", struck));
   EXPECT_EQ(strike.of("cut off: p+q/\"r\xc3"), concat("cut off: ", struck));
   EXPECT_EQ(strike.of("p+q is fine, 0123 too"), "p+q is fine, 0123 too");
   EXPECT_EQ(canonicalJson(strike.ofJson(json::value{{"a", json::array{1, kOdd}}, {kOdd, nullptr}})),
             R"({"[secret]":null,"a":[1,"[secret]"]})");
+  const Secret path = Secret::copyOf(R"(a\\n\b)");
+  EXPECT_EQ(SecretStrike(&path).of(R"(a\\n\b, a\\\\n\\b.)"), concat(struck, ", ", struck, "."));
   const Secret brief = Secret::copyOf("abc");
   EXPECT_EQ(SecretStrike(&brief).of("abc"), "abc");
   EXPECT_EQ(SecretStrike(nullptr).of(kOdd), kOdd);
