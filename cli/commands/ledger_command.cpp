@@ -143,18 +143,6 @@ std::string exportLine(std::uint64_t seq, std::string_view leaf, std::string_vie
   return concat("{\"seq\":", seq, ",\"leafHash\":\"", leaf, "\",\"bytes\":\"", bytes, "\",\"entry\":", entry, "}\n");
 }
 
-// With its members in their order.
-std::string asTold(const json::object& entry) {
-  std::string text = "{";
-  for (const auto& [name, value] : entry) {
-    if (text.size() > 1) text += ',';
-    appendJsonString(text, name);
-    text += ':';
-    text += name == "verdicts" ? json::serialize(value) : canonicalJson(value);
-  }
-  return text + "}";
-}
-
 // Signs what there is if the key is at hand; else shows the newest.
 Result<std::string> currentCheckpoint(const LedgerArguments& a) {
   {
@@ -227,7 +215,7 @@ Result<int> exportOfNode(const LedgerArguments& a) {
   return onNode(a, [&](NodeLedgers& source, const std::string& partition) -> Result<int> {
     WITAN_DO(source.exported(partition, a.from, a.to, [](const json::value& row) {
       putOut(exportLine(row.at("seq").to_number<std::uint64_t>(), shown(row, "leafHash"), shown(row, "bytes"),
-                        asTold(row.at("entry").get_object())));
+                        canonicalJson(row.at("entry"))));
     }));
     return kExitOk;
   });
