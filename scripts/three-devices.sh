@@ -198,3 +198,36 @@ compareThree() {
   note "the replicated states of all three are equal (digests of journal and agents' state)"
   w front-desk agent check | sed 's/^/    /'
 }
+
+# Somebody who trusts none of the three devices, nor Witan: what was kept outside says whether an export is genuine.
+strangerProof() {
+  local partition device outside=$demo/outside with=() said
+  local export=$outside/david.jsonl altered=$outside/altered.jsonl verifier=tests/node/stranger/verify_export.py
+  title "A stranger checks David's ledger with an export, a checkpoint with two cosignatures, and the keys of the devices"
+  mkdir -p "$outside"
+  partition=$(w front-desk slice udt David --json | sed -n 's/.*"partition":"\([^"]*\)".*/\1/p')
+  for device in "${devices[@]}"; do
+    cp "$demo/$device/device.vkey" "$outside/$device.vkey"
+    with+=(--vkey "$outside/$device.vkey")
+  done
+  with+=(--checkpoint "$outside/checkpoint" --require 3)
+  published() {
+    w front-desk ledger export --partition "$partition" >"$export"
+    w front-desk ledger checkpoint --partition "$partition" >"$outside/checkpoint"
+    "$witan" ledger verify --export "$export" "${with[@]}" --signed
+  }
+  waitFor "a checkpoint of all entries with two cosignatures" "ok " published
+  sed 's/^/    /' "$outside/checkpoint"
+  note "witan ledger verify --export david.jsonl ${#devices[@]} keys, --require 3: $(published)"
+  # One of the signed bytes of the second entry.
+  sed -E '2{s/("bytes":".{200})A/\1B/;t;s/("bytes":".{200})./\1A/}' "$export" >"$altered"
+  said=$("$witan" ledger verify --export "$altered" "${with[@]}" 2>&1) && fail "an altered export verifies"
+  note "with one byte changed: ${said%%$'\n'*}"
+  if ! command -v python3 >/dev/null; then
+    note "$verifier, which shares no code with Witan, was not run: there is no python3"
+    return
+  fi
+  note "$verifier, which shares no code with Witan: $(python3 "$verifier" "$export" "${with[@]}")" || fail "the stranger's verifier refuses the export"
+  said=$(python3 "$verifier" "$altered" "${with[@]}" 2>&1) && fail "an altered export passes the stranger's verifier"
+  note "with one byte changed: $said"
+}

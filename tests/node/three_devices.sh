@@ -8,4 +8,5 @@ witan=$1 demo=$2
 deployThree
 tellStory
 compareThree
+strangerProof
 stopDevices
