@@ -147,6 +147,36 @@ TEST(AgentHost, AnEffectAgainstADenialIsReportedOnEachDeviceOnce) {
   }
 }
 
+// The device that asked is gone, and the agent is paused: another one takes the run over and waits as well.
+TEST(AgentHost, WhatAPausedAgentAskedIsTakenOverByAnotherDevice) {
+  const AskingForMails gate;
+  auto a = clerkOn("a", "mail"), b = clerkOn("b", "mail");
+  a->gate = b->gate = &gate;
+  ASSERT_TRUE(a->open().ok() && b->open().ok());
+  ASSERT_TRUE(a->enter("r1", "request", "1").ok());
+  meet(*a, *b, false);
+  ASSERT_TRUE(a->settle(60'000).ok());
+  AgentState state = a->device().view("clerk");
+  state.lifecycle = Lifecycle::dormant;
+  const Write write{Kind::agentState, "clerk", encodeAgentState(state, a->device().replica().writer()), false};
+  ASSERT_TRUE(a->device().replica().commit(DatabaseName::agents, "main", {&write, 1}).ok());
+  ASSERT_TRUE(a->device().replica().flush().ok());
+  connect(*a, *b);
+  b->ms = a->ms;
+  ASSERT_TRUE(b->settle(60'000).ok());
+  EXPECT_THAT(b->runs(), Each(Pair(::testing::_, WakeStatus::started)));
+  answerAll(*b, ApprovalVerdict::approved, "ann");
+  ASSERT_TRUE(b->settle(60'000).ok());
+  const auto mails = [&] { return std::ranges::count(b->calls, "mail.send", &ToolCall::tool); };
+  EXPECT_EQ(mails(), 0);
+  state.lifecycle = Lifecycle::active;
+  const Write resumed{Kind::agentState, "clerk", encodeAgentState(state, b->device().replica().writer()), false};
+  ASSERT_TRUE(b->device().replica().commit(DatabaseName::agents, "main", {&resumed, 1}).ok());
+  ASSERT_TRUE(b->settle(60'000).ok());
+  EXPECT_EQ(mails(), 1);
+  EXPECT_THAT(b->runs(), Each(Pair(::testing::_, WakeStatus::completed)));
+}
+
 // An entry that two devices wrote at once waits for a choice: an agent that could not write it does not report success.
 TEST(AgentHost, ARunThatCouldNotWriteAnEntryInConflictHasFailed) {
   auto a = clerkOn("a", "yes"), b = clerkOn("b", "yes");

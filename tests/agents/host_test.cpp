@@ -239,6 +239,81 @@ TEST(AgentHost, AnApprovalMovesNoAgentThatIsDestroyedOrPaused) {
   }
 }
 
+// What keeps new wakes from an agent ends no run that has begun: with or without a restart, and however long.
+TEST(AgentHost, ARunThatWaitsForAPersonOutlivesARestartWhileItsAgentIsPaused) {
+  const AskingGate gate;
+  const auto far = static_cast<std::uint64_t>(4'000'000'000'000);
+  const std::vector<std::function<void(AgentState&)>> reasons{
+      [](AgentState& state) { state.lifecycle = Lifecycle::dormant; },
+      [&](AgentState& state) { state.schedule.sleepUntil = far; },
+      [](AgentState& state) { state.mode = AgentMode::interactive; }};
+  for (std::size_t n = 0; n < reasons.size(); ++n) {
+    SCOPED_TRACE(n);
+    auto rig = clerkOn("a", "mail");
+    ASSERT_NO_FATAL_FAILURE(openWithRequest(*rig, gate));
+    const auto become = [&](const std::function<void(AgentState&)>& change) {
+      AgentState state = rig->device().view("clerk");
+      change(state);
+      const Write write{Kind::agentState, "clerk", encodeAgentState(state, rig->device().replica().writer()), false};
+      ASSERT_TRUE(rig->device().replica().commit(DatabaseName::agents, "main", {&write, 1}).ok());
+      ASSERT_TRUE(rig->device().replica().flush().ok());
+    };
+    const auto mails = [&] { return std::ranges::count(rig->calls, "mail.send", &ToolCall::tool); };
+    become(reasons[n]);
+    rig->crash();
+    ASSERT_TRUE(rig->open().ok());
+    ASSERT_TRUE(rig->settle(60'000).ok());
+    EXPECT_THAT(rig->runs(), Each(Pair(::testing::_, WakeStatus::started)));
+    ASSERT_TRUE(asked(*rig));
+    EXPECT_EQ(asked(*rig)->view.shown->body.verdict, ApprovalVerdict::waiting);
+    ASSERT_TRUE(answerWith(*rig, ApprovalVerdict::approved).ok());
+    ASSERT_TRUE(rig->device().replica().flush().ok());
+    ASSERT_TRUE(rig->settle(60'000).ok());
+    if (n == 0) {
+      rig->crash();
+      ASSERT_TRUE(rig->open().ok());
+      ASSERT_TRUE(rig->settle(60'000).ok());
+      EXPECT_EQ(mails(), 0) << "it is paused";
+      EXPECT_TRUE(rig->host().onlyPeopleLeft());
+      const auto next = rig->host().nextMs(rig->now());
+      EXPECT_TRUE(!next || *next > rig->ms + 1'000) << "it does not run in circles";
+      rig->ms += 30 * 24 * 3'600'000ll;
+      ASSERT_TRUE(rig->settle(60'000).ok());
+      EXPECT_EQ(mails(), 0);
+      become([](AgentState& state) { state.lifecycle = Lifecycle::active; });
+      ASSERT_TRUE(rig->settle(60'000).ok());
+    }
+    EXPECT_EQ(mails(), 1);
+    EXPECT_THAT(rig->runs(), Each(Pair(::testing::_, WakeStatus::completed)));
+  }
+}
+
+// Nobody answers while the agent is paused: the question has its end all the same, also after a restart.
+TEST(AgentHost, WhatAPausedAgentAskedExpiresInItsTime) {
+  const AskingGate gate;
+  for (const bool restarts : {false, true}) {
+    auto rig = clerkOn("a", "mail");
+    ASSERT_NO_FATAL_FAILURE(openWithRequest(*rig, gate));
+    AgentState state = rig->device().view("clerk");
+    state.lifecycle = Lifecycle::dormant;
+    const Write write{Kind::agentState, "clerk", encodeAgentState(state, rig->device().replica().writer()), false};
+    ASSERT_TRUE(rig->device().replica().commit(DatabaseName::agents, "main", {&write, 1}).ok());
+    ASSERT_TRUE(rig->device().replica().flush().ok());
+    if (restarts) {
+      rig->crash();
+      ASSERT_TRUE(rig->open().ok());
+      ASSERT_TRUE(rig->settle(60'000).ok());
+    }
+    rig->ms += rig->options.approvalTtlMs + 1;
+    ASSERT_TRUE(rig->settle(60'000).ok());
+    ASSERT_TRUE(asked(*rig));
+    EXPECT_EQ(asked(*rig)->view.shown->body.verdict, ApprovalVerdict::denied);
+    EXPECT_EQ(asked(*rig)->view.shown->body.by, kNobodyAnswered);
+    EXPECT_TRUE(rig->host().quiet());
+    EXPECT_EQ(std::ranges::count(rig->calls, "mail.send", &ToolCall::tool), 0);
+  }
+}
+
 // Nobody is asked any more for an agent that is not there, and its run ends.
 TEST(AgentHost, WhatADestroyedAgentAskedIsDenied) {
   const AskingGate gate;
