@@ -620,11 +620,14 @@ Result<std::optional<WakeJob>> WakeCenter::tryStart(const RunKey& key, Now now) 
   };
   const std::int64_t wallMs = std::max<std::int64_t>(0, now.wallMs());
   if (state.lifecycle == Lifecycle::destroyed) return end(WakeStatus::skippedDestroyed, "the agent is destroyed");
-  if (state.lifecycle == Lifecycle::dormant && !mutated("ignorePause"))
-    return end(WakeStatus::skippedSleeping, "the agent is dormant");
-  if (state.schedule.sleepUntil > static_cast<std::uint64_t>(wallMs))
-    return end(WakeStatus::skippedSleeping, concat("the agent sleeps until ", state.schedule.sleepUntil));
-  if (const std::string why = barredBy(state, job); !why.empty()) return end(WakeStatus::skippedSleeping, why);
+  // What keeps wakes from an agent ends no run: what was begun here, or planned anywhere, goes on after a restart too.
+  if (job.startedAtMs == 0 && runs->table().find(Kind::plan, key.hex()) == nullptr) {
+    if (state.lifecycle == Lifecycle::dormant && !mutated("ignorePause"))
+      return end(WakeStatus::skippedSleeping, "the agent is dormant");
+    if (state.schedule.sleepUntil > static_cast<std::uint64_t>(wallMs))
+      return end(WakeStatus::skippedSleeping, concat("the agent sleeps until ", state.schedule.sleepUntil));
+    if (const std::string why = barredBy(state, job); !why.empty()) return end(WakeStatus::skippedSleeping, why);
+  }
   if (job.hops >= options_.hops)
     return end(WakeStatus::failedTerminal,
                concat("a loop: ", job.hops, " runs woke each other (at most ", options_.hops, ")"));

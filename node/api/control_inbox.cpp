@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "agents/memory/thread.h"
 #include "base/json_codec.h"
 #include "base/quote.h"
 #include "domains/graph/state.h"
@@ -201,17 +202,21 @@ InboxItem formItem(const std::string& id, const ToolForm& asked) {
   return item;
 }
 
-InboxItem approvalItem(const operations::ApprovalRow& row) {
+InboxItem approvalItem(const operations::ApprovalRow& row, replication::Lifecycle lifecycle) {
   const json::value request{{"operation", row.operation}, {"digest", row.digest}};
-  return {{},
-          InboxKind::approval,
-          timeOf(row.atMs),
-          row.agentId,
-          "wants to do " + brief(row.what),
-          {{"approve", "the effect happens", false, "/v1/approval/approve", request, "by", "reason"},
-           {"deny", "the effect does not happen; the agent hears that", false, "/v1/approval/deny", request, "by",
-            "reason"}},
-          detailOf(row)};
+  return {
+      {},
+      InboxKind::approval,
+      timeOf(row.atMs),
+      row.agentId,
+      "wants to do " + brief(row.what),
+      {{"approve",
+        lifecycle == replication::Lifecycle::dormant ? "the effect happens when its agent, which is paused, is resumed"
+                                                     : "the effect happens",
+        false, "/v1/approval/approve", request, "by", "reason"},
+       {"deny", "the effect does not happen; the agent hears that", false, "/v1/approval/deny", request, "by",
+        "reason"}},
+      detailOf(row)};
 }
 
 InboxItem conflictItem(const operations::JournalEntity& entity) {
@@ -278,7 +283,9 @@ Result<std::optional<InboxItem>> itemOf(operations::OperationContext& context, c
     case InboxKind::approval: {
       WITAN_TRY(space, context.replica.database(replication::DatabaseName::agents).space(scope));
       WITAN_TRY(row, operations::approvalOf(*space, key));
-      return row ? std::optional(approvalItem(*row)) : std::nullopt;
+      if (!row) return std::optional<InboxItem>();
+      WITAN_TRY(lifecycle, agents::lifecycleIn(*space, row->agentId));
+      return std::optional(approvalItem(*row, lifecycle));
     }
     case InboxKind::conflict: {
       WITAN_TRY(entity, operations::getJournal(context, {key, scope}));

@@ -49,13 +49,14 @@ class AgentChecker final : public Checker {
       watchPlan(at, run);
       if (!rules_.isNew(device, run)) continue;
       c_.probe("run started");
-      at.begun.try_emplace(run, c_.agenda().now());
+      const bool goesOn = !at.begun.try_emplace(run, c_.agenda().now()).second || plannedElsewhere(at, run);
       c_.trace(device, "agents", "runs", entry.job.agentId + " " + run.hex());
       auto space = at.replica().data().database(DatabaseName::agents).space("main");
       auto state =
           space.ok() ? agents::agentStateToWrite(**space, entry.job.agentId) : Result<AgentState>(space.error());
-      const bool paused =
-          state.ok() && (state->lifecycle == Lifecycle::dormant || state->lifecycle == Lifecycle::destroyed);
+      // A pause ends no run that has begun.
+      const bool paused = state.ok() && ((state->lifecycle == Lifecycle::dormant && !goesOn) ||
+                                         state->lifecycle == Lifecycle::destroyed);
       const std::string wrong = rules_.begins({device, at.name(), entry.job.agentId, run, paused, undisturbed()});
       if (rules_.startedBy(run) > 1) c_.probe("run started by several devices");
       if (!wrong.empty()) return c_.failed("runs", wrong);
@@ -148,6 +149,14 @@ class AgentChecker final : public Checker {
     std::set<RunKey> overdrawn, spent;              // runs whose model cost all that they had: in this step; durably
     std::map<RunKey, std::set<replication::Dot>> plans;  // of running runs: what was there at the last look
   };
+
+  static bool plannedElsewhere(Seat& at, const RunKey& run) {
+    LocalReplica& data = at.replica().data();
+    auto space = data.database(DatabaseName::agents).space("main");
+    if (!space.ok()) return false;
+    const auto plan = planViewIn(**space, run);
+    return plan.ok() && plan->winner && plan->winner->dot.host != data.writer();
+  }
 
   // A run that has a plan, whoever made it, is not planned again; nor is one planned that has nothing left to spend.
   void watchPlan(Seat& at, const RunKey& run) {

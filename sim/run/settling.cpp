@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "agents/host/agent_host.h"
+#include "agents/memory/thread.h"
 #include "agents/wake/wake_checks.h"
 #include "replica/graph_runtime.h"
 #include "replication/statement.h"
@@ -361,11 +362,31 @@ void Operators::findOverdue() {
   }
 }
 
+// What an agent did not end because it is paused waits until a person resumes it, however long.
+void Operators::resumeWhatWaits(Seat& at) {
+  const agents::AgentHost* host = std::as_const(at.replica()).agents();
+  replication::Space* space = at.replica().data().findSpace("agents/main");
+  if (host == nullptr || space == nullptr) return;
+  std::set<std::string> paused;
+  for (const auto& [run, entry] : host->wakes().queue().all()) {
+    if (entry.job.state != agents::JobState::running) continue;
+    const auto lifecycle = agents::lifecycleIn(*space, entry.job.agentId);
+    if (!lifecycle.ok()) return c_.failed("store", at.name() + ": " + lifecycle.error().message);
+    if (*lifecycle == replication::Lifecycle::dormant) paused.insert(entry.job.agentId);
+  }
+  for (const std::string& agent : paused) {
+    c_.probe("paused amid a run and resumed");
+    setPaused(c_, at, agent, false);
+    c_.put(at.index(), {});
+  }
+}
+
 // The counselors come to work.
 void Operators::decideEverything() {
   for (Seat* at : c_.members()) {
     if (!at->works()) continue;
     answerQuestion(c_, *at, 0, decided_ % 2 == 0, false);
+    resumeWhatWaits(*at);
     attendToGraphs(c_, clients_, *at, ++decided_);
     for (const auto& [id, host] : at->replica().hosts()) {
       if (!at->replica().owns(*host)) continue;

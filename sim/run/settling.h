@@ -29,6 +29,7 @@ class Operators final : public ClusterObserver {
 
  private:
   Status retire(node::Replica& by, std::uint32_t leaving);
+  void resumeWhatWaits(Seat& at);
   Status join(node::Replica& by);
   Status admit(node::Replica& by, const std::string& device);
 

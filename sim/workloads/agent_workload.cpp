@@ -245,19 +245,8 @@ class AgentWorkload final : public Workload {
     WITAN_CHECK(dot.ok(), "a person sets a timer");
   }
 
-  // An agent is paused, or woken again, on every device that hears of it.
   void pauseAgent(Seat& at, const Event& event) {
-    LocalReplica& data = at.replica().data();
-    auto space = data.database(DatabaseName::agents).space("main");
-    if (!space.ok()) return;
-    const std::string agent(kSimAgents[event.n % kSimAgents.size()]);
-    auto state = agents::agentStateToWrite(**space, agent);
-    if (!state.ok()) return c_.failed("store", at.name() + ": " + state.error().message);
-    state->lifecycle = event.m % 2 == 0 ? Lifecycle::dormant : Lifecycle::active;
-    const Write write{Kind::agentState, agent, encodeAgentState(*state, data.writer()), false};
-    auto dot = at.replica().commit(DatabaseName::agents, "main", {&write, 1});
-    if (dot.ok()) c_.digest().add(dot->counter);
-    c_.trace(at.index(), "agents", event.m % 2 == 0 ? "paused" : "resumed", agent);
+    setPaused(c_, at, kSimAgents[event.n % kSimAgents.size()], event.m % 2 == 0);
   }
 
   // A person lets the clerk mail, or takes that back.
@@ -322,6 +311,20 @@ void answerQuestion(Cluster& c, Seat& at, std::uint64_t n, bool yes, bool ofSome
   if (!yes || ofSomethingElse || late) return;
   c.probe("approved");
   c.history().agents.approved[operation].push_back({shown, c.agenda().now()});
+}
+
+void setPaused(Cluster& c, Seat& at, std::string_view agentId, bool paused) {
+  LocalReplica& data = at.replica().data();
+  auto space = data.database(DatabaseName::agents).space("main");
+  if (!space.ok()) return;
+  const std::string agent(agentId);
+  auto state = agents::agentStateToWrite(**space, agent);
+  if (!state.ok()) return c.failed("store", at.name() + ": " + state.error().message);
+  state->lifecycle = paused ? Lifecycle::dormant : Lifecycle::active;
+  const Write write{Kind::agentState, agent, encodeAgentState(*state, data.writer()), false};
+  auto dot = at.replica().commit(DatabaseName::agents, "main", {&write, 1});
+  if (dot.ok()) c.digest().add(dot->counter);
+  c.trace(at.index(), "agents", paused ? "paused" : "resumed", agent);
 }
 
 std::unique_ptr<Workload> makeAgentWorkload(Cluster& cluster, Clients& clients) {

@@ -18,6 +18,9 @@ class Workload : public ClusterObserver {
 // no answer.
 void answerQuestion(Cluster& cluster, Seat& at, std::uint64_t n, bool yes, bool ofSomethingElse);
 
+// An agent is paused, or resumed, on every device that hears of it.
+void setPaused(Cluster& cluster, Seat& at, std::string_view agentId, bool paused);
+
 // People at the owner of the graph answer all that it asks, and its documents are there again, whatever disks were
 // lost.
 void attendToGraphs(Cluster& cluster, Clients& clients, Seat& at, std::uint64_t turn);

@@ -147,6 +147,116 @@ TEST(AgentHost, AnEffectAgainstADenialIsReportedOnEachDeviceOnce) {
   }
 }
 
+// A person changes the agent's state.
+void become(HostRig& rig, const std::function<void(AgentState&)>& change) {
+  AgentState state = rig.device().view("clerk");
+  change(state);
+  const Write write{Kind::agentState, "clerk", encodeAgentState(state, rig.device().replica().writer()), false};
+  ASSERT_TRUE(rig.device().replica().commit(DatabaseName::agents, "main", {&write, 1}).ok());
+  ASSERT_TRUE(rig.device().replica().flush().ok());
+}
+
+// A request is there, and its run has come as far as it does without a person.
+void openWithRequest(HostRig& rig, const episode::Gate& gate) {
+  rig.gate = &gate;
+  ASSERT_TRUE(rig.open().ok());
+  ASSERT_TRUE(rig.enter("r1", "request", "1").ok());
+  ASSERT_TRUE(rig.settle(60'000).ok());
+}
+
+ApprovalBody onlyQuestion(HostRig& rig) {
+  Space& records = rig.device().agents();
+  const auto keys = records.keys(Kind::approval);
+  EXPECT_THAT(keys, SizeIs(1));
+  return approvalViewOf(*OperationId::parse(keys.at(0)), *records.versions(Kind::approval, keys.at(0))).shown->body;
+}
+
+// What keeps new wakes from an agent ends no run that has begun: with or without a restart, and however long.
+TEST(AgentHost, ARunThatWaitsForAPersonOutlivesARestartWhileItsAgentIsPaused) {
+  const AskingForMails gate;
+  const auto far = static_cast<std::uint64_t>(4'000'000'000'000);
+  const std::vector<std::function<void(AgentState&)>> reasons{
+      [](AgentState& state) { state.lifecycle = Lifecycle::dormant; },
+      [&](AgentState& state) { state.schedule.sleepUntil = far; },
+      [](AgentState& state) { state.mode = AgentMode::interactive; }};
+  for (std::size_t n = 0; n < reasons.size(); ++n) {
+    SCOPED_TRACE(n);
+    auto rig = clerkOn("a", "mail");
+    ASSERT_NO_FATAL_FAILURE(openWithRequest(*rig, gate));
+    const auto mails = [&] { return std::ranges::count(rig->calls, "mail.send", &ToolCall::tool); };
+    become(*rig, reasons[n]);
+    rig->crash();
+    ASSERT_TRUE(rig->open().ok());
+    ASSERT_TRUE(rig->settle(60'000).ok());
+    EXPECT_THAT(rig->runs(), Each(Pair(::testing::_, WakeStatus::started)));
+    EXPECT_EQ(onlyQuestion(*rig).verdict, ApprovalVerdict::waiting);
+    answerAll(*rig, ApprovalVerdict::approved, "ann");
+    ASSERT_TRUE(rig->device().replica().flush().ok());
+    ASSERT_TRUE(rig->settle(60'000).ok());
+    if (n == 0) {
+      rig->crash();
+      ASSERT_TRUE(rig->open().ok());
+      ASSERT_TRUE(rig->settle(60'000).ok());
+      EXPECT_EQ(mails(), 0) << "it is paused";
+      EXPECT_TRUE(rig->host().onlyPeopleLeft());
+      const auto next = rig->host().nextMs(rig->now());
+      EXPECT_TRUE(!next || *next > rig->ms + 1'000) << "it does not run in circles";
+      rig->ms += 30 * 24 * 3'600'000ll;
+      ASSERT_TRUE(rig->settle(60'000).ok());
+      EXPECT_EQ(mails(), 0);
+      become(*rig, [](AgentState& state) { state.lifecycle = Lifecycle::active; });
+      ASSERT_TRUE(rig->settle(60'000).ok());
+    }
+    EXPECT_EQ(mails(), 1);
+    EXPECT_THAT(rig->runs(), Each(Pair(::testing::_, WakeStatus::completed)));
+  }
+}
+
+// Nobody answers while the agent is paused: the question has its end all the same, also after a restart.
+TEST(AgentHost, WhatAPausedAgentAskedExpiresInItsTime) {
+  const AskingForMails gate;
+  for (const bool restarts : {false, true}) {
+    auto rig = clerkOn("a", "mail");
+    ASSERT_NO_FATAL_FAILURE(openWithRequest(*rig, gate));
+    become(*rig, [](AgentState& state) { state.lifecycle = Lifecycle::dormant; });
+    if (restarts) {
+      rig->crash();
+      ASSERT_TRUE(rig->open().ok());
+      ASSERT_TRUE(rig->settle(60'000).ok());
+    }
+    rig->ms += rig->options.approvalTtlMs + 1;
+    ASSERT_TRUE(rig->settle(60'000).ok());
+    EXPECT_EQ(onlyQuestion(*rig).verdict, ApprovalVerdict::denied);
+    EXPECT_EQ(onlyQuestion(*rig).by, kNobodyAnswered);
+    EXPECT_TRUE(rig->host().quiet());
+    EXPECT_EQ(std::ranges::count(rig->calls, "mail.send", &ToolCall::tool), 0);
+  }
+}
+
+// The device that asked is gone, and the agent is paused: another one takes the run over and waits as well.
+TEST(AgentHost, WhatAPausedAgentAskedIsTakenOverByAnotherDevice) {
+  const AskingForMails gate;
+  auto a = clerkOn("a", "mail"), b = clerkOn("b", "mail");
+  a->gate = b->gate = &gate;
+  ASSERT_TRUE(a->open().ok() && b->open().ok());
+  ASSERT_TRUE(a->enter("r1", "request", "1").ok());
+  meet(*a, *b, false);
+  ASSERT_TRUE(a->settle(60'000).ok());
+  become(*a, [](AgentState& state) { state.lifecycle = Lifecycle::dormant; });
+  connect(*a, *b);
+  b->ms = a->ms;
+  ASSERT_TRUE(b->settle(60'000).ok());
+  EXPECT_THAT(b->runs(), Each(Pair(::testing::_, WakeStatus::started)));
+  answerAll(*b, ApprovalVerdict::approved, "ann");
+  ASSERT_TRUE(b->settle(60'000).ok());
+  const auto mails = [&] { return std::ranges::count(b->calls, "mail.send", &ToolCall::tool); };
+  EXPECT_EQ(mails(), 0);
+  become(*b, [](AgentState& state) { state.lifecycle = Lifecycle::active; });
+  ASSERT_TRUE(b->settle(60'000).ok());
+  EXPECT_EQ(mails(), 1);
+  EXPECT_THAT(b->runs(), Each(Pair(::testing::_, WakeStatus::completed)));
+}
+
 // An entry that two devices wrote at once waits for a choice: an agent that could not write it does not report success.
 TEST(AgentHost, ARunThatCouldNotWriteAnEntryInConflictHasFailed) {
   auto a = clerkOn("a", "yes"), b = clerkOn("b", "yes");

@@ -166,6 +166,27 @@ TEST(AgentPolicy, WhatNeedsAPersonWaitsForOneAndIsDoneAsShown) {
   EXPECT_THAT(clinic.transcripts("udt-lab"), HasSubstr("\"by\":\"ann\""));
 }
 
+// Each feed is a process of its own.
+TEST(AgentPolicy, WhatIsApprovedWhileItsAgentIsPausedIsDoneWhenItIsResumed) {
+  const Clinic clinic(with(clinicPolicy(), kProposals, kProposals + "\nrequire-human = true"));
+  (void)clinic.feed({0, 1});
+  ASSERT_EQ(clinic.run({"agent", "pause", "udt-lab"}).exitCode, 0);
+  (void)clinic.feed({0, 1});
+  const json::value questions = *parseJson(clinic.run({"approval", "list", "--json"}).out);
+  ASSERT_EQ(questions.at("approvals").as_array().size(), 2u);
+  for (const json::value& question : questions.at("approvals").as_array())
+    ASSERT_EQ(clinic
+                  .run({"approval", "approve", textOf(question, "operation"), "--digest", textOf(question, "digest"),
+                        "--by", "ann"})
+                  .exitCode,
+              0);
+  EXPECT_EQ(clinic.feed({0, 1}).exitCode, 0);
+  EXPECT_EQ(clinic.entries(), "0");
+  ASSERT_EQ(clinic.run({"agent", "resume", "udt-lab"}).exitCode, 0);
+  EXPECT_EQ(clinic.feed({0, 1}).exitCode, 0);
+  EXPECT_EQ(clinic.entries(), "2");
+}
+
 // It would be denied as stale when the person had been told that it happens.
 TEST(AgentPolicy, NobodyApprovesWhatWasAskedUnderAnotherPolicy) {
   const std::string policy = with(clinicPolicy(), kProposals, kProposals + "\nrequire-human = true");

@@ -6,10 +6,16 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 
 #include "agents/wake/host_choice.h"
+#include "base/bytes.h"
+#include "base/crypto.h"
+#include "net/http_server.h"
+#include "node/inbox/inbox_hooks.h"
 #include "replication/records/agent_state.h"
 #include "tests/agents/clerk.h"
+#include "tests/node/scratch.h"
 
 namespace witan::node::inbox_index_test {
 namespace {
@@ -256,6 +262,92 @@ TEST(InboxIndex, AThousandConflictsAtOnceAreListedAndOneMoreIsFound) {
   exchange(*a, *b);
   look("look_with_one_more");
   EXPECT_EQ(index.of(InboxKind::conflict).size(), static_cast<std::size_t>(items) + 1);
+}
+
+// --- who is told of what waits
+
+// A webhook that refuses the first time.
+struct Pager {
+  Pager()
+      : server(loop, {}, [this](const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {
+          requests.push_back(request);
+          reply->answer({requests.size() == 1 ? 503 : 204, "text/plain", {}, ""});
+        }) {
+    address = *server.listen("127.0.0.1:0");
+  }
+  std::unique_ptr<InboxHooks> open(HostRig& rig, std::vector<HookConfig> hooks) {
+    auto made = InboxHooks::open({loop, log, rig.device().replica().database(DatabaseName::agents), "desk", [] {}},
+                                 hooks, secrets);
+    EXPECT_TRUE(made.ok());
+    return made.ok() ? *std::move(made) : nullptr;
+  }
+  net::Loop loop;
+  Log log{LogLevel::error, false, [] { return Time{}; }, [](std::string_view) {}};
+  agents::SecureStore secrets;
+  std::vector<net::HttpRequest> requests;
+  net::HttpServer server;
+  std::string address;
+};
+const InboxPlace kWaits{1'774'252'800'000, "approval:abc"};
+
+// As often as it takes, and not again, also after a restart. Nothing of the item but what it is called.
+TEST(InboxHooks, AWebhookIsToldUnderASignatureUntilItTakesIt) {
+  auto rig = clerkOn("a", "yes");
+  Pager pager;
+  ASSERT_TRUE(pager.secrets.set("pager-key", Secret::copyOf("a key of the pager")).ok());
+  HookConfig hook{.name = "pager", .place = "", .url = "http://" + pager.address + "/witan", .secret = "pager-key"};
+  auto hooks = pager.open(*rig, {hook});
+  ASSERT_NE(hooks, nullptr);
+  hooks->come(kWaits);
+  const auto isTold = [&](const std::string& id) {
+    const auto row = rig->device().replica().database(DatabaseName::agents).meta("inbox/told/pager/" + id);
+    return row.ok() && row->has_value();
+  };
+  ASSERT_TRUE(pager.loop.runUntil([&] { return isTold("approval:abc"); }, 30'000));
+  ASSERT_THAT(pager.requests, SizeIs(2));
+  for (const net::HttpRequest& told : pager.requests) {
+    EXPECT_EQ(told.method, "POST");
+    EXPECT_EQ(told.path, "/witan");
+    EXPECT_EQ(told.body, R"({"at":"2026-03-23T08:00:00Z","device":"desk","id":"approval:abc","kind":"approval"})");
+    EXPECT_EQ(told.headers.at("witan-item"), "approval:abc");
+    EXPECT_EQ(told.headers.at("witan-signature"), "sha256=" + toHex(hmacSha256("a key of the pager", told.body)));
+  }
+  hooks.reset();
+  hooks = pager.open(*rig, {hook});
+  hooks->come(kWaits);
+  hooks->come({0, "incident:x"});
+  ASSERT_TRUE(pager.loop.runUntil([&] { return isTold("incident:x"); }, 30'000));
+  ASSERT_THAT(pager.requests, SizeIs(3));
+  EXPECT_EQ(pager.requests[2].headers.at("witan-item"), "incident:x") << "the other one was told before the restart";
+  hook.secret = "lost-key";
+  EXPECT_FALSE(
+      InboxHooks::open({pager.loop, pager.log, rig->device().replica().database(DatabaseName::agents), "desk", [] {}},
+                       {hook}, pager.secrets)
+          .ok());
+}
+
+TEST(InboxHooks, AMailGoesThroughSendmail) {
+  const test::Scratch scratch;
+  const std::string mail = scratch / "mail";
+  scratch.write("sendmail", "#!/bin/sh\necho \"$@\" > " + mail + ".part\ncat >> " + mail + ".part\nmv " + mail +
+                                ".part " + mail + "\n");
+  std::filesystem::permissions(scratch / "sendmail", std::filesystem::perms::owner_all);
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", ((scratch / ".") + ":" + path).c_str(), 1);
+  auto rig = clerkOn("a", "yes");
+  Pager pager;
+  const auto hooks =
+      pager.open(*rig, {{.name = "desk", .place = "", .mail = "desk@example.org", .kinds = {"approval"}}});
+  ASSERT_NE(hooks, nullptr);
+  hooks->come({0, "incident:x"});
+  hooks->come(kWaits);
+  EXPECT_TRUE(pager.loop.runUntil([&] { return std::filesystem::exists(mail); }, 30'000));
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(scratch.read("mail"),
+            "-t -i\nTo: desk@example.org\nSubject: [witan] approval waits on desk\n"
+            "Content-Type: text/plain; charset=utf-8\n\n"
+            "approval:abc waits for a person on desk since 2026-03-23T08:00:00Z.\n"
+            "witan inbox 'approval:abc' shows it, and takes the answer.\n");
 }
 
 TEST(InboxIndex, IdsHaveAKindAndAKey) {

@@ -93,6 +93,34 @@ TEST_F(InboxOfANode, WhyAnEntryIsThere) {
   EXPECT_EQ(node_.run({"why", "moderation/nothing"}).exitCode, kExitFailed);
 }
 
+// The chain leaves the device under its signature, and says so elsewhere, without any node.
+TEST_F(InboxOfANode, WhyIsExportedAsSignedEvidence) {
+  const std::string file = scratch_ / "why.signed", vkey = node_.dir() + "/device.vkey";
+  const test::Finished told = node_.run({"why", "moderation/L", "--json", "--signed", file});
+  ASSERT_EQ(told.exitCode, 0) << told.err;
+  const auto check = [&](const std::string& what, const std::string& key) {
+    return test::runWitan({"why", "--check", what, "--vkey", key, "--json"});
+  };
+  const test::Finished held = check(file, vkey);
+  ASSERT_EQ(held.exitCode, 0) << held.err;
+  EXPECT_EQ(held.out, told.out);
+  // Another text, another key, a signature of the same key about something else.
+  std::string changed = test::contentOf(file);
+  const std::size_t at = changed.find("escalated");
+  ASSERT_NE(at, std::string::npos);
+  changed.replace(at, 9, "approved!");
+  scratch_.write("changed", changed);
+  EXPECT_EQ(check(scratch_ / "changed", vkey).exitCode, kExitFailed);
+  Node other(scratch_, "b", "\n");
+  ASSERT_EQ(other.init(1).exitCode, 0);
+  ASSERT_TRUE(other.up()) << other.log();
+  EXPECT_EQ(check(file, other.dir() + "/device.vkey").exitCode, kExitFailed);
+  scratch_.write("head", node_.run({"ledger", "checkpoint", "--domain", "moderation"}).out);
+  EXPECT_EQ(check(scratch_ / "head", vkey).exitCode, kExitFailed);
+  EXPECT_EQ(test::runWitan({"why", "--check", file}).exitCode, kExitUsage);
+  EXPECT_EQ(test::runWitan({"why"}).exitCode, kExitUsage);
+}
+
 // A program is told of the ban, and of nothing twice, also after a restart.
 TEST(InboxHooks, ACommandIsToldOnceOfWhatWaits) {
   const Scratch scratch;
