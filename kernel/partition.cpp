@@ -210,8 +210,12 @@ std::optional<Decision> Partition::recorded(const OperationKey& key, std::string
   WITAN_CHECK(entry.ok(), "an entry of our own is readable");
   if (!sameAct(*entry)) {  // one name, one act
     decision.outcome = Outcome::refused;
-    decision.message = concat("operation id \"", operationId, "\" already names another act (entry ", entry->seq,
-                              "): give this act an id of its own");
+    const bool decided = entry->tag == Tag::cCommitted || entry->tag == Tag::cRejected;
+    decision.message = decided ? concat("entry ", entry->seq, " decided it before: ", entry->counselor,
+                                        entry->tag == Tag::cCommitted ? " committed it" : " rejected it",
+                                        " (operation id \"", operationId, "\")")
+                               : concat("operation id \"", operationId, "\" already names another act (entry ",
+                                        entry->seq, "): give this act an id of its own");
     decision.seq = 0;
     return decision;
   }

@@ -55,9 +55,12 @@ Printed sagaList(const Sagas& list, const RecordArguments& a) {
 }
 
 Printed sagaDetails(const SagaLine& saga, const RecordArguments&) {
+  std::string said;
+  for (const SagaRepair& repair : saga.repairs.value_or(std::vector<SagaRepair>()))
+    said += "  " + repairWords(repair) + "\n";
   return {concat(sagaLine(saga), "  phase ", saga.phase, ", attempts ", saga.attempts, ", run ", saga.run,
                  "\n  arguments ", canonicalJson(saga.arguments), "\n",
-                 saga.result ? "  " + *saga.outcome + " " + canonicalJson(*saga.result) + "\n" : "")};
+                 saga.result ? "  " + *saga.outcome + " " + canonicalJson(*saga.result) + "\n" : "", said)};
 }
 
 Printed sagaBegun(const SagaBegun& begun, const RecordArguments&) {
@@ -165,16 +168,22 @@ void addSagaCommand(Command& app) {
       saga, "list", "List the sagas that are under way or wait for a person", "witan saga list --all", kSagaList,
       [](const RecordArguments& a) { return Result(SagaListRequest{a.all}); }, sagaList);
   listing->flag("--all", listed->all, "Also those that ended lately");
-  const auto one = [&](const char* name, const char* about, const char* example, const auto& operation, auto format) {
-    addOneRecordVerb(
-        saga, name, about, example, operation, [](const RecordArguments& a) { return Result(SagaRequest{a.id}); },
-        format, "OPERATION", "operation id", "witan saga list --all");
+  addOneRecordVerb(
+      saga, "show", "Show one saga", "witan saga show OPERATION", kSagaShow,
+      [](const RecordArguments& a) { return Result(SagaRequest{a.id}); }, sagaDetails, "OPERATION", "operation id",
+      "witan saga list --all");
+  const auto repair = [&](const char* name, const char* about, const auto& operation) {
+    const std::string example = concat("witan saga ", name, " OPERATION --by ann");
+    const auto [command, a] = addOneRecordVerb(
+        saga, name, about, example.c_str(), operation,
+        [](const RecordArguments& args) {
+          return Result(SagaRepairRequest{args.id, args.by});
+        },
+        sagaBegun, "OPERATION", "operation id", "witan saga list --all");
+    command->option("--by", a->by, "Who says it; kept with the operation")->required();
   };
-  one("show", "Show one saga", "witan saga show OPERATION", kSagaShow, sagaDetails);
-  one("retry", "Try a dead-lettered saga again, when agents run next", "witan saga retry OPERATION", kSagaRetry,
-      sagaBegun);
-  one("compensate", "Undo a saga's effects, or give up a dead-lettered one, when agents run next",
-      "witan saga compensate OPERATION", kSagaCompensate, sagaBegun);
+  repair("retry", "Try a dead-lettered saga again, when agents run next", kSagaRetry);
+  repair("compensate", "Undo a saga's effects, or give up a dead-lettered one, when agents run next", kSagaCompensate);
 }
 
 void addWakeCommand(Command& app) {
@@ -250,8 +259,7 @@ void addApprovalCommand(Command& app) {
     const auto [command, a] = addOneRecordVerb(
         approval, name, about, example.c_str(), operation,
         [](const RecordArguments& args) {
-          return Result(
-              ApprovalAnswerRequest{args.id, args.digest, given(args.by), given(args.reason), given(args.scope)});
+          return Result(ApprovalAnswerRequest{args.id, args.digest, args.by, given(args.reason), given(args.scope)});
         },
         [](const ApprovalRow& row, const RecordArguments&) {
           return Printed{row.verdict + " " + row.operation + "\n"};
@@ -259,7 +267,7 @@ void addApprovalCommand(Command& app) {
         "OPERATION", "operation id", "witan approval list");
     addScopeOption(command, *a);
     command->option("--digest", a->digest, "Digest of what was shown")->required()->check(readBy(approvalDigest));
-    command->option("--by", a->by, "Who answers; default: the device");
+    command->option("--by", a->by, "Who answers")->required();
     command->option("--reason", a->reason, "Kept with the answer");
   };
   answer("approve", "Let an effect happen", kApprovalApprove);

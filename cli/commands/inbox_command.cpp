@@ -18,10 +18,20 @@ struct InboxArguments : LiveArguments {
   bool unsafe = false;
 };
 
+// What somebody has answered already, and until when it is asked.
+std::string standing(const json::value& item) {
+  std::string words;
+  if (const std::string until = shown(item, "until"); until != "-") words += "; until " + until;
+  if (const json::value* answer = item.as_object().if_contains("answer"); answer != nullptr && answer->is_object())
+    words += concat("; ", shown(*answer, "by"), " answered ", shown(*answer, "choice"), ", which waits for the owner");
+  return words;
+}
+
 std::string listWords(const json::value& inbox) {
   std::vector<std::vector<std::string>> rows;
   for (const json::value& item : rowsOf(inbox, "items"))
-    rows.push_back({shown(item, "id"), shown(item, "at"), shown(item, "subject"), shown(item, "what")});
+    rows.push_back(
+        {shown(item, "id"), shown(item, "at"), shown(item, "subject"), shown(item, "what") + standing(item)});
   if (rows.empty()) return "nothing waits for a person\n";
   const std::uint64_t more = inbox.at("waiting").to_number<std::uint64_t>() - rows.size();
   const std::string next = shown(inbox, "next");
@@ -31,11 +41,12 @@ std::string listWords(const json::value& inbox) {
 
 std::string itemWords(const json::value& item) {
   std::string words = concat(shown(item, "id"), "  ", shown(item, "subject"), "  since ", shown(item, "at"), "\n",
-                             shown(item, "what"), "\n");
+                             shown(item, "what"), standing(item), "\n");
   for (const json::value& choice : rowsOf(item, "choices"))
     words += concat("  ", shown(choice, "choice"), isTrue(choice, "unsafe") ? "  UNSAFE  " : "  ",
                     shown(choice, "effect"), "\n");
-  return words + "answer: witan inbox " + shown(item, "id") + " CHOICE --by NAME\n";
+  return words + (rowsOf(item, "choices").empty() ? std::string("it takes no answer here\n")
+                                                  : "answer: witan inbox " + shown(item, "id") + " CHOICE --by NAME\n");
 }
 
 Result<json::value> itemNamed(const json::value& inbox, const std::string& id) {

@@ -37,6 +37,7 @@ describe('the inbox', () => {
     expect(roleFor('/v1/queue/decide')).toBe('counselor');
     expect(roleFor('/v1/graphs/answer')).toBe('counselor');
     expect(roleFor('/v1/saga/retry')).toBe('operator');
+    expect(roleFor('/v1/inbox/seen')).toBe('counselor');
   });
 });
 

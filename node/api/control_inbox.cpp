@@ -9,8 +9,10 @@
 #include "domains/graph/state.h"
 #include "node/api/control_routes.h"
 #include "node/api/counselor_queue.h"
+#include "node/cluster/roster.h"
 #include "node/inbox/inbox_index.h"
 #include "node/inbox/refused_answers.h"
+#include "node/inbox/seen_incidents.h"
 #include "node/operations/agent_records.h"
 #include "node/operations/journal.h"
 #include "node/operations/sync.h"
@@ -45,7 +47,8 @@ WITAN_STRUCT(
      "Row of the list that has it: queue, questions of runs, approvals, journal, sagas or incidents; of a form: "
      "its tool, words and schema"),
     (Omittable<InboxClaim>, claim, "Who has claimed it at this node; absent: nobody has"),
-    (Omittable<AnswerUnderWay>, answer, "A person's answer to it that waits in this device's outbox"))
+    (Omittable<AnswerUnderWay>, answer, "A person's answer to it that waits in this device's outbox"),
+    (Omittable<Time>, until, "When nobody is asked any more: an approval is denied then, a form declined"))
 
 WITAN_STRUCT(Inbox, (std::vector<InboxItem>, items, "Items, oldest first; those without a time last"),
              (std::uint64_t, waiting, "Number of all items of the kind, also of those beyond the limit"),
@@ -60,7 +63,8 @@ WITAN_STRUCT(ClaimRequest, (std::string, item, "Id of the item", 1),
 WITAN_STRUCT(Claimed, (std::string, item, "Id of the item"),
              (Omittable<InboxClaim>, claim, "The claim that is in force; absent: it was released"))
 
-WITAN_STRUCT(SeenRequest, (std::string, item, "Id of the item, of the kind refusal", 1))
+WITAN_STRUCT(SeenRequest, (std::string, item, "Id of the item, of the kind refusal or incident", 1),
+             (Omittable<std::string>, by, "Name of the person who has seen it; of an incident it is needed"))
 
 WITAN_STRUCT(Seen, (std::string, item, "Id of the item, which is gone"))
 
@@ -197,7 +201,8 @@ InboxItem formItem(const std::string& id, const ToolForm& asked) {
   const json::object request{{"form", id}, {"digest", ToolBroker::digestOf(asked)}};
   json::object detail{{"operation", asked.operation}, {"schema", asked.form.schema}, {"words", asked.form.words}};
   const std::string tool = id.substr(0, id.find('/'));
-  InboxItem item{{}, InboxKind::form, {}, tool, "asks: " + asked.form.words, {}, std::move(detail), {}};
+  InboxItem item{{}, InboxKind::form,   asked.at, tool, "asks: " + asked.form.words,
+                 {}, std::move(detail), {},       {},   asked.until};
   addAnswers(item, asked.form, request);
   return item;
 }
@@ -216,7 +221,10 @@ InboxItem approvalItem(const operations::ApprovalRow& row, replication::Lifecycl
         false, "/v1/approval/approve", request, "by", "reason"},
        {"deny", "the effect does not happen; the agent hears that", false, "/v1/approval/deny", request, "by",
         "reason"}},
-      detailOf(row)};
+      detailOf(row),
+      {},
+      {},
+      timeOf(row.untilMs)};
 }
 
 InboxItem conflictItem(const operations::JournalEntity& entity) {
@@ -240,15 +248,16 @@ InboxItem conflictItem(const operations::JournalEntity& entity) {
 
 InboxItem operationItem(const operations::SagaLine& line) {
   const json::value request{{"operation", line.operation}};
-  return {{},
-          InboxKind::operation,
-          timeOf(line.updatedAtMs),
-          line.agentId,
-          concat(line.tool, " stopped after ", line.attempts, " attempts: ", line.lastError.value_or("")),
-          {{"retry", "it is carried out again, even if an attempt had its effect", false, "/v1/saga/retry", request, "",
-            ""},
-           {"compensate", "it is given up, and what it did is undone", false, "/v1/saga/compensate", request, "", ""}},
-          detailOf(line)};
+  return {
+      {},
+      InboxKind::operation,
+      timeOf(line.updatedAtMs),
+      line.agentId,
+      concat(line.tool, " stopped after ", line.attempts, " attempts: ", line.lastError.value_or("")),
+      {{"retry", "it is carried out again, even if an attempt had its effect", false, "/v1/saga/retry", request, "by",
+        ""},
+       {"compensate", "it is given up, and what it did is undone", false, "/v1/saga/compensate", request, "by", ""}},
+      detailOf(line)};
 }
 
 // None: it does not wait any more.
@@ -257,8 +266,17 @@ Result<std::optional<InboxItem>> incidentItem(operations::OperationContext& cont
   for (const replication::Incident& one : incidents) {
     if (InboxIndex::incidentKey(one) != key) continue;
     const operations::IncidentRow row{one.kind, one.peer, one.what};
+    DeviceNames names;
+    for (const auto& [id, name] : context.names) names.add(id, name);
     return std::optional(
-        InboxItem{{}, InboxKind::incident, {}, row.peer, row.kind + ": " + row.what, {}, detailOf(row)});
+        InboxItem{{},
+                  InboxKind::incident,
+                  {},
+                  names.in(row.peer),
+                  names.in(row.kind + ": " + row.what),
+                  {{"seen", "it goes from this device's inbox; witan sync status keeps it", false, "/v1/inbox/seen",
+                    json::value{{"item", InboxIndex::idOf(InboxKind::incident, key)}}, "by", ""}},
+                  detailOf(row)});
   }
   return std::optional<InboxItem>();
 }
@@ -440,7 +458,7 @@ void look(Daemon& daemon, const InboxRequest& request, Chosen chosen) {
           for (auto& [key, form] : tools->forms()) {
             const std::string id = InboxIndex::idOf(InboxKind::form, key);
             listing->forms.emplace(id, form);
-            listing->formsAsked.insert({0, id});
+            listing->formsAsked.insert({form.at.micros / 1000, id});
           }
         auto index = daemon.inbox();
         if (!index.ok()) return chosen(index.error());
@@ -510,11 +528,24 @@ void claim(const ApiContext& context, const ClaimRequest& asked, Later<Claimed> 
   });
 }
 
+// Who has seen it, and when, stands beside the records.
+Status incidentSeen(Daemon& daemon, const std::string& key, const std::string& by) {
+  WITAN_DO(validateId("by", by));
+  WITAN_TRY(index, daemon.inbox());
+  const std::string id = InboxIndex::idOf(InboxKind::incident, key);
+  if (index->find(id) == nullptr) return notFound("nothing waits under " + inQuotes(id), "see: witan inbox");
+  noteSeen(daemon.replica().data().database(replication::DatabaseName::agents), key, {by, daemon.now().wall});
+  daemon.log().info("inbox", "a person has seen an incident", {{"incident", key}, {"by", by}});
+  return okStatus();
+}
+
 Result<Seen> seen(const ApiContext& context, const SeenRequest& asked) {
   const auto parts = InboxIndex::partsOf(asked.item);
-  if (!parts || parts->first != InboxKind::refusal)
-    return invalid("item: only a refused answer goes when it was seen", "answer it: witan inbox " + asked.item);
-  WITAN_DO(context.daemon.refusedAnswers().seen(parts->second));
+  if (!parts || (parts->first != InboxKind::refusal && parts->first != InboxKind::incident))
+    return invalid("item: only a refused answer or an incident goes when it was seen",
+                   "answer it: witan inbox " + asked.item);
+  WITAN_DO(parts->first == InboxKind::incident ? incidentSeen(context.daemon, parts->second, asked.by.value_or(""))
+                                               : context.daemon.refusedAnswers().seen(parts->second));
   context.daemon.scheduleTick();
   return Seen{asked.item};
 }
@@ -528,7 +559,7 @@ std::vector<ControlRoute> inboxRoutes() {
                "Says to others at this node who looks at an item, for a while; keeps nobody from answering", claim,
                {404, 409, 500}),
           post("/v1/inbox/seen", "seeRefusal", "queue", ControlRole::counselor,
-               "Takes the notice of a refused answer out of the inbox", seen, {404, 500}),
+               "Takes the notice of a refused answer, or an incident, out of this device's inbox", seen, {404, 500}),
           post("/v1/inbox/form", "answerForm", "queue", ControlRole::counselor,
                "Answers what a tool asks a person amid a call", answerForm, {404})};
 }

@@ -218,6 +218,14 @@ Result<Request> requestOf(const ApiContext& context, const DecideRequest& asked)
     WITAN_TRY(bytes, fromHex(*asked.signature));
     request.signature.assign(bytes.begin(), bytes.end());
   }
+  const auto& waiting = context.daemon.replica().outbox().all();
+  if (const auto at = waiting.find(request.operationId); at != waiting.end()) {
+    const Request& before = at->second.request;
+    if (before.kind != request.kind || before.counselor != request.counselor)
+      return conflict(
+          concat("the answer of ", before.counselor, " (", enumName(before.kind), ") waits for the owner, and stands"),
+          "if the owner refuses it, a notice of that comes to the inbox");
+  }
   if (request.kind == RequestKind::reject) return request;
   request.base = asked.base.value_or(kernel::CommitBase::candidate);
   request.text = asked.edit ? canonicalJson(*asked.edit) : "{}";

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/sha256.h"
 #include "node/inbox/refused_answers.h"
+#include "node/inbox/seen_incidents.h"
 #include "replication/records/record_views.h"
 #include "saga/saga_rows.h"
 
@@ -170,6 +171,10 @@ Status InboxIndex::lookAtIncidents() {
   WITAN_TRY(incidents, replica_.incidents());
   std::map<std::string, std::int64_t> all;
   for (const Incident& incident : incidents) all.emplace(incidentKey(incident), 0);
+  Database& rows = replica_.database(DatabaseName::agents);
+  WITAN_TRY(seen, seenIncidents(rows));
+  for (const auto& [key, one] : seen)
+    if (all.erase(key) == 0) forgetSeen(rows, key);  // if it happens anew, it waits anew
   replace(InboxKind::incident, all);
   return okStatus();
 }

@@ -30,6 +30,16 @@ using saga::SagaRow;
 
 namespace {
 
+// What waits for a person is answered by one: neither by a device nor by the word for nobody.
+Status checkPerson(const OperationContext& context, const std::string& by) {
+  WITAN_DO(validateId("by", by));
+  if (by == kNobodyAnswered)
+    return invalid("by: " + inQuotes(by) + " stands for questions that got no answer", "give a person's name");
+  if (by == context.replica.device() || context.names.contains(by))
+    return invalid("by: " + inQuotes(by) + " is a device", "give a person's name");
+  return okStatus();
+}
+
 // --- approvals
 
 ApprovalRow approvalRow(const std::string& operation, const ApprovalBody& body) {
@@ -42,7 +52,8 @@ ApprovalRow approvalRow(const std::string& operation, const ApprovalBody& body) 
           std::string(enumName(body.verdict)),
           body.by,
           body.reason,
-          body.atMs};
+          body.atMs,
+          body.untilMs};
 }
 
 // An approval names the policy under which this device asked: under another one the effect would be denied all the
@@ -72,9 +83,7 @@ Status checkAskedUnder(OperationContext& context, Space& space, const ApprovalVe
 
 Result<ApprovalRow> answerApproval(OperationContext& context, const ApprovalAnswerRequest& request,
                                    ApprovalVerdict verdict) {
-  const std::string by = request.by.value_or(context.replica.device());
-  if (by == kNobodyAnswered)
-    return invalid("by: " + inQuotes(by) + " stands for questions that got no answer", "give a person's name");
+  WITAN_DO(checkPerson(context, request.by));
   Space* space = context.space(DatabaseName::agents, request.scope);
   const std::vector<std::string> ids = space == nullptr ? std::vector<std::string>{} : space->keys(Kind::approval);
   WITAN_TRY(id, chosenByPrefix(request.operation, ids, "operation id", "see: witan approval list"));
@@ -82,7 +91,10 @@ Result<ApprovalRow> answerApproval(OperationContext& context, const ApprovalAnsw
   WITAN_TRY(digest, approvalDigest(request.digest));
   WITAN_TRY(versions, space->versions(Kind::approval, id));
   const ApprovalView view = approvalViewOf(operation, versions);
-  WITAN_TRY(body, answerTo(view, digest.value, verdict, by, request.reason.value_or(""), context.nowMs()));
+  if (view.shown && view.shown->body.agentId == request.by)
+    return invalid("by: " + inQuotes(request.by) + " is the agent that asks",
+                   "give the name of the person who answers");
+  WITAN_TRY(body, answerTo(view, digest.value, verdict, request.by, request.reason.value_or(""), context.nowMs()));
   if (verdict == ApprovalVerdict::approved) {
     WITAN_TRY(lifecycle, agents::lifecycleIn(*space, body.agentId));
     if (lifecycle == Lifecycle::destroyed)
@@ -244,26 +256,31 @@ saga::SagaRows sagaRows(OperationContext& context) {
   return saga::SagaRows(context.replica.database(DatabaseName::agents), saga::SagaOptions{}.keepDone);
 }
 
-Result<OperationId> sagaOperation(saga::SagaRows& rows, const SagaRequest& request) {
-  if (auto whole = OperationId::parse(request.operation); whole.ok()) return *whole;  // perhaps of another device
+Result<OperationId> sagaOperation(saga::SagaRows& rows, const std::string& text) {
+  if (auto whole = OperationId::parse(text); whole.ok()) return *whole;  // perhaps of another device
   std::vector<std::string> ids;
   const auto visit = [&](SagaRow&& row) { ids.push_back(row.id().hex()); };
   WITAN_DO(rows.visitHeld(visit));
   WITAN_DO(rows.visitOpen(visit));
   WITAN_DO(rows.visitDone(visit));
-  WITAN_TRY(id, chosenByPrefix(request.operation, ids, "operation id", "see: witan saga list --all"));
+  WITAN_TRY(id, chosenByPrefix(text, ids, "operation id", "see: witan saga list --all"));
   return OperationId::parse(id);
 }
 
-Result<SagaBegun> repairSaga(OperationContext& context, const SagaRequest& request, bool again) {
+// Who said it stands beside what it does, durable with it.
+Result<SagaBegun> repairSaga(OperationContext& context, const SagaRepairRequest& request, RepairKind kind) {
+  WITAN_DO(checkPerson(context, request.by));
   saga::SagaRows rows = sagaRows(context);
-  WITAN_TRY(operation, sagaOperation(rows, request));
+  WITAN_TRY(operation, sagaOperation(rows, request.operation));
   NoEffects none;
   saga::SagaEngine own(context.replica, none);
   saga::SagaEngine& engine = context.agents != nullptr ? context.agents->sagas() : own;
+  const auto row = rows.find(operation);
   const Now now{context.now, context.nowMs()};
-  WITAN_DO(again ? engine.retry(operation, now) : engine.compensate(operation, now));
-  return SagaBegun{again ? "retry" : "compensate", operation.hex()};
+  WITAN_DO(kind == RepairKind::retry ? engine.retry(operation, now) : engine.compensate(operation, now));
+  WITAN_DO(noteRepair(context.replica.database(DatabaseName::agents), operation,
+                      {kind, request.by, context.nowMs(), row.ok() ? row->lastError : ""}));
+  return SagaBegun{std::string(enumName(kind)), operation.hex()};
 }
 
 // --- wakes
@@ -426,17 +443,20 @@ Result<Sagas> listSagas(OperationContext& context, const SagaListRequest& reques
 
 Result<SagaLine> showSaga(OperationContext& context, const SagaRequest& request) {
   saga::SagaRows rows = sagaRows(context);
-  WITAN_TRY(operation, sagaOperation(rows, request));
+  WITAN_TRY(operation, sagaOperation(rows, request.operation));
   WITAN_TRY(row, rows.find(operation));
-  return sagaLine(row);
+  WITAN_TRY(line, sagaLine(row));
+  WITAN_TRY(repairs, repairsOf(context.replica.database(DatabaseName::agents), operation));
+  if (!repairs.empty()) line.repairs = std::move(repairs);
+  return line;
 }
 
-Result<SagaBegun> retrySaga(OperationContext& context, const SagaRequest& request) {
-  return repairSaga(context, request, true);
+Result<SagaBegun> retrySaga(OperationContext& context, const SagaRepairRequest& request) {
+  return repairSaga(context, request, RepairKind::retry);
 }
 
-Result<SagaBegun> compensateSaga(OperationContext& context, const SagaRequest& request) {
-  return repairSaga(context, request, false);
+Result<SagaBegun> compensateSaga(OperationContext& context, const SagaRepairRequest& request) {
+  return repairSaga(context, request, RepairKind::compensate);
 }
 
 // --- wakes

@@ -3,6 +3,7 @@
 
 #include "base/identity.h"
 #include "node/operations/operation.h"
+#include "node/operations/saga_repairs.h"
 #include "replication/space.h"
 
 namespace witan::node::operations {
@@ -16,13 +17,14 @@ WITAN_STRUCT(ApprovalRow, (std::string, operation, "Operation id of the effect")
              (std::string, digest, "Digest of what was shown"), (std::string, agentId, "Agent that asks"),
              (std::string, run, "Key of its run"), (json::value, what, "The effect, any JSON"),
              (std::string, verdict, "waiting, approved or denied"), (std::string, by, "Who answered"),
-             (std::string, reason, "Reason of the answer"), (std::int64_t, atMs, "When, in milliseconds since 1970"))
+             (std::string, reason, "Reason of the answer"), (std::int64_t, atMs, "When, in milliseconds since 1970"),
+             (std::int64_t, untilMs, "When it is denied if nobody has answered, likewise; 0: it does not say"))
 
 WITAN_STRUCT(Approvals, (std::vector<ApprovalRow>, approvals, "Effects, by operation id"))
 
 WITAN_STRUCT(ApprovalAnswerRequest, (std::string, operation, "Operation id, or its first digits", 1),
              (std::string, digest, "Digest of what was shown", 1),
-             (Omittable<std::string>, by, "Who answers; default: the device"),
+             (std::string, by, "Name of the person who answers", 1),
              (Omittable<std::string>, reason, "Kept with the answer"), (Omittable<std::string>, scope, kScopeNote))
 
 // 64 hex digits. Errors: invalid, quoting the text.
@@ -116,6 +118,8 @@ WITAN_STRUCT(SagaLine, (std::string, agentId, "Agent"), (json::value, arguments,
              (std::string, operation, "Operation id"), (Omittable<std::string>, outcome, "Outcome of the effect"),
              (std::string, phase, "Phase"), (Omittable<json::value>, result, "Result of the effect, any JSON"),
              (std::string, run, "Key of the run"), (std::string, scope, "Scope of the database"),
+             (Omittable<std::vector<SagaRepair>>, repairs,
+              "What people said when it had stopped, oldest first; absent: nobody was asked"),
              (std::string, status, "Status"), (bool, superseded, "Whether a later plan replaced it"),
              (std::vector<std::string>, targets, "Entities that it changes"), (std::string, tool, "Tool"),
              (std::int64_t, updatedAtMs, "In milliseconds since 1970"))
@@ -124,12 +128,15 @@ WITAN_STRUCT(Sagas, (std::vector<SagaLine>, sagas, "Those that wait for a person
 
 WITAN_STRUCT(SagaRequest, (std::string, operation, "Operation id, or its first digits", 1))
 
+WITAN_STRUCT(SagaRepairRequest, (std::string, operation, "Operation id, or its first digits", 1),
+             (std::string, by, "Name of the person who says it", 1))
+
 WITAN_STRUCT(SagaBegun, (std::string, begun, "retry or compensate"), (std::string, operation, "Operation id"))
 
 Result<Sagas> listSagas(OperationContext& context, const SagaListRequest& request);
 Result<SagaLine> showSaga(OperationContext& context, const SagaRequest& request);
-Result<SagaBegun> retrySaga(OperationContext& context, const SagaRequest& request);
-Result<SagaBegun> compensateSaga(OperationContext& context, const SagaRequest& request);
+Result<SagaBegun> retrySaga(OperationContext& context, const SagaRepairRequest& request);
+Result<SagaBegun> compensateSaga(OperationContext& context, const SagaRepairRequest& request);
 
 inline constexpr Operation kSagaList{"GET", "/v1/saga/list", listSagas};
 inline constexpr Operation kSagaShow{"GET", "/v1/saga/show", showSaga};

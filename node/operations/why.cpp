@@ -5,12 +5,14 @@
 
 #include "agents/episode/transcript.h"
 #include "agents/json_members.h"
+#include "agents/memory/thread.h"
 #include "agents/wake/wake_job.h"
 #include "base/bytes.h"
 #include "base/quote.h"
 #include "base/utf8.h"
 #include "kernel/record/entry.h"
 #include "node/ledgers/ledger_reader.h"
+#include "node/operations/saga_repairs.h"
 #include "node/operations/versions.h"
 #include "replica/core/partition_host.h"
 #include "replica/replica.h"
@@ -54,6 +56,18 @@ json::value member(const json::value& object, std::string_view name) {
 
 std::string text(const json::value& object, std::string_view name) {
   return object.is_object() ? std::string(stringOf(object.get_object(), name)) : std::string();
+}
+
+// The lines of a table's row, one after the other.
+std::string inOneLine(std::string_view lines) {
+  std::string out;
+  for (std::size_t from = 0; from < lines.size();) {
+    const std::size_t end = std::min(lines.find('\n', from), lines.size());
+    const std::size_t begin = std::min(lines.find_first_not_of(' ', from), end);
+    out += concat(out.empty() ? "" : ": ", lines.substr(begin, end - begin));
+    from = end + 1;
+  }
+  return out;
 }
 
 // One run as its transcript has it.
@@ -110,6 +124,14 @@ class Chain {
   Result<Number> verdictOf(const OperationId& operation, const RunKey& key);
   Result<Number> approvalOf(const OperationId& operation);
   Result<std::string> changeKeyOf(const Dot& dot, const RunKey& key, const json::value& input);
+  // What somebody typed there is no fact; the device that signed it is.
+  std::string nameOf(std::string_view device) const {
+    const auto at = context_.names.find(std::string(device));
+    return at == context_.names.end() ? std::string(device) : at->second;
+  }
+  // Of an operation that nothing was done of yet: the run whose question, or whose plan, has it.
+  Result<std::optional<RunKey>> runWith(const OperationId& operation);
+  Result<Number> undone(const OperationId& operation);
   Space* agents() { return context_.replica.database(DatabaseName::agents).find(scope_); }
   Space* journalSpace() { return context_.replica.database(DatabaseName::journal).find(scope_); }
 
@@ -133,7 +155,7 @@ Result<Number> Chain::makeOperation(const OperationId& operation) {
   saga::SagaRows rows(context_.replica.database(DatabaseName::agents), saga::SagaOptions{}.keepDone);
   const auto row = rows.find(operation);
   const OperationRecord* record = marks.record();
-  if (record == nullptr && !row.ok()) return Number();
+  if (record == nullptr && !row.ok()) return undone(operation);
   const RunKey key{record != nullptr ? record->body.runKey : row->intent.run};
   const std::string& tool = record != nullptr ? record->body.toolName : row->intent.tool;
   WITAN_TRY(begun, run(key));
@@ -163,7 +185,48 @@ Result<Number> Chain::makeOperation(const OperationId& operation) {
     detail["attempts"] = row->attempts;
     detail["saga"] = enumName(row->status);
   }
+  WITAN_TRY(repairs, repairsOf(context_.replica.database(DatabaseName::agents), operation));
+  for (const SagaRepair& repair : repairs)
+    because(link, add({WhyKind::person, repair.by, timeOf(repair.atMs), repairWords(repair), {}, nullptr}));
   link.detail = std::move(detail);
+  return add(std::move(link));
+}
+
+Result<std::optional<RunKey>> Chain::runWith(const OperationId& operation) {
+  Space* records = agents();
+  if (records == nullptr) return std::optional<RunKey>();
+  WITAN_TRY(versions, records->versions(Kind::approval, operation.hex()));
+  if (const ApprovalView view = approvalViewOf(operation, versions); view.shown)
+    return std::optional(RunKey{view.shown->body.runKey});
+  for (const std::string& key : records->keys(Kind::plan)) {
+    WITAN_TRY(run, RunKey::parse(key));
+    WITAN_TRY(plans, planViewIn(*records, run));
+    if (plans.winner && std::ranges::find(plans.winner->operations, operation) != plans.winner->operations.end())
+      return std::optional(run);
+  }
+  return std::optional<RunKey>();
+}
+
+// It waits for a person or for its turn, was denied, or its agent is gone: nothing was done of it on this device.
+Result<Number> Chain::undone(const OperationId& operation) {
+  WITAN_TRY(key, runWith(operation));
+  if (!key) return Number();
+  WITAN_TRY(begun, run(*key));
+  WITAN_TRY(judged, verdictOf(operation, *key));
+  WITAN_TRY(approved, approvalOf(operation));
+  WITAN_TRY(view, agents::runView(*agents(), *key));
+  WhyLink link{WhyKind::operation, operation.hex(), {}, "nothing was done of it, as far as this device knows", {}, {}};
+  for (const Number& cause : {begun, judged, approved}) because(link, cause);
+  WITAN_TRY(versions, agents()->versions(Kind::approval, operation.hex()));
+  const ApprovalView asked = approvalViewOf(operation, versions);
+  const std::string agent = asked.shown ? asked.shown->body.agentId : view.run ? view.run->body.agentId : "";
+  std::string state = "planned";
+  if (asked.shown) state = enumName(asked.shown->body.verdict);
+  if (!agent.empty()) {
+    WITAN_TRY(lifecycle, agents::lifecycleIn(*agents(), agent));
+    if (lifecycle != Lifecycle::active) link.what += concat("; agent ", agent, " is ", toString(lifecycle));
+  }
+  link.detail = json::object{{"saga", nullptr}, {"state", state}};
   return add(std::move(link));
 }
 
@@ -369,8 +432,12 @@ Result<Number> Chain::makeVersion(const std::string& id, const Sibling& shown) {
       WITAN_TRY(by, operation(toHex(*shown.body->operationId)));
       because(link, by);
     } else {
-      because(link,
-              add({WhyKind::person, shown.body->author, {}, shown.body->author + ", a person, wrote it", {}, nullptr}));
+      because(link, add({WhyKind::person,
+                         shown.body->author,
+                         {},
+                         concat("written as ", shown.body->author, ", by device ", nameOf(deviceOf(shown.dot.host))),
+                         {},
+                         nullptr}));
     }
     link.what = concat(id, " says ", brief(parsed(shown.body->payload)));
     link.detail = json::object{{"author", shown.body->author}, {"id", id}, {"type", shown.body->type}};
@@ -417,7 +484,7 @@ Result<Number> Chain::decision(const PartitionHost& host, std::uint64_t seq) {
                                            {"proof", concat("witan ledger proof ", seq, " --partition ", host.id())}};
               }));
     if (!found) return Number();
-    std::ranges::replace(link.what, '\n', ' ');
+    link.what = inOneLine(link.what);
     if (of.escalation > 0) {
       WITAN_TRY(asked, decision(host, of.escalation));
       because(link, asked);
@@ -477,18 +544,19 @@ Result<Number> subjectOf(Chain& chain, const OperationContext& context, const st
     const auto [end, error] = std::from_chars(subject.data() + colon + 1, subject.data() + subject.size(), seq);
     if (error == std::errc() && end == subject.data() + subject.size()) return chain.decision(*host, seq);
   }
+  // A journal entry, whoever wrote it, does not hide what else has the name: its chain comes last.
+  Number known;
+  if (const std::size_t slash = subject.find('/'); slash != subject.npos) {
+    WITAN_SET(known, chain.newestOf(subject.substr(0, slash), subject.substr(slash + 1)));
+  }
+  if (const auto key = RunKey::parse(subject); !known && key.ok()) {
+    WITAN_SET(known, chain.run(*key));
+  }
+  if (!known) {
+    WITAN_SET(known, anyOperation(chain, context, subject));
+  }
   WITAN_TRY(entry, chain.journal(subject));
-  if (entry) return entry;
-  if (const auto key = RunKey::parse(subject); key.ok()) {
-    WITAN_TRY(run, chain.run(*key));
-    if (run) return run;
-  }
-  const std::size_t slash = subject.find('/');
-  if (slash != subject.npos) {
-    WITAN_TRY(entity, chain.newestOf(subject.substr(0, slash), subject.substr(slash + 1)));
-    if (entity) return entity;
-  }
-  return anyOperation(chain, context, subject);
+  return entry ? entry : known;
 }
 
 }  // namespace

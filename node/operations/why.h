@@ -21,7 +21,9 @@ WITAN_STRUCT(WhyLink, (WhyKind, kind, "What this link is"), (std::string, id, "I
              (json::value, detail, "More of it, by kind; null: no more"))
 
 WITAN_STRUCT(Why, (std::string, subject, "What was asked for"),
-             (std::vector<WhyLink>, links, "Causes before what follows from them; the last is the subject"))
+             (std::vector<WhyLink>, links,
+              "Causes before what follows from them; the last is the subject. A journal entry of the same name "
+              "as something else comes behind it"))
 
 // Errors: notFound. O(links).
 Result<Why> why(OperationContext& context, const WhyRequest& request);

@@ -182,6 +182,11 @@ TEST_F(PartitionTest, AProposalIsNoCounselorsDecision) {
   ASSERT_EQ(partition->decide(d).outcome, Outcome::cRejected);
   EXPECT_EQ(partition->decide(d).outcome, Outcome::duplicate);
   EXPECT_EQ(partition->decide(d).recorded, Outcome::cRejected);
+  CounselorDecision late = directive(true);
+  late.operationId = "verdict";
+  const Decision refused = partition->decide(late);
+  EXPECT_EQ(refused.outcome, Outcome::refused);
+  EXPECT_EQ(refused.message.rfind("entry 2 decided it before: ", 0), 0u) << refused.message;
   EXPECT_EQ(propose("Treasurer", R"({"type":"Earn","n":1})", 30, "verdict").outcome, Outcome::refused);
   EXPECT_EQ(propose("", R"({"type":"Earn","n":1})", 30, "verdict").outcome, Outcome::refused);
 }

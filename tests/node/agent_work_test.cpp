@@ -225,10 +225,19 @@ TEST(AgentWork, WhatIsNotThereIsSaid) {
   const std::string operation = all.substr(all.find("\"operation\":\"") + 13, 64);
   EXPECT_THAT(runWitan({"saga", "show", operation.substr(0, 12), "--dir", dir}).out, HasSubstr(operation));
   for (const char* verb : {"show", "retry", "compensate"}) {
-    EXPECT_EQ(runWitan({"saga", verb, nowhere, "--dir", dir}).exitCode, 1) << verb;
-    EXPECT_THAT(runWitan({"saga", verb, "x", "--dir", dir}).err, HasSubstr("is no operation id")) << verb;
+    std::vector<std::string> words{"saga", verb, nowhere, "--dir", dir};
+    if (verb != std::string_view("show")) {
+      EXPECT_THAT(runWitan(words).err, HasSubstr("--by")) << verb;
+      words.insert(words.end(), {"--by", "ann"});
+    }
+    EXPECT_EQ(runWitan(words).exitCode, 1) << verb;
+    words[2] = "x";
+    EXPECT_THAT(runWitan(words).err, HasSubstr("is no operation id")) << verb;
   }
-  EXPECT_EQ(runWitan({"approval", "approve", nowhere, "--digest", nowhere, "--dir", dir}).exitCode, 1);
+  std::vector<std::string> approve{"approval", "approve", nowhere, "--digest", nowhere, "--dir", dir};
+  EXPECT_THAT(runWitan(approve).err, HasSubstr("--by"));
+  approve.insert(approve.end(), {"--by", "ann"});
+  EXPECT_EQ(runWitan(approve).exitCode, 1);
   EXPECT_THAT(runWitan({"agent", "run", "--agent", "nobody", "--feed", kDay, "--dir", dir}).err,
               HasSubstr("there is no agent nobody"));
 }

@@ -13,6 +13,10 @@
 #include "base/crypto.h"
 #include "net/http_server.h"
 #include "node/inbox/inbox_hooks.h"
+#include "node/inbox/seen_incidents.h"
+#include "node/operations/agent_records.h"
+#include "node/operations/why.h"
+#include "replication/incidents.h"
 #include "replication/records/agent_state.h"
 #include "tests/agents/clerk.h"
 #include "tests/node/scratch.h"
@@ -37,6 +41,22 @@ std::vector<std::string> idsOf(const InboxIndex& index, InboxKind kind) {
 void exchange(HostRig& a, HostRig& b) {
   replication::test::Link link(a.device(), b.device());
   link.run();
+}
+
+operations::OperationContext contextOf(HostRig& rig, const std::filesystem::path& dir) {
+  return {dir, rig.device().replica(), Time{rig.ms * 1000}, [] { return okStatus(); }, nullptr, &rig.host(), {}};
+}
+
+std::vector<operations::WhyLink> whyIs(HostRig& rig, const std::string& subject) {
+  const std::filesystem::path dir;
+  operations::OperationContext context = contextOf(rig, dir);
+  auto why = operations::why(context, {subject, {}});
+  EXPECT_TRUE(why.ok()) << why.error().message;
+  return why.ok() && !why->links.empty() ? why->links : std::vector<operations::WhyLink>(1);
+}
+
+bool among(const std::vector<operations::WhyLink>& links, operations::WhyKind kind) {
+  return std::ranges::any_of(links, [&](const operations::WhyLink& one) { return one.kind == kind; });
 }
 
 // Each mail waits for a person.
@@ -133,6 +153,11 @@ TEST(InboxIndex, WhatADestroyedAgentAskedIsListedNowhere) {
   for (const std::string& key : records.keys(Kind::approval))
     EXPECT_EQ(approvalViewOf(*OperationId::parse(key), *records.versions(Kind::approval, key)).shown->body.verdict,
               ApprovalVerdict::denied);
+  for (const std::string& key : records.keys(Kind::approval)) {
+    const auto why = whyIs(*a, key);
+    EXPECT_EQ(why.back().detail.at("state"), "denied");
+    EXPECT_THAT(why.back().what, ::testing::HasSubstr("agent clerk is destroyed"));
+  }
 }
 
 TEST(InboxIndex, QuestionsAreListedUntilTheyAreAnswered) {
@@ -148,6 +173,12 @@ TEST(InboxIndex, QuestionsAreListedUntilTheyAreAnswered) {
   ASSERT_THAT(idsOf(index, InboxKind::approval), ElementsAre(StartsWith("approval:")));
   const std::string key = InboxIndex::partsOf(idsOf(index, InboxKind::approval).front())->second;
   Space& records = a->device().agents();
+  const auto waiting = whyIs(*a, key);
+  EXPECT_TRUE(among(waiting, operations::WhyKind::approval) && among(waiting, operations::WhyKind::plan));
+  EXPECT_EQ(waiting.back().kind, operations::WhyKind::operation);
+  EXPECT_EQ(waiting.back().detail.at("state"), "waiting");
+  const auto row = operations::approvalOf(records, key).value();
+  EXPECT_EQ(row->untilMs, row->atMs + a->options.approvalTtlMs);
   const ApprovalView view = approvalViewOf(*OperationId::parse(key), *records.versions(Kind::approval, key));
   auto body = answerTo(view, view.shown->body.digest, ApprovalVerdict::approved, "ann", "", a->ms);
   const Write write{Kind::approval, key, *encodeRecord(*body), false};
@@ -211,6 +242,25 @@ TEST(InboxIndex, AnUncertainOperationIsListed) {
   const std::string key = InboxIndex::partsOf(idsOf(index, InboxKind::operation).front())->second;
   const witan::saga::SagaRow row = a->host().sagas().rows().find(*OperationId::parse(key)).value();
   EXPECT_THAT(row.lastError, StartsWith("uncertain: "));
+  // Who has it tried all the same stands with it, also when it has ended.
+  const std::filesystem::path dir;
+  operations::OperationContext context = contextOf(*a, dir);
+  EXPECT_EQ(operations::retrySaga(context, {key, "a"}).error().code, ErrorCode::invalidInput) << "the device";
+  ASSERT_TRUE(operations::retrySaga(context, {key, "ann"}).ok());
+  a->mute = false;
+  a->tool = [](const ToolCall&) -> Result<witan::saga::Outcome> { return witan::saga::Outcome{}; };
+  ASSERT_TRUE(a->settle().ok());
+  const auto line = operations::showSaga(context, {key});
+  ASSERT_TRUE(line.ok() && line->repairs) << line.error().message;
+  ASSERT_THAT(*line->repairs, SizeIs(1));
+  EXPECT_EQ(line->repairs->front().by, "ann");
+  EXPECT_EQ(line->repairs->front().kind, operations::RepairKind::retry);
+  EXPECT_THAT(line->repairs->front().before, StartsWith("uncertain: "));
+  const auto why = whyIs(*a, key);
+  EXPECT_EQ(why.back().detail.at("outcome"), "applied");
+  EXPECT_TRUE(std::ranges::any_of(why, [](const operations::WhyLink& one) {
+    return one.kind == operations::WhyKind::person && one.id == "ann" && one.what.find("uncertain: ") != one.what.npos;
+  }));
 }
 
 TEST(InboxIndex, AnIncidentKeepsItsId) {
@@ -225,6 +275,32 @@ TEST(InboxIndex, AnIncidentKeepsItsId) {
   ASSERT_TRUE(index.look(&a->host()).ok());
   EXPECT_THAT(idsOf(index, InboxKind::incident), ::testing::IsSupersetOf(before));
   EXPECT_THAT(idsOf(index, InboxKind::incident), SizeIs(2));
+}
+
+// What a person has seen comes no more, also to hooks; what happens anew does.
+TEST(InboxIndex, AnIncidentThatWasSeenGoes) {
+  auto a = clerkOn("a", "yes");
+  ASSERT_TRUE(a->open().ok());
+  LocalReplica& replica = a->device().replica();
+  Database& rows = replica.database(DatabaseName::agents);
+  InboxIndex index(replica, "main");
+  replica.note({"fork", "b", "two logs of one epoch"});
+  ASSERT_TRUE(index.look(&a->host()).ok());
+  const std::vector<std::string> before = idsOf(index, InboxKind::incident);
+  ASSERT_THAT(before, SizeIs(1));
+  const std::string key = InboxIndex::partsOf(before.front())->second;
+  noteSeen(rows, key, {"ann", Time{a->ms * 1000}});
+  ASSERT_TRUE(index.look(&a->host()).ok());
+  EXPECT_THAT(idsOf(index, InboxKind::incident), IsEmpty());
+  EXPECT_EQ(index.takeGone(), before);
+  EXPECT_THAT(*replica.incidents(), SizeIs(1)) << "it stands where it stood";
+  EXPECT_EQ(seenIncidents(rows)->at(key).by, "ann");
+  InboxIndex anew(replica, "main");
+  ASSERT_TRUE(anew.look(&a->host()).ok());
+  EXPECT_THAT(anew.takeNew(), IsEmpty());
+  endIncidents(replica, "fork", "b", "two logs");
+  ASSERT_TRUE(index.look(&a->host()).ok());
+  EXPECT_THAT(*seenIncidents(rows), IsEmpty());
 }
 
 // A thousand at once, or as many as $INBOX_ITEMS says; how long a look takes stands in the test's properties.

@@ -90,6 +90,15 @@ TEST_F(InboxOfANode, WhyAnEntryIsThere) {
   EXPECT_EQ(links[0].at("kind"), "person");
   EXPECT_EQ(links[1].at("kind"), "decision");
   EXPECT_EQ(links[1].at("detail").at("outcome"), "escalated");
+  EXPECT_EQ(links[1].at("what").as_string().find("   "), json::string::npos) << links[1].at("what").as_string();
+  // An entry of the journal under the same name hides nothing of it, and its author is what somebody typed.
+  ASSERT_EQ(
+      node_.run({"journal", "put", "moderation/L", "--type", "note", "--text", "hi", "--author", "clerk"}).exitCode, 0);
+  const json::value both = node_.runJson({"why", "moderation/L"});
+  std::vector<std::string> kinds;
+  for (const json::value& link : both.at("links").as_array()) kinds.emplace_back(link.at("kind").as_string());
+  EXPECT_EQ(kinds, (std::vector<std::string>{"person", "decision", "person", "version"}));
+  EXPECT_EQ(both.at("links").at(2).at("what"), "written as clerk, by device a");
   EXPECT_EQ(node_.run({"why", "moderation/nothing"}).exitCode, kExitFailed);
 }
 

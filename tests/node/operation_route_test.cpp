@@ -70,9 +70,32 @@ TEST(OperationRoutes, WriteAndRefuse) {
   const auto resolved = node.post(kJournalResolve.path, {{"id", "plot-4"}, {"payload", 2}, {"seen", {"a@00000001:1"}}});
   ASSERT_FALSE(resolved.ok());
   EXPECT_EQ(resolved.error().code, ErrorCode::conflict);
-  const auto saga = node.post(kSagaRetry.path, {{"operation", "12345678"}});
+  const auto saga = node.post(kSagaRetry.path, {{"operation", "12345678"}, {"by", "ann"}});
   ASSERT_FALSE(saga.ok());
   EXPECT_EQ(saga.error().code, ErrorCode::notFound);
+}
+
+// What waits for a person is answered by one who is named; neither by a device nor by leaving the name out.
+TEST(OperationRoutes, APersonsAnswerNamesThePerson) {
+  Scratch scratch;
+  Node node(scratch, "a", "\n");
+  ASSERT_EQ(node.init(1).exitCode, 0);
+  ASSERT_TRUE(node.up()) << node.log();
+  const std::string device(node.get("/v1/sync/status").at("device").as_string());
+  for (const char* path : {kApprovalApprove.path, kApprovalDeny.path, kSagaRetry.path, kSagaCompensate.path}) {
+    json::object request{{"operation", std::string(64, 'a')}};
+    if (std::string_view(path).find("approval") != std::string_view::npos) request["digest"] = std::string(64, 'b');
+    for (const json::value& by : {json::value(nullptr), json::value(""), json::value("a b"), json::value(device)}) {
+      if (!by.is_null()) request["by"] = by;
+      const auto refused = node.post(path, request);
+      ASSERT_FALSE(refused.ok()) << path;
+      EXPECT_EQ(refused.error().code, ErrorCode::invalidInput) << path << " " << canonicalJson(by);
+    }
+    request["by"] = "ann";
+    EXPECT_EQ(node.post(path, request).error().code, ErrorCode::notFound) << path;
+  }
+  EXPECT_EQ(node.post("/v1/inbox/seen", {{"item", "incident:00"}}).error().code, ErrorCode::invalidInput);
+  EXPECT_EQ(node.post("/v1/inbox/seen", {{"item", "incident:00"}, {"by", "ann"}}).error().code, ErrorCode::notFound);
 }
 
 }  // namespace

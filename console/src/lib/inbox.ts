@@ -19,7 +19,7 @@ export const kKinds: Record<Item['kind'], { one: string; many: string }> = {
 export const wordsOf = (kind: string): { one: string; many: string } => kKinds[kind as Item['kind']] ?? { one: kind, many: kind };
 
 export function roleFor(path: string): 'counselor' | 'operator' {
-  return /^\/v1\/(queue|approval|graphs\/answer|inbox\/form)/.test(path) ? 'counselor' : 'operator';
+  return /^\/v1\/(queue|approval|graphs\/answer|inbox\/(form|seen))/.test(path) ? 'counselor' : 'operator';
 }
 
 // This page, among those of one person.

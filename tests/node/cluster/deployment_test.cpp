@@ -123,6 +123,11 @@ TEST(Deployment, AnAnswerThatTheOwnerRefusesLaterComesBackAsANotice) {
   const auto waits = second.post("/v1/queue/decide", answer);
   ASSERT_TRUE(waits.ok()) << waits.error().message;
   ASSERT_EQ(waits->at("outcome"), "waiting");
+  json::object otherwise = answer;
+  otherwise["decision"] = "commit";
+  const auto stands = second.post("/v1/queue/decide", otherwise);
+  ASSERT_FALSE(stands.ok());
+  EXPECT_THAT(stands.error().message, HasSubstr("human.lead (reject)"));
   second.kill();
   ASSERT_TRUE(second.up()) << second.log();
   const json::value waiting = items()[0];
