@@ -21,6 +21,7 @@ using test::Node;
 using test::Scratch;
 using test::until;
 using ::testing::ElementsAre;
+using ::testing::MatchesRegex;
 using ::testing::StartsWith;
 
 constexpr const char* kPartition = "budget/0";
@@ -169,12 +170,25 @@ TEST_F(LedgerStream, TellsWhereATakeoverPartedTheLog) {
 TEST_F(LedgerStream, TellsAPartingAtOnce) {
   const Reader open(first_);
   ASSERT_THAT(open.lastId(), StartsWith("budget/0/1."));
+  const std::string words = scratch_ / "tail.log", rows = scratch_ / "rows.log";
+  std::vector<std::string> tail{witan::tests::kProgram, "ledger", "tail", "-f", "--dir", first_.dir()};
+  const test::Process people(tail, words);
+  tail.emplace_back("--json");
+  const test::Process programs(tail, rows);
+  const auto has = [](const std::string& log, const char* text) { return contentOf(log).find(text) != log.npos; };
   cut();
-  ASSERT_TRUE(spend(first_, 11));
-  ASSERT_THAT(open.lines(1), ElementsAre("2:11"));
+  // A tail's stream begins after what it has shown; each try is another entry.
+  std::size_t given = 0;
+  ASSERT_TRUE(until([&] {
+    return spend(first_, static_cast<int>(100 + ++given)) && has(words, concat("n=", 100 + given).c_str()) &&
+           has(rows, concat("\"n\":", 100 + given).c_str());
+  }));
+  ASSERT_EQ(open.lines(given).size(), given);
   seize();
   heal();
-  EXPECT_THAT(open.lines(2), ElementsAre("2:11", "parted 2"));
+  EXPECT_EQ(open.lines(given + 1).back(), "parted 2");
+  EXPECT_TRUE(until([&] { return has(rows, "{\"from\":2,\"partition\":\"budget/0\"}"); })) << contentOf(rows);
+  EXPECT_TRUE(until([&] { return has(words, "budget/0 a takeover parted this ledger"); })) << contentOf(words);
   const Reader again(second_, open.lastId());
   ASSERT_TRUE(spend(second_, 21));
   EXPECT_THAT(again.lines(1), ElementsAre("2:21"));
@@ -191,7 +205,20 @@ TEST_F(LedgerStream, APlaceIsProvenOrRefused) {
               ElementsAre("parted 1", "1:1", "2:2", "3:3"));
   EXPECT_THAT(Reader(first_, concat(kPartition, "/99999.", leafOf(first_, 1))).lines(4),
               ElementsAre("parted 1", "1:1", "2:2", "3:3"));
-  for (const char* id : {"budget/0/3", "budget/0/99999", "budget/0/3.", "budget/0/3.0123",
+  // By the epochs: the last one that both have, as far as either of them has it; and where it begins, if it forked.
+  const Reader resumed(first_, two);
+  ASSERT_EQ(resumed.lines(1).size(), 1u);
+  const std::string whole = resumed.lastId(), epoch = whole.substr(whole.find('.', whole.find('.') + 1));
+  ASSERT_THAT(epoch, MatchesRegex("\\.1-[0-9a-f]{8}-0"));
+  const std::string leaf = ".0123456789abcdef";
+  for (const auto& [place, first] :
+       {std::pair(concat("9", leaf, epoch), "parted 4"),
+        std::pair(concat("9", leaf, epoch, ".2-0123abcd-2"), "parted 3"),
+        std::pair(concat("9", leaf, epoch, ".2-0123abcd-7"), "parted 4"),
+        std::pair(concat("3", leaf, epoch), "parted 1"), std::pair(concat("9", leaf, ".1-0123abcd-0"), "parted 1")})
+    EXPECT_EQ(Reader(first_, concat(kPartition, "/", place)).lines(1).front(), first) << place;
+  for (const char* id : {"budget/0/3", "budget/0/99999", "budget/0/3.0123456789abcdef.1-0123abcd-3",
+                         "budget/0/9.0123456789abcdef.1-0123abcd-5.2-0123abcd-5", "budget/0/3.", "budget/0/3.0123",
                          "budget/0/x.0123456789abcdef", "budget/0/2.0123456789ABCDEF", "budget/0/2.0123456789abcdef.1",
                          "budget/0/0.0123456789abcdef", ",", "no-id", "budget/0"})
     EXPECT_THAT(Reader(first_, id).lines(1), ElementsAre("refused 400")) << id;
