@@ -15,7 +15,17 @@ namespace {
 
 constexpr std::size_t kPage = 1'000;
 
+// An event `parted` of the stream: the log lost what it had from an entry on, to a takeover.
+LedgerLine partedLine(const json::value& row) {
+  const auto from = row.at("from").to_number<std::uint64_t>();
+  return {shown(row, "partition"), from, "",
+          concat("a takeover parted this ledger: what is shown above of it from entry ", from,
+                 " on is not in it; the entries that have these numbers now follow"),
+          canonicalJson(row)};
+}
+
 LedgerLine lineOf(const json::value& row) {
+  if (row.get_object().contains("from")) return partedLine(row);
   return {shown(row, "partition"), row.at("seq").to_number<std::uint64_t>(), shown(row, "leafHash"),
           shown(row, "story"), canonicalJson(row)};
 }

@@ -8,8 +8,11 @@ export type * from "./types.js";
 export type Decision = DecisionMade | DecisionWaiting;
 export type Action = { type: string } & Record<string, Json>;
 export type Query = Record<string, string | number | boolean | undefined>;
-/** Number of the last entry of each partition that was taken. */
-export type Position = Record<string, number>;
+/** After which entry of each partition a watch is; "0": before the first ones. */
+export type Position = string;
+/** A takeover parted the log of a partition: what was read of it from entry `from` on is not in the ledger, so take it
+ *  back. The entries that have these numbers now follow. */
+export interface Parted { parted: string; from: number }
 
 /** What the node answered, or why it could not be reached (`code` is "unavailable", `status` 0). */
 export class WitanError extends Error {
@@ -44,8 +47,8 @@ export interface LedgerFilter {
   partition?: string;
   entity?: string;
 }
-/** Each entry once, in the order of its partition. Give the stored `position` as `after` to resume. */
-export interface LedgerWatch extends AsyncGenerator<LedgerRow, void> {
+/** Each entry once, in the order of its partition, and where one parted. Give the stored `position` as `after` to resume. */
+export interface LedgerWatch extends AsyncGenerator<LedgerRow | Parted, void> {
   readonly position: Position;
 }
 

@@ -126,10 +126,24 @@ export class Client {
     if (decision.outcome !== "escalated") return decision;
     const { partition } = await this.slice(domain, entity);
     const limits = [signal, timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs)].filter(Boolean);
-    const after = { [partition]: decision.ledgerSeq };
-    const watch = this.watchLedger({ partition, entity, after, signal: limits.length > 0 ? AbortSignal.any(limits) : undefined });
+    const until = limits.length > 0 ? AbortSignal.any(limits) : undefined, sequence = decision.ledgerSeq;
+    let since = sequence; // what came between the decision and the stream, which is read once that is open
     try {
-      for await (const row of watch) if (row.entry?.escalation === decision.ledgerSeq) return decided(row);
+      for await (const row of this.#follow({ id: "" }, { partition, entity }, until)) {
+        if (row?.parted === partition && row.from <= sequence) {
+          throw new WitanError("conflict", `a takeover set entry ${sequence} of ${partition} aside, which was escalated`,
+            "propose again, with the same operation id");
+        }
+        if (row?.entry?.escalation === sequence) return decided(row);
+        while (row === null && since !== null) {
+          const page = this.get("/v1/ledger", { partition, entity, after: since, limit: PAGE }, until);
+          const { entries } = await page.catch((failure) => { if (unreachable(failure)) return {}; throw failure; });
+          if (entries === undefined) { await pause(PAUSE_FIRST_MS, until); continue; }
+          const found = entries.find(({ entry }) => entry?.escalation === sequence);
+          if (found) return decided(found);
+          since = entries.length === PAGE ? entries.at(-1).seq : null;
+        }
+      }
     } catch (failure) {
       if (failure?.name !== "TimeoutError" || signal?.aborted) throw failure;
     }
@@ -150,31 +164,33 @@ export class Client {
   journalGet(id, scope) { return this.get("/v1/journal/get", { id, scope }); }
   async journalList(scope) { return (await this.get("/v1/journal/list", { scope })).entities; }
 
-  watchLedger({ after, signal, ...filter } = {}) {
-    const position = { ...after };
-    return Object.assign(this.#watch(position, after !== undefined, filter, signal), { position });
+  watchLedger({ after = "", signal, ...filter } = {}) {
+    if (typeof after !== "string") throw new WitanError("invalidInput", "`after` is no position of a watch", '"0": from the first entry on');
+    const position = { id: after };
+    const rows = this.#rows(position, filter, signal);
+    return Object.defineProperty(rows, "position", { get: () => position.id });
   }
 
-  async *#watch(position, begun, filter, signal) {
-    const passed = (row) => {
-      if (row.seq <= (position[row.partition] ?? 0)) return false;
-      position[row.partition] = row.seq;
-      return true;
-    };
+  async *#rows(position, filter, signal) {
+    for await (const row of this.#follow(position, filter, signal)) if (row !== null) yield row;
+  }
+
+  // Entries, {parted, from}, and null each time that a stream was opened. Moves `position.id` along.
+  async *#follow(position, filter, signal) {
     for (let rest = PAUSE_FIRST_MS; ; rest = Math.min(rest * 2, PAUSE_MOST_MS)) {
       const stop = new AbortController(); // ends this connection alone
       const either = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
+      let came = false;
       try {
-        const stream = await this.#fetch(targetOf("/v1/ledger/stream", filter), { signal: either });
-        for (const { partition, entries } of await this.#heads(filter, signal)) {
-          if (!begun) position[partition] ??= entries;
-          else for await (const row of this.#missed(partition, entries, position, filter.entity, signal)) if (passed(row)) yield row;
-        }
-        begun = true;
+        const headers = position.id ? { "last-event-id": position.id } : {};
+        const stream = await this.#fetch(targetOf("/v1/ledger/stream", filter), { headers, signal: either });
+        yield null;
         rest = PAUSE_FIRST_MS;
-        for await (const { name, data } of eventsOf(stream.body)) {
-          const row = name === "entry" ? JSON.parse(data) : null;
-          if (row !== null && passed(row)) yield row;
+        for await (const { name, data, id } of eventsOf(stream.body)) {
+          came = true;
+          position.id = id || position.id;
+          if (name === "entry") yield JSON.parse(data);
+          if (name === "parted") yield (({ partition, from }) => ({ parted: partition, from }))(JSON.parse(data));
         }
       } catch (failure) {
         signal?.throwIfAborted();
@@ -182,7 +198,7 @@ export class Client {
       } finally {
         stop.abort();
       }
-      await pause(rest, signal);
+      if (!came) await pause(rest, signal); // else the node gives what was missed in parts
     }
   }
 
@@ -208,34 +224,13 @@ export class Client {
     }
   }
 
-  // Partitions that the filter covers, with the number of their entries.
-  async #heads({ domain, partition }, signal) {
-    const { partitions } = await this.get("/v1/partitions", { domain: domain ?? partition?.split("/")[0] }, signal);
-    return partitions.filter((row) => row.entries !== undefined && (partition === undefined || row.partition === partition));
-  }
-
-  async *#missed(partition, entries, position, entity, signal) {
-    while (entries > (position[partition] ?? 0)) {
-      const page = await this.get("/v1/ledger", { partition, entity, after: position[partition] ?? 0, limit: PAGE }, signal);
-      yield* page.entries;
-      if (page.entries.length < PAGE) position[partition] = Math.max(position[partition] ?? 0, entries); // of other entities
-    }
-  }
-
   async *watchSlice(domain, entity, role, signal) {
-    const heads = await this.#heads({ domain }, signal); // before the first slice: no change is missed
-    const after = Object.fromEntries(heads.map((row) => [row.partition, row.entries]));
-    const changes = this.watchLedger({ domain, entity, after, signal });
     let shown = "";
-    try {
-      do {
-        const current = await this.slice(domain, entity, role);
-        const text = JSON.stringify([current.state, current.frozen]);
-        if (text !== shown) yield current;
-        shown = text;
-      } while (!(await changes.next()).done);
-    } finally {
-      await changes.return();
+    for await (const _ of this.#follow({ id: "" }, { domain, entity }, signal)) {
+      const current = await this.slice(domain, entity, role);
+      const text = JSON.stringify([current.state, current.frozen]);
+      if (text !== shown) yield current;
+      shown = text;
     }
   }
 }

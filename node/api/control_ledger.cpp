@@ -1,12 +1,11 @@
 // The shared state as this device has it: entries, slices, and whether it all verifies.
-#include <charconv>
-
 #include "base/bytes.h"
 #include "base/quote.h"
 #include "base/string_util.h"
 #include "base/utf8.h"
 #include "kernel/record/entry.h"
 #include "node/api/control_routes.h"
+#include "node/ledgers/ledger_place.h"
 #include "node/ledgers/ledger_rows.h"
 #include "node/ledgers/suffix_rows.h"
 #include "node/slices/bound_roles.h"
@@ -112,40 +111,48 @@ Result<LedgerRows> ledger(const ApiContext& context, const LedgerRequest& reques
 }
 
 // How far a stream is in each partition: an event's id, and what Last-Event-ID gives back.
-using Places = std::map<std::string, std::uint64_t, std::less<>>;
+using Places = std::map<std::string, LedgerPlace, std::less<>>;
 
 constexpr std::size_t kMostResumed = 1'000, kMostResumedBytes = 512 * 1024;  // at once; the reader comes again
+constexpr std::size_t kMostIdBytes = 12 * 1024;  // the head of a request has room for 16 KiB
+constexpr std::string_view kBegin = "0";         // before every entry
+constexpr std::string_view kTooLong = "too-long";
 
-// "DOMAIN/NUMBER/SEQ,...": that of the event first.
-std::string placesText(const Places& places, const std::string& first) {
-  std::string text = concat(first, "/", places.at(first));
-  for (const auto& [partition, seq] : places)
-    if (partition != first && seq > 0) text += concat(",", partition, "/", seq);
-  return text;
+// Places (node/ledgers/ledger_place.h) with commas between them, that of the event first.
+std::string idOf(const Places& places, const std::string& first = {}) {
+  std::string text;
+  const auto add = [&](const std::string& partition, const LedgerPlace& place) {
+    text += concat(text.empty() ? "" : ",", partition, "/", place.text());
+  };
+  if (!first.empty()) add(first, places.at(first));
+  for (const auto& [partition, place] : places)
+    if (partition != first && place.seq > 0) add(partition, place);
+  if (text.size() > kMostIdBytes) return std::string(kTooLong);
+  return text.empty() ? std::string(kBegin) : text;
 }
 
-Result<Places> placesIn(std::string_view text) {
+// Errors: invalid; notFound, there is no such partition here.
+Result<Places> placesIn(Replica& replica, std::string_view text) {
   Places places;
+  if (text == kBegin) return places;
+  if (text == kTooLong)
+    return invalid("Last-Event-ID: this stream was of too many partitions to be taken up again",
+                   "read one domain or one partition in each stream");
   while (!text.empty()) {
     const std::string_view one = text.substr(0, text.find(','));
     text.remove_prefix(std::min(text.size(), one.size() + 1));
-    const std::size_t slash = one.rfind('/');
-    std::uint64_t seq = 0;
-    const auto [end, error] =
-        std::from_chars(one.data() + (slash == one.npos ? one.size() : slash + 1), one.data() + one.size(), seq);
-    if (slash == one.npos || error != std::errc() || end != one.data() + one.size())
-      return invalid("Last-Event-ID: " + inQuotes(clip(one, 100)) + " is no place in a ledger",
-                     "give back the id of an event");
-    places[std::string(one.substr(0, slash))] = seq;
+    auto read = readPlace(one);
+    if (!read.ok()) return invalid("Last-Event-ID: " + read.error().message, read.error().hint);
+    const auto& [partition, place] = *read;
+    if (const auto damaged = replica.damagedPartitions().find(partition); damaged != replica.damagedPartitions().end())
+      return damaged->second;
+    if (replica.host(partition) == nullptr)
+      return notFound("Last-Event-ID: this device keeps no partition " + inQuotes(partition),
+                      "see: witan partition list");
+    if (!places.emplace(partition, place).second)
+      return invalid("Last-Event-ID: two places in " + partition, "give back the id of one event");
   }
   return places;
-}
-
-Result<std::uint64_t> lastDurable(const PartitionHost& host) {
-  std::uint64_t last = 0;
-  for (std::uint64_t n = host.durableBatches(); n > 0 && last == 0; --n)
-    WITAN_DO(visitBatch(host.rows(), n - 1, [&](const StoredEntry& entry) { last = entry.seq; }));
-  return last;
 }
 
 // One reader's.
@@ -156,26 +163,63 @@ struct LedgerStream {
   std::size_t entries = 0, bytes = 0;
 
   void send(const PartitionHost& host, const StoredEntry& entry) {
-    std::uint64_t& place = places[host.id()];
-    if (entry.seq <= place || !filter.takes(host) || !filter.takes(entry)) return;
-    place = entry.seq;
+    if (!filter.takes(host) || !filter.takes(entry)) return;
+    places[host.id()] = placeOf(host, entry);
     const std::string row = canonicalJson(entryRow(host, entry));
-    stream->send("entry", row, placesText(places, host.id()));
+    stream->send("entry", row, idOf(places, host.id()));
     ++entries, bytes += row.size();
+  }
+  // What the reader may have of this partition from entry `from` on is not in the ledger.
+  Status part(const PartitionHost& host, std::uint64_t from) {
+    const auto at = places.find(host.id());
+    if (at == places.end() || at->second.seq < from) return okStatus();
+    WITAN_SET(at->second, placeAt(host, from - 1));
+    stream->send("parted", canonicalJson({{"partition", host.id()}, {"from", from}}), idOf(places, host.id()));
+    return okStatus();
+  }
+  // An entry became durable. Where a log parted, it has a number that was given before.
+  Status told(const PartitionHost& host, const StoredEntry& entry) {
+    WITAN_DO(part(host, entry.seq));
+    send(host, entry);
+    return okStatus();
+  }
+  // Logs that are shorter than they were. O(partitions).
+  Status look(Replica& replica) {
+    for (const auto& [id, place] : places) {
+      const PartitionHost* host = replica.host(id);
+      if (host == nullptr || host->entries() >= place.seq) continue;
+      WITAN_TRY(last, lastDurable(*host));
+      WITAN_DO(part(*host, last + 1));
+    }
+    return okStatus();
   }
   // What the reader has missed. False: there is more.
   Result<bool> catchUp(Replica& replica) {
     for (const auto& [id, host] : replica.hosts()) {
       if (!filter.takes(*host)) continue;
-      WITAN_TRY(n, batchWith(host->rows(), host->durableBatches(), places[id] + 1));
+      WITAN_TRY(from, partedFrom(*host, places[id]));
+      if (from) WITAN_DO(part(*host, *from));
+      WITAN_TRY(n, batchWith(host->rows(), host->durableBatches(), places[id].seq + 1));
       for (; n < host->durableBatches(); ++n) {
         if (entries >= kMostResumed || bytes >= kMostResumedBytes) return false;
-        WITAN_DO(visitBatch(host->rows(), n, [&, copy = host.get()](const StoredEntry& entry) { send(*copy, entry); }));
+        WITAN_DO(visitBatch(host->rows(), n, [&, copy = host.get()](const StoredEntry& entry) {
+          if (entry.seq > places[copy->id()].seq) send(*copy, entry);
+        }));
       }
     }
     return true;
   }
 };
+
+// A log that parted may stay without a new entry for long: the reader hears of it within this time.
+constexpr std::int64_t kLookMs = 1'000;
+
+void lookAgain(Daemon& daemon, const std::shared_ptr<LedgerStream>& reader) {
+  daemon.later(kLookMs, [&daemon, reader] {
+    if (!reader->stream->open()) return;
+    reader->look(daemon.replica()).ok() ? lookAgain(daemon, reader) : reader->stream->close();  // it comes again
+  });
+}
 
 void stream(const ApiContext& context, const StreamRequest& request) {
   Daemon& daemon = context.daemon;
@@ -186,12 +230,15 @@ void stream(const ApiContext& context, const StreamRequest& request) {
   const Status begun = [&]() -> Status {
     WITAN_DO(needsLedgers(daemon));
     if (resumes) {
-      WITAN_SET(reader->places, placesIn(last->second));
+      WITAN_SET(reader->places, placesIn(daemon.replica(), last->second));
+      std::erase_if(reader->places,
+                    [&](const auto& place) { return !reader->filter.takes(*daemon.replica().host(place.first)); });
       return okStatus();
     }
     for (const auto& [id, host] : daemon.replica().hosts()) {
       if (!reader->filter.takes(*host)) continue;
-      WITAN_SET(reader->places[id], lastDurable(*host));
+      WITAN_TRY(newest, lastDurable(*host));
+      WITAN_SET(reader->places[id], placeAt(*host, newest));
     }
     return okStatus();
   }();
@@ -203,9 +250,13 @@ void stream(const ApiContext& context, const StreamRequest& request) {
   if (resumes) {
     const auto whole = reader->catchUp(daemon.replica());
     if (!whole.ok() || !*whole) return reader->stream->close();  // with what was sent the reader comes again
+  } else {
+    reader->stream->write(concat("id: ", idOf(reader->places), "\n\n"));  // no event: where it begins
   }
-  const std::uint64_t handle =
-      daemon.follow([reader](PartitionHost& host, const StoredEntry& entry) { reader->send(host, entry); });
+  const std::uint64_t handle = daemon.follow([reader](PartitionHost& host, const StoredEntry& entry) {
+    if (!reader->told(host, entry).ok()) reader->stream->close();
+  });
+  lookAgain(daemon, reader);
   reader->stream->onGone([&daemon, handle] { daemon.unfollow(handle); });
 }
 
@@ -314,7 +365,10 @@ std::vector<ControlRoute> ledgerRoutes() {
            "streamLedger",
            "ledger",
            observer,
-           "New entries as server-sent events, each a LedgerRow; with the header Last-Event-ID from there on",
+           "New entries as server-sent events `entry`, each a LedgerRow, and `parted` {\"partition\",\"from\"}: what "
+           "was sent from entry `from` on is not in the ledger. With Last-Event-ID from that event on; 0: from the "
+           "first "
+           "entry on",
            {},
            "text/event-stream"},
           stream),

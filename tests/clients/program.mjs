@@ -1,5 +1,6 @@
 // A day with a node through clients/typescript.
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import { Client, WitanError, connect } from "witan-client";
 
 const node = connect();
@@ -29,12 +30,12 @@ async function refuses() {
 
 async function watches() {
   for (const entity of ["a", "b", "c", "d"]) await node.begin("budget", entity);
-  const watch = node.watchLedger({ domain: "budget", after: {} });
+  const watch = node.watchLedger({ domain: "budget", after: "0" });
   const seen = new Set();
   const take = async (/** @type {import("witan-client").LedgerWatch} */ from, /** @type {number} */ count) => {
     while (count-- > 0) {
       const next = await from.next();
-      assert(next.value);
+      assert(next.value && "seq" in next.value);
       seen.add(`${next.value.partition}/${next.value.seq}`);
     }
   };
@@ -48,6 +49,35 @@ async function watches() {
   await take(resumed, 1);
   await resumed.return();
   assert.equal(seen.size, 8); // each once: 1 of team, 7 here
+}
+
+// A node that says what a real one says of a takeover: the reader is told, and its position is that of the event.
+async function parts() {
+  const asked = /** @type {(string | undefined)[]} */ ([]);
+  const entry = (/** @type {number} */ seq) => `event: entry\ndata: {"partition":"d/0","seq":${seq},"entry":null}\n\n`;
+  const answers = ["id: d/0/1.a\n\n" + "id: d/0/2.b\n" + entry(2),
+    'id: d/0/1.a\nevent: parted\ndata: {"partition":"d/0","from":2}\n\n' + "id: d/0/2.c\n" + entry(2)];
+  const server = createServer((request, response) => {
+    asked.push(/** @type {string | undefined} */ (request.headers["last-event-id"]));
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(answers.shift() ?? "");
+  });
+  await new Promise((ready) => { server.listen(0, "127.0.0.1", () => ready(undefined)); });
+  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+  const watch = new Client(`http://127.0.0.1:${port}`, "t").watchLedger();
+  const seen = [];
+  while (seen.length < 6) {
+    const { value } = await watch.next();
+    assert(value);
+    seen.push("parted" in value ? [value.parted, value.from] : [value.seq], watch.position);
+  }
+  await watch.return();
+  server.closeAllConnections();
+  server.close();
+  assert.deepEqual(seen, [[2], "d/0/2.b", ["d/0", 2], "d/0/1.a", [2], "d/0/2.c"]);
+  assert.deepEqual(asked.slice(0, 2), [undefined, "d/0/2.b"]);
+  assert.throws(() => node.watchLedger({ after: /** @type {any} */ ({ "d/0": 2 }) }), { code: "invalidInput" });
+  await assert.rejects(node.watchLedger({ after: "budget/0/2" }).next(), { code: "invalidInput", status: 400 });
 }
 
 async function watchesSlice() {
@@ -89,6 +119,7 @@ async function journals() {
 await proposes();
 await refuses();
 await watches();
+await parts();
 await watchesSlice();
 await escalates();
 await journals();

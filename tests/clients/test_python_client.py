@@ -10,9 +10,11 @@ import socket
 import subprocess
 import tempfile
 import threading
+import time
 import unittest
 
 import witan
+from witan import operations as ops
 from witan import wire
 from witan.locate import endpoint_of
 
@@ -23,8 +25,11 @@ class RealNode(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(prefix="witan-")
         self.dir = self.folder.name + "/node"
-        self.run_witan("init", "--name", "py", "--partitions", "2", "--listen", "127.0.0.1:0")
+        self.run_witan("init", "--name", "py", "--partitions", "2", "--listen", self.listen())
         self.start()
+
+    def listen(self):
+        return "127.0.0.1:0"
 
     def tearDown(self):
         self.stop()
@@ -158,7 +163,7 @@ class Watches(RealNode):
             for entity in "abcd":  # of both partitions
                 node.begin("budget", entity)
                 self.spend(node, entity, 2)
-            with node.watch_ledger(domain="budget", after={}, timeout=60) as watch:
+            with node.watch_ledger(domain="budget", after="0", timeout=60) as watch:
                 first = [next(watch) for _ in range(5)]
             for entity in "abcd":
                 self.spend(node, entity, 1)
@@ -206,12 +211,104 @@ class Watches(RealNode):
             self.assertEqual([entity["id"] for entity in node.journal_list()], ["note"])
 
 
+class Parting(RealNode):
+    """`dir` owned the ledger and was cut off when `other` took it over."""
+
+    def listen(self):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            return f"127.0.0.1:{free.getsockname()[1]}"
+
+    def setUp(self):
+        super().setUp()
+        self.mine, self.other = self.dir, self.folder.name + "/other"
+        self.processes = [self.process]
+        token = self.run_witan("device", "invite", "--role", "ledger", "--role", "takeover", "--role", "*").strip()
+        self.dir = self.other
+        self.run_witan("join", token, "--name", "other", "--listen", self.listen())
+        self.start()
+        self.run_witan("status", "--wait", "connected", "--timeout", "60")
+        self.processes.append(self.process)
+
+    def tearDown(self):
+        for self.process in self.processes:
+            self.stop()
+        self.folder.cleanup()
+
+    def until_equal(self, first, second):
+        for _ in range(600):
+            if [row["leafHash"] for row in first.ledger(domain="budget")] == [
+                    row["leafHash"] for row in second.ledger(domain="budget")]:
+                return
+            time.sleep(0.1)
+        self.fail("the copies differ")
+
+    def spend(self, node, amount):
+        decided = node.propose("budget", "team", "A", {"type": "SpendA", "n": amount})
+        self.assertEqual(decided["outcome"], "approved")
+
+    def test_a_watch_hands_over_where_a_takeover_parted_the_ledger(self):
+        def of(item):
+            return ("parted", item.start) if isinstance(item, witan.Parted) else (
+                item["seq"], item["entry"]["action"]["n"])
+        with witan.connect(self.mine) as node, witan.connect(self.other) as other:
+            node.begin("budget", "team")
+            self.spend(node, 1)
+            self.until_equal(node, other)
+            with node.watch_ledger(entity="team", after="0", timeout=60) as watch:
+                first, position = next(watch), watch.position
+                self.run_witan("peers", "cut", "py")
+                self.spend(node, 11)
+                self.spend(node, 12)
+                self.assertEqual([of(next(watch)) for _ in range(2)], [(2, 11), (3, 12)])
+                parted = watch.position
+                self.run_witan("partition", "seize", first["partition"], "--reason", "away")
+                self.spend(other, 21)
+                self.spend(other, 22)
+                self.run_witan("peers", "heal", "py")
+                self.assertEqual([of(next(watch)) for _ in range(3)], [("parted", 2), (2, 21), (3, 22)])
+            self.until_equal(node, other)
+            for there in node, other:
+                with there.watch_ledger(entity="team", after=parted, timeout=60) as again:
+                    self.assertEqual([of(next(again)) for _ in range(3)], [("parted", 2), (2, 21), (3, 22)])
+                with there.watch_ledger(entity="team", after=position, timeout=60) as again:
+                    self.assertEqual([of(next(again)) for _ in range(2)], [(2, 21), (3, 22)])
+            for wrong in "budget/0/2", {}, {"budget/0": 2}:
+                with self.assertRaises(witan.InvalidInput):
+                    next(node.watch_ledger(after=wrong, timeout=60))
+
+
+class Settling(unittest.TestCase):
+    """The steps of settled(), without a node."""
+
+    def begun(self, rows):
+        decision = {"operationId": "o", "outcome": "escalated", "duplicate": False, "ledgerSeq": 7}
+        steps = ops.settled(decision, "d", "e", None)
+        next(steps)
+        self.assertEqual(steps.send({"partition": "d/0"}).after, "")
+        steps.send(None)
+        return steps, lambda: steps.send({"entries": rows})
+
+    def test_a_decision_from_before_the_stream_is_found(self):
+        row = {"seq": 8, "entry": {"escalation": 7, "tag": "cRejected", "reason": "no", "operationId": "p"}}
+        _, page = self.begun([row])
+        with self.assertRaises(StopIteration) as end:
+            page()
+        self.assertEqual((end.exception.value["outcome"], end.exception.value["ledgerSeq"]), ("cRejected", 8))
+
+    def test_an_escalation_that_was_set_aside_is_told(self):
+        steps, page = self.begun([])
+        page()
+        steps.send(wire.Event("x", "parted", json.dumps({"partition": "d/0", "from": 8})))
+        with self.assertRaises(witan.Conflict):
+            steps.send(wire.Event("y", "parted", json.dumps({"partition": "d/0", "from": 7})))
+
+
 class Asynchronous(RealNode):
     def test_many_calls_at_a_time_while_a_watch_runs(self):
         async def work():
             async with witan.connect_async(self.dir) as node:
                 await node.begin("budget", "a")
-                async with node.watch_ledger(domain="budget", after={}, timeout=60) as watch:
+                async with node.watch_ledger(domain="budget", after="0", timeout=60) as watch:
                     action = {"type": "SpendA", "n": 1}
                     made = await asyncio.gather(*(node.propose("budget", "a", "A", action) for _ in range(100)))
                     seen = [(await anext(watch))["seq"] for _ in range(100)]
@@ -281,12 +378,15 @@ class Wire(unittest.TestCase):
             self.read(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe").end_of_input()
         with self.assertRaises(ValueError):
             wire.request_bytes("GET", "/v1/a b", "localhost", "t", None)
+        with self.assertRaises(ValueError):
+            wire.request_bytes("GET", "/v1/a", "localhost", "t", None, "1\r\nX: y")
 
     def test_events(self):
         events = wire.Events()
         text = b": comment\n\nid: p/1\nevent: entry\ndata: a\ndata: b\n\nid: 2\r\ndata:c\r\n\r\ndata: unfinished"
         found = [event for byte in text for event in events.feed(bytes([byte]))]
         self.assertEqual(found, [wire.Event("p/1", "entry", "a\nb"), wire.Event("2", "message", "c")])
+        self.assertEqual(wire.Events().feed(b"id: 3\n\n: alive\n\n"), [wire.Event("3", "message", "")])
         with self.assertRaises(wire.WireError):
             events.feed(b"x" * (wire.EVENT_MAX + 1))
 

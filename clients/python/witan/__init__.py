@@ -10,7 +10,7 @@ connect_async() has the same methods for asyncio. Answers are the JSON of the HT
 from .async_client import AsyncClient, AsyncWatch, connect_async
 from .client import Client, Watch, connect
 from .errors import Conflict, InvalidInput, NotFound, Unauthorised, Unavailable, WitanError
-from .operations import Decision
+from .operations import Decision, Parted
 
-__all__ = ["AsyncClient", "AsyncWatch", "Client", "Conflict", "Decision", "InvalidInput", "NotFound", "Unauthorised",
-           "Unavailable", "Watch", "WitanError", "connect", "connect_async"]
+__all__ = ["AsyncClient", "AsyncWatch", "Client", "Conflict", "Decision", "InvalidInput", "NotFound", "Parted",
+           "Unauthorised", "Unavailable", "Watch", "WitanError", "connect", "connect_async"]

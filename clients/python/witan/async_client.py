@@ -9,7 +9,7 @@ from typing import Any
 from . import operations as ops
 from .errors import Unavailable, WitanError, error_of, value_of
 from .locate import Endpoint, Role, endpoint_of, locate
-from .operations import Decision
+from .operations import Decision, Parted
 from .streams import CONNECT, IDLE, Incoming, StreamOwner, T, WatchBase
 from .types import CommitPreview, JournalEntity, JournalWritten, Json, LedgerRow, QueueRow, SliceShown
 from .wire import Event, Response, WireError, request_bytes
@@ -40,8 +40,8 @@ class _Connection:
             raise Unavailable("unavailable", f"no node answers at {endpoint}: {failure}") from None
         return _Connection(endpoint, *streams)
 
-    async def send(self, method: str, target: str, body: bytes | None) -> None:
-        self._writer.write(request_bytes(method, target, self._host, self._token, body))
+    async def send(self, method: str, target: str, body: bytes | None, after: str = "") -> None:
+        self._writer.write(request_bytes(method, target, self._host, self._token, body, after))
         await self._writer.drain()
 
     async def read_into(self, response: Response) -> None:
@@ -139,24 +139,25 @@ class AsyncClient:
 
     # ---- watches: each has a connection of its own, and connects again when that breaks
     def watch_ledger(self, *, domain: str | None = None, partition: str | None = None, entity: str | None = None,
-                     after: Mapping[str, int] | None = None, timeout: float | None = None) -> AsyncWatch[LedgerRow]:
-        """Each entry once, in the order of its partition. To resume, store `position` of the watch, give it as `after`."""
-        position: dict[str, int] = {}
-        steps = ops.watch_ledger(position, domain=domain, partition=partition, entity=entity, after=after,
-                                 timeout=timeout)
+                     after: str | None = None, timeout: float | None = None) -> AsyncWatch[LedgerRow | Parted]:
+        """Each entry once, in the order of its partition; a Parted where entries that were taken are not in the ledger
+        any more. To resume, store `position` of the watch, give it as `after`; "0": from the first entry on.
+        """
+        position = ops.position_of(after)
+        steps = ops.watch_ledger(position, domain=domain, partition=partition, entity=entity, timeout=timeout)
         return AsyncWatch(_Runner(self, steps), position)
 
     def watch_slice(self, domain: str, entity: str, role: str | None = None, *, interval: float = 1.0,
                     timeout: float | None = None) -> AsyncWatch[SliceShown]:
         """The slice, and again each time it has changed. `interval` is for devices without ledgers."""
-        return AsyncWatch(_Runner(self, ops.watch_slice(domain, entity, role, interval, timeout)), {})
+        return AsyncWatch(_Runner(self, ops.watch_slice(domain, entity, role, interval, timeout)))
 
     # ---- an agent whose program this is
     async def serve(self, agent: str, think: Callable[[dict[str, Any]], Awaitable[Mapping[str, Any]]], *,
                     most: int | None = None) -> None:
         """As Client.serve, with a coroutine function."""
         last: tuple[str, Mapping[str, Any]] = ("", {})
-        async with AsyncWatch[Any](_Runner(self, ops.questions(agent)), {}) as questions:
+        async with AsyncWatch[Any](_Runner(self, ops.questions(agent))) as questions:
             while most is None or most > 0:
                 question = await anext(questions)
                 if question["question"] != last[0]:
@@ -217,18 +218,18 @@ class _Stream(Incoming):
         self._connection = connection
 
     @staticmethod
-    async def open(endpoint: Endpoint, target: str) -> _Stream:
+    async def open(endpoint: Endpoint, target: str, after: str) -> _Stream:
         stream = _Stream(await _Connection.open(endpoint))
         try:
             async with asyncio.timeout(CONNECT):
-                await stream._begin(target)
+                await stream._begin(target, after)
         except BaseException:
             stream.close()
             raise
         return stream
 
-    async def _begin(self, target: str) -> None:
-        await self._connection.send("GET", target, None)
+    async def _begin(self, target: str, after: str) -> None:
+        await self._connection.send("GET", target, None, after)
         while not self.response.status:
             await self._connection.read_into(self.response)
         if self.response.status != 200:
@@ -289,7 +290,7 @@ class _Runner(StreamOwner[_Stream]):
                 return await asyncio.sleep(effect.seconds)
             case ops.Open():
                 self._close_stream()
-                self._stream = await _Stream.open(self._client._endpoint, effect.target)
+                self._stream = await _Stream.open(self._client._endpoint, effect.target, effect.after)
                 return None
             case ops.Next() if self._stream is not None:
                 return await self._stream.next(effect.timeout)

@@ -10,7 +10,7 @@ from typing import Any
 from . import operations as ops
 from .errors import Unavailable, WitanError, error_of, value_of
 from .locate import Endpoint, Role, endpoint_of, locate
-from .operations import Decision
+from .operations import Decision, Parted
 from .streams import CONNECT, IDLE, Incoming, StreamOwner, T, WatchBase
 from .types import CommitPreview, JournalEntity, JournalWritten, Json, LedgerRow, QueueRow, SliceShown
 from .wire import Event, Response, WireError, request_bytes
@@ -45,8 +45,8 @@ class _Connection:
         except OSError as failure:
             raise Unavailable("unavailable", f"no node answers at {endpoint}: {failure}") from None
 
-    def send(self, method: str, target: str, body: bytes | None) -> None:
-        self._socket.sendall(request_bytes(method, target, self._host, self._token, body))
+    def send(self, method: str, target: str, body: bytes | None, after: str = "") -> None:
+        self._socket.sendall(request_bytes(method, target, self._host, self._token, body, after))
 
     def read_into(self, response: Response, deadline: float) -> None:
         left = deadline - time.monotonic()
@@ -146,17 +146,18 @@ class Client:
 
     # ---- watches: each has a connection of its own, and connects again when that breaks
     def watch_ledger(self, *, domain: str | None = None, partition: str | None = None, entity: str | None = None,
-                     after: Mapping[str, int] | None = None, timeout: float | None = None) -> Watch[LedgerRow]:
-        """Each entry once, in the order of its partition. To resume, store `position` of the watch, give it as `after`."""
-        position: dict[str, int] = {}
-        steps = ops.watch_ledger(position, domain=domain, partition=partition, entity=entity, after=after,
-                                 timeout=timeout)
+                     after: str | None = None, timeout: float | None = None) -> Watch[LedgerRow | Parted]:
+        """Each entry once, in the order of its partition; a Parted where entries that were taken are not in the ledger
+        any more. To resume, store `position` of the watch, give it as `after`; "0": from the first entry on.
+        """
+        position = ops.position_of(after)
+        steps = ops.watch_ledger(position, domain=domain, partition=partition, entity=entity, timeout=timeout)
         return Watch(_Runner(self, steps), position)
 
     def watch_slice(self, domain: str, entity: str, role: str | None = None, *, interval: float = 1.0,
                     timeout: float | None = None) -> Watch[SliceShown]:
         """The slice, and again each time it has changed. `interval` is for devices without ledgers."""
-        return Watch(_Runner(self, ops.watch_slice(domain, entity, role, interval, timeout)), {})
+        return Watch(_Runner(self, ops.watch_slice(domain, entity, role, interval, timeout)))
 
     # ---- an agent whose program this is
     def serve(self, agent: str, think: Callable[[dict[str, Any]], Mapping[str, Any]], *, most: int | None = None) -> None:
@@ -166,7 +167,7 @@ class Client:
         Returns after `most` answers. An exception of `think` ends it; the question stays, for the next program.
         """
         last: tuple[str, Mapping[str, Any]] = ("", {})
-        with Watch[Any](_Runner(self, ops.questions(agent)), {}) as questions:
+        with Watch[Any](_Runner(self, ops.questions(agent))) as questions:
             while most is None or most > 0:
                 question = next(questions)
                 if question["question"] != last[0]:
@@ -218,11 +219,11 @@ class Client:
 class _Stream(Incoming):
     """The answer to an Open, while it comes."""
 
-    def __init__(self, endpoint: Endpoint, target: str) -> None:
+    def __init__(self, endpoint: Endpoint, target: str, after: str) -> None:
         super().__init__()
         self._connection = _Connection(endpoint)
         try:
-            self._connection.send("GET", target, None)
+            self._connection.send("GET", target, None, after)
             deadline = time.monotonic() + CONNECT
             while not self.response.status:
                 self._connection.read_into(self.response, deadline)
@@ -277,7 +278,7 @@ class _Runner(StreamOwner[_Stream]):
                 return time.sleep(effect.seconds)
             case ops.Open():
                 self._close_stream()
-                self._stream = _Stream(self._client._endpoint, effect.target)
+                self._stream = _Stream(self._client._endpoint, effect.target, effect.after)
                 return None
             case ops.Next() if self._stream is not None:
                 return self._stream.next(effect.timeout)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from .errors import Unavailable
+from .errors import Conflict, InvalidInput, Unavailable
 from .types import DecisionMade, DecisionWaiting, LedgerRow, QueueRow, SliceShown
 from .wire import Event
 
@@ -43,6 +43,7 @@ class Pause:
 class Open:
     """Opens the stream of a watch in place of the one before. No result."""
     target: str
+    after: str = ""  # the id of an event
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,26 @@ class Next:
 @dataclass(frozen=True)
 class Emit:
     value: Any
+
+
+@dataclass(frozen=True)
+class Parted:
+    """Of a watch: a takeover parted the log of `partition`. What was read of it from entry `start` on is not in the
+    ledger: take it back. The entries that have these numbers now follow."""
+    partition: str
+    start: int  # `from` of the node's event
+
+
+@dataclass
+class Position:
+    """How far a watch of ledgers is: the id of an event, for Last-Event-ID."""
+    id: str = ""
+
+
+def position_of(after: str | None) -> Position:
+    if after is not None and not isinstance(after, str):  # a number for each partition, of an earlier version
+        raise InvalidInput("invalidInput", f"{after!r} is no position of a watch", '"0": from the first entry on')
+    return Position(after or "")
 
 
 def get(path: str, **query: Any) -> Call:
@@ -137,7 +158,7 @@ def settled(decision: Decision, domain: str, entity: str, timeout: float | None)
         return decision
     sequence = decision["ledgerSeq"]
     partition = (yield get("/v1/slice", domain=domain, entity=entity))["partition"]
-    watch = watch_ledger({}, partition=partition, entity=entity, after={partition: sequence}, timeout=timeout)
+    watch = watch_ledger(Position(), partition=partition, entity=entity, since=sequence, timeout=timeout)
     step = next(watch)
     while True:
         if not isinstance(step, Emit):
@@ -148,8 +169,12 @@ def settled(decision: Decision, domain: str, entity: str, timeout: float | None)
             except Exception as failure:  # of the effect: the watch decides
                 step = watch.throw(failure)
             continue
-        entry = step.value["entry"]
-        if entry is not None and entry.get("escalation") == sequence:
+        if isinstance(step.value, Parted):
+            if step.value.start <= sequence:
+                watch.close()
+                raise Conflict("conflict", f"a takeover set entry {sequence} of {partition} aside, which was escalated",
+                               "propose again, with the same operation id")
+        elif (step.value["entry"] or {}).get("escalation") == sequence:
             watch.close()
             return _decided(step.value)
         step = watch.send(None)
@@ -173,62 +198,48 @@ def answer(row: QueueRow, counselor: str, decision: str, edit: dict[str, Any] | 
             "decision": decision, "edit": edit, "base": base, "reason": reason}
 
 
-def watch_ledger(position: dict[str, int], *, domain: str | None = None, partition: str | None = None,
-                 entity: str | None = None, after: Mapping[str, int] | None = None,
-                 timeout: float | None = None) -> Steps:
-    """Emits each entry once, in the order of its partition, also across broken connections.
+def watch_ledger(position: Position, *, domain: str | None = None, partition: str | None = None,
+                 entity: str | None = None, since: int | None = None, timeout: float | None = None) -> Steps:
+    """Emits each entry once, in the order of its partition, also across broken connections, and a Parted where what was
+    emitted is not in the ledger any more.
 
-    `position` is filled with the number of the last entry of each partition. `after` is such a position; without it the
-    watch begins with new entries. Ends after `timeout` seconds.
+    `position` says after which event the watch begins, and is moved along; empty: with new entries, and, of one
+    partition, with those after entry `since`. Ends after `timeout` seconds.
     """
     deadline = None if timeout is None else time.monotonic() + timeout
-    position.update(after or {})
-    begun, pause = after is not None, RETRY_FIRST
+    target = get("/v1/ledger/stream", domain=domain, partition=partition, entity=entity).target
+    pause = RETRY_FIRST
     while True:
+        came = False
         try:
-            yield Open(get("/v1/ledger/stream", domain=domain, partition=partition, entity=entity).target)
-            heads = yield from _heads(domain, partition)
-            for name, entries in heads.items():
-                if not begun:
-                    position.setdefault(name, entries)
-                elif entries > position.get(name, 0):
-                    yield from _catch_up(position, name, entity, entries)
-            begun, pause = True, RETRY_FIRST
+            yield Open(target, position.id)
+            while since is not None:
+                page = (yield get("/v1/ledger", partition=partition, entity=entity, after=since, limit=PAGE))["entries"]
+                for row in page:
+                    yield Emit(row)
+                since = page[-1]["seq"] if len(page) == PAGE else None
+            pause = RETRY_FIRST
             while True:
                 left = None if deadline is None else deadline - time.monotonic()
                 if left is not None and left <= 0:
                     return
                 event: Event | None = yield Next(left)
-                if event is not None and event.name == "entry":
-                    yield from _pass_on(position, json.loads(event.data))
+                if event is None:
+                    continue
+                came = True
+                position.id = event.id or position.id
+                value = json.loads(event.data) if event.data else {}
+                if event.name == "entry":
+                    yield Emit(value)
+                elif event.name == "parted":
+                    yield Emit(Parted(value["partition"], value["from"]))
         except Unavailable:
+            if came:
+                continue  # the node gives what was missed in parts
             if deadline is not None and time.monotonic() + pause >= deadline:
                 return
             yield Pause(pause)
             pause = min(pause * 2, RETRY_MOST)
-
-
-def _heads(domain: str | None, partition: str | None) -> Steps:
-    """Number of entries of each partition that a watch covers."""
-    rows = (yield get("/v1/partitions", domain=domain or (partition.split("/")[0] if partition else None)))
-    return {row["partition"]: row["entries"] for row in rows["partitions"]
-            if "entries" in row and partition in (None, row["partition"])}
-
-
-def _catch_up(position: dict[str, int], partition: str, entity: str | None, entries: int) -> Steps:
-    while True:
-        page = yield get("/v1/ledger", partition=partition, entity=entity, after=position.get(partition, 0), limit=PAGE)
-        for row in page["entries"]:
-            yield from _pass_on(position, row)
-        if len(page["entries"]) < PAGE:
-            break
-    position[partition] = max(position.get(partition, 0), entries)  # entries of others, if there is a filter
-
-
-def _pass_on(position: dict[str, int], row: LedgerRow) -> Steps:
-    if row["seq"] > position.get(row["partition"], 0):
-        position[row["partition"]] = row["seq"]
-        yield Emit(row)
 
 
 def watch_slice(domain: str, entity: str, role: str | None, interval: float, timeout: float | None) -> Steps:

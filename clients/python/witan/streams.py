@@ -60,11 +60,14 @@ class StreamOwner(Generic[S]):
 
 
 class WatchBase(Generic[T]):
-    """`position` of a ledger's watch has the last entry of each partition that was taken."""
-
-    def __init__(self, runner: Closable, position: dict[str, int]) -> None:
-        self.position = position
+    def __init__(self, runner: Closable, position: ops.Position | None = None) -> None:
+        self._position = position or ops.Position()
         self._runner: Any = runner
+
+    @property
+    def position(self) -> str:
+        """Of a ledger's watch: after what was taken last. Empty before anything came."""
+        return self._position.id
 
     def close(self) -> None:
         self._runner.close()

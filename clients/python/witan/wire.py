@@ -16,10 +16,12 @@ class WireError(Exception):
     """The peer sent something that is no HTTP, or too much of it."""
 
 
-def request_bytes(method: str, target: str, host: str, token: str, body: bytes | None) -> bytes:
-    if any(character <= " " or character == "\x7f" for character in method + target + host + token):
-        raise ValueError("target, host and token have no white space or control characters")
+def request_bytes(method: str, target: str, host: str, token: str, body: bytes | None, after: str = "") -> bytes:
+    if any(not "!" <= character <= "~" for character in method + target + host + token + after):
+        raise ValueError("target, host, token and the id of an event are of printable characters without spaces")
     head = f"{method} {target} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n"
+    if after:
+        head += f"Last-Event-ID: {after}\r\n"
     if body is not None:
         head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
     return (head + "\r\n").encode("ascii") + (body or b"")
@@ -29,7 +31,7 @@ def request_bytes(method: str, target: str, host: str, token: str, body: bytes |
 class Event:
     id: str
     name: str
-    data: str
+    data: str  # empty: there is an id alone, which says where the reader is
 
 
 class Response:
@@ -159,6 +161,7 @@ class Events:
     def __init__(self) -> None:
         self._in = bytearray()
         self._name, self._id = "", ""
+        self._placed = False
         self._data: list[str] = []
         self._size = 0
 
@@ -177,8 +180,9 @@ class Events:
 
     def _line(self, line: str) -> Event | None:
         if not line:
-            event = Event(self._id, self._name or "message", "\n".join(self._data)) if self._data else None
-            self._name, self._data, self._size = "", [], 0
+            whole = bool(self._data) or self._placed
+            event = Event(self._id, self._name or "message", "\n".join(self._data)) if whole else None
+            self._name, self._data, self._size, self._placed = "", [], 0, False
             return event
         field, _, value = line.partition(":")
         value = value.removeprefix(" ")
@@ -190,5 +194,5 @@ class Events:
         elif field == "event":
             self._name = value
         elif field == "id":
-            self._id = value
+            self._id, self._placed = value, True
         return None

@@ -1100,7 +1100,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** New entries as server-sent events, each a LedgerRow; with the header Last-Event-ID from there on */
+        /** New entries as server-sent events `entry`, each a LedgerRow, and `parted` {"partition","from"}: what was sent from entry `from` on is not in the ledger. With Last-Event-ID from that event on; 0: from the first entry on */
         get: operations["streamLedger"];
         put?: never;
         post?: never;
