@@ -2101,6 +2101,8 @@ export interface components {
             id: string;
             /** @description The token; it is shown once */
             token: string;
+            /** @description Roles that this device lacks, and its programs with it */
+            warnings: string[];
         };
         AgentFailure: {
             /** @description Id of the agent */
