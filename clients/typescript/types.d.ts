@@ -51,7 +51,7 @@ export interface AddedToken {
   /** The token; it is shown once */
   token: string;
   /** Roles that this device lacks, and its programs with it */
-  warnings: string[];
+  warnings: Array<string>;
 }
 
 export interface AgentFailure {
