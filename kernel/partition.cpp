@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/identity.h"
 #include "base/json_codec.h"
+#include "base/legible.h"
 #include "base/mutant.h"
 #include "base/utf8.h"
 #include "kernel/mutator.h"
@@ -135,6 +136,9 @@ Decision Partition::init(std::string_view entity, const json::object& fields, Ti
     decision.recorded = Outcome::initialised;
     return decision;
   }
+  // Those of old logs stay.
+  if (Status read = checkLegible(entity); !read.ok())
+    return refuse("entity: " + read.error().message + "; " + read.error().hint, false, {});
   GenesisView record{.entity = entity, .genesis = genesis};
   if (format() >= kSignedBeginnings) {
     if (by.proof.empty()) return refuse(std::string(kUnsigned), false, {});

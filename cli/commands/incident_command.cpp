@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "cli/client/device_names.h"
 #include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "domains/registry.h"
@@ -34,10 +35,12 @@ struct ProofArguments {
 
 Result<int> list(const ControlClient& client, const IncidentArguments& a) {
   WITAN_TRY(answer, client.get("/v1/incidents"));
-  return print(answer, a.json, [](const json::value& shownList) {
+  return print(answer, a.json, [&](const json::value& shownList) {
+    const DeviceNames names = deviceNames(client);
     std::vector<std::vector<std::string>> rows;
     for (const json::value& i : rowsOf(shownList, "incidents"))
-      rows.push_back({std::to_string(rows.size() + 1), shown(i, "kind"), shown(i, "peer"), shown(i, "what")});
+      rows.push_back(
+          {std::to_string(rows.size() + 1), shown(i, "kind"), names.in(shown(i, "peer")), names.in(shown(i, "what"))});
     return rows.empty() ? std::string("none\n") : columns(rows);
   });
 }
@@ -51,9 +54,10 @@ Result<int> show(const ControlClient& client, const IncidentArguments& a) {
   json::object incident = rows[a.number - 1].as_object();
   for (const json::value& row : rowsOf(evidence, "evidence"))
     if (shown(row, "what") == shown(incident, "what")) incident["evidence"] = shown(row, "file");
-  return print(incident, a.json, [](const json::value& i) {
-    return concat(shown(i, "kind"), "  ", shown(i, "peer"), "\n", shown(i, "what"), "\n",
-                  i.as_object().contains("evidence") ? shown(i, "evidence") + "\n" : "");
+  return print(incident, a.json, [&](const json::value& i) {
+    return concat(
+        deviceNames(client).in(concat(shown(i, "kind"), "  ", shown(i, "peer"), "\n", shown(i, "what"), "\n")),
+        i.as_object().contains("evidence") ? shown(i, "evidence") + "\n" : "");
   });
 }
 

@@ -35,6 +35,10 @@ Result<std::string> newPersonKey(const std::string& file) {
 Result<int> personAdd(const ControlClient& client, const PersonArguments& a) {
   const std::string file = std::filesystem::absolute(a.out.empty() ? a.name + ".person.pem" : a.out).string();
   std::string key = a.publicKey;
+  WITAN_TRY(node, client.get("/v1/status"));
+  if (!isTrue(node, "admin"))
+    return Error{ErrorCode::unauthorised, "this device does not hold the admin's key",
+                 "do it where the cluster was begun"};
   if (key.empty()) WITAN_SET(key, newPersonKey(file));
   auto made = client.post("/v1/persons/add", {{"name", a.name}, {"key", key}, {"roles", json::value_from(a.roles)}});
   if (!made.ok()) {

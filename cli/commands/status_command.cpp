@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/json.h"
 #include "base/seams.h"
+#include "cli/client/device_names.h"
 #include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "node/cluster/roster.h"
@@ -19,16 +20,6 @@
 namespace witan::node {
 
 namespace {
-
-// What the cluster's devices are called, for texts that people read; nothing if that is not to be had.
-DeviceNames deviceNames(const ControlClient& client) {
-  DeviceNames names;
-  const auto answer = client.get("/v1/devices");
-  if (!answer.ok()) return names;
-  for (const json::value& device : rowsOf(*answer, "devices"))
-    names.add(shown(device, "device"), shown(device, "name"));
-  return names;
-}
 
 struct StatusArguments : LiveArguments {
   std::string wait;

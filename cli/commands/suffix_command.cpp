@@ -22,7 +22,7 @@ constexpr std::size_t kExportMost = 256 << 20;  // bytes of a file
 
 struct SuffixArguments : LiveArguments {
   std::string suffix, file;
-  bool dryRun = false;
+  bool dryRun = false, force = false;
 };
 
 // The suffixes of a data directory, through the node that runs on it or at rest.
@@ -108,6 +108,8 @@ Result<int> list(const SuffixArguments& a) {
 }
 
 Result<int> exportAll(const SuffixArguments& a) {
+  if (std::error_code ec; !a.force && std::filesystem::exists(a.file, ec))
+    return conflict("there is a file " + a.file, "give another one, or --force to replace it");
   return onSuffix(a, [&](const Suffixes& suffixes, const std::string& id) -> Result<int> {
     std::string text;
     std::uint64_t records = 0;
@@ -184,6 +186,7 @@ void addSuffixCommand(Command& app) {
                                "witan suffix export budget/0/1 lost.jsonl", exportAll);
   exporting->option("SUFFIX", e->suffix, "Its id, or how that begins")->required();
   exporting->option("FILE", e->file, "File for the records")->required();
+  exporting->flag("--force", e->force, "Replace the file if there is one");
   const auto [proposing, p] = addVerb<SuffixArguments>(
       *noun, "propose",
       "Ask the present owner for the requests of a suffix again, in this device's name, under their operation ids",

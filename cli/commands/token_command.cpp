@@ -26,7 +26,11 @@ Result<int> addToken(const ControlClient& client, const TokenArguments& a) {
   body["roles"] = json::array(a.roles.begin(), a.roles.end());
   body["entities"] = json::array(a.entities.begin(), a.entities.end());
   WITAN_TRY(answer, client.post("/v1/tokens/add", body));
-  if (!a.json) putErr("good until " + shown(answer, "expires") + "; it is shown once\n");
+  if (!a.json) {
+    for (const json::value& warning : rowsOf(answer, "warnings"))
+      putErr(concat("witan: warning: ", warning.as_string(), "\n"));
+    putErr("good until " + shown(answer, "expires") + "; it is shown once\n");
+  }
   return print(answer, a.json, [](const json::value& made) { return shown(made, "token") + "\n"; });
 }
 

@@ -134,6 +134,8 @@ Status NodeLedgers::close() {
 Result<std::string> NodeLedgers::partition() {
   if (!choice_.partition.empty()) return choice_.partition;
   WITAN_TRY(ids, partitions());
+  if (ids.empty())
+    return notFound("this device keeps no ledgers", "ask one with the role ledger (witan device roster)");
   std::vector<std::string> filled;
   for (const std::string& id : ids) {
     WITAN_TRY(rows, after(id, 0, 1));

@@ -50,6 +50,8 @@ export interface AddedToken {
   id: string;
   /** The token; it is shown once */
   token: string;
+  /** Roles that this device lacks, and its programs with it */
+  warnings: Array<string>;
 }
 
 export interface AgentFailure {

@@ -183,6 +183,8 @@ std::optional<net::HttpResponse> ControlApi::refuseBody(const net::HttpRequest& 
 }
 
 net::HttpResponse ControlApi::withoutToken(const net::HttpRequest& request) {
+  if (const ProgramToken* program = programs_.find(authorizationOf(request), daemon_.now().wall))
+    if (const Status may = mayUse(*program, request.path); !may.ok()) return errorResponse(may.error(), 403);
   daemon_.log().warn("control", "a request without a valid token", {{"path", request.path}, {"from", request.remote}});
   return errorResponse({ErrorCode::unauthorised, "no valid token", "Authorization: Bearer TOKEN, from control.tokens"},
                        401);

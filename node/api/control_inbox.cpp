@@ -469,6 +469,10 @@ void look(Daemon& daemon, const InboxRequest& request, Chosen chosen) {
 
 void inbox(const ApiContext& context, const InboxRequest& request, Later<Inbox> later) {
   Daemon& daemon = context.daemon;
+  if (daemon.me() != nullptr && daemon.me()->copiesOnly())
+    return later.refuse({ErrorCode::conflict,
+                         "this device keeps encrypted copies and cannot read what waits for people",
+                         "ask another device (witan device roster)"});
   look(daemon, request, [&daemon, &claims = context.console.claims, later](const auto& listing) {
     if (!listing.ok()) return later.refuse(listing.error());
     showProposals(daemon, claims, *listing, later);
@@ -554,7 +558,7 @@ Result<Seen> seen(const ApiContext& context, const SeenRequest& asked) {
 
 std::vector<ControlRoute> inboxRoutes() {
   return {get("/v1/inbox", "readInbox", "queue", ControlRole::observer,
-              "Everything on this device that waits for a person, with the answers it takes", inbox, {500}),
+              "Everything on this device that waits for a person, with the answers it takes", inbox, {409, 500}),
           post("/v1/inbox/claim", "claimInboxItem", "queue", ControlRole::counselor,
                "Says to others at this node who looks at an item, for a while; keeps nobody from answering", claim,
                {404, 409, 500}),

@@ -21,7 +21,8 @@ WITAN_STRUCT(AddTokenRequest, (std::string, name, "Name of the program", 1),
              (Omittable<std::int64_t>, days, "Days until it expires; default: 30"))
 
 WITAN_STRUCT(AddedToken, (std::string, token, "The token; it is shown once"), (std::string, id, "Id of the token"),
-             (Time, expires, "When it expires"))
+             (Time, expires, "When it expires"),
+             (std::vector<std::string>, warnings, "Roles that this device lacks, and its programs with it"))
 
 WITAN_STRUCT(RevokeTokenRequest, (std::string, token, "Id or name of the token", 1))
 
@@ -47,6 +48,18 @@ Status checkRoles(const ApiContext& context, const std::vector<std::string>& rol
   return okStatus();
 }
 
+// Requests of a program are the device's own.
+std::vector<std::string> rolesLacking(const Daemon& daemon, const std::vector<std::string>& roles) {
+  std::vector<std::string> warnings;
+  for (const std::string& role : roles) {
+    const std::size_t dot = role.find('.');
+    if (daemon.me() != nullptr && !daemon.me()->mayAct(role.substr(0, dot), role.substr(dot + 1)))
+      warnings.push_back(concat("this device lacks the role ", role, ": proposals in it are refused until it is given ",
+                                "(witan device roles)"));
+  }
+  return warnings;
+}
+
 Result<AddedToken> addToken(const ApiContext& context, const AddTokenRequest& request) {
   ProgramToken bounds;
   bounds.name = request.name, bounds.roles = request.roles, bounds.entities = request.entities;
@@ -58,7 +71,7 @@ Result<AddedToken> addToken(const ApiContext& context, const AddTokenRequest& re
   const ProgramToken& made = context.programs.all().back();
   context.daemon.log().info("control", "made a token for a program",
                             {{"id", made.id}, {"name", made.name}, {"expires", formatTime(made.expires)}});
-  return AddedToken{token, made.id, made.expires};
+  return AddedToken{token, made.id, made.expires, rolesLacking(context.daemon, request.roles)};
 }
 
 Result<RevokedToken> revokeToken(const ApiContext& context, const RevokeTokenRequest& request) {

@@ -21,6 +21,11 @@ namespace {
 
 template <const auto& operation, class Request, class Response>
 Result<Response> onNode(const ApiContext& api, const Request& request) {
+  // What it keeps of journals is sealed, and an empty answer would say that there is nothing.
+  const RosterDevice* me = api.daemon.me();
+  if (me != nullptr && me->copiesOnly() && std::string_view(operation.path).starts_with("/v1/journal/"))
+    return Error{ErrorCode::conflict, "this device keeps encrypted copies and cannot read journals",
+                 "ask another device (witan device roster)"};
   operations::OperationContext context = operationContext(api.daemon);
   Result<Response> made = operation.run(context, request);
   if (made.ok()) WITAN_DO(context.flush());
@@ -58,8 +63,8 @@ std::vector<ControlRoute> operationRoutes() {
       route<kJournalPut>("putJournal", "journal", operator_,
                          "Writes a journal entity, new or on top of the version shown here", {409}),
       route<kJournalGet>("getJournal", "journal", observer,
-                         "A journal entity with all versions that were written concurrently", {404}),
-      route<kJournalList>("listJournal", "journal", observer, "All journal entities"),
+                         "A journal entity with all versions that were written concurrently", {404, 409}),
+      route<kJournalList>("listJournal", "journal", observer, "All journal entities", {409}),
       route<kJournalResolve>("resolveJournal", "journal", operator_,
                              "Settles concurrent edits; without choose and payload, answers the entity", {404, 409}),
       route<kApprovalList>("listApprovals", "approvals", observer, "Effects of agents that wait for a person"),

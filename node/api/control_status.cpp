@@ -228,6 +228,13 @@ Check rosterCheck(Daemon& daemon) {
           "free space; it is written again by itself"};
 }
 
+Check memberCheck(Daemon& daemon) {
+  if (daemon.me() == nullptr) return {"member", false, "this device is not in the roster", "ask the cluster's admin"};
+  if (daemon.me()->active()) return {"member", true, "ok"};
+  return {"member", false, daemon.revocation(),
+          "copy what is of use, stop the node, and join from a new directory with an invitation (witan join)"};
+}
+
 // A graph that stands, or a part of it, is no failure of the node: all else goes on.
 Check graphsCheck(const Replica& replica) {
   std::vector<std::string> standing;
@@ -248,14 +255,10 @@ Check graphsCheck(const Replica& replica) {
 
 // Without etcd nothing is decided anywhere, and two engines have two owners: those are failures.
 std::vector<Check> checksOf(Daemon& daemon) {
-  const RosterDevice* me = daemon.roster().current().find(daemon.replica().device());
   const std::string others = otherEngines(daemon);
   return {{"store", daemon.failed().ok(), daemon.failed().ok() ? "ok" : daemon.failed().error().message},
           {"running", !daemon.stopping(), daemon.stopping() ? "stopping" : "ok"},
-          {"member", me != nullptr && me->active(),
-           me == nullptr  ? "this device is not in the roster"
-           : me->active() ? "ok"
-                          : "this device was revoked: " + me->reason},
+          memberCheck(daemon),
           rosterCheck(daemon),
           diskCheck(daemon),
           ledgersCheck(daemon.replica()),

@@ -69,7 +69,8 @@ Status mayAsk(const ProgramToken& token, const json::object& asked) {
   const std::string role = concat(wordIn(asked, "domain"), ".", wordIn(asked, "role"));
   const std::string_view entity = wordIn(asked, "entity");
   if (std::ranges::find(token.roles, role) == token.roles.end())
-    return notFor(concat("the token ", token.name, " is not for the role ", role));
+    return notFor(wordIn(asked, "role").empty() ? concat("the token ", token.name, " is for single roles: name one")
+                                                : concat("the token ", token.name, " is not for the role ", role));
   if (std::ranges::none_of(token.entities, [&](const std::string& pattern) { return fits(pattern, entity); }))
     return notFor(concat("the token ", token.name, " is not for the entity ", inQuotes(entity)));
   return okStatus();

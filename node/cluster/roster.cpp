@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/identity.h"
 #include "base/json_codec.h"
+#include "base/legible.h"
 #include "base/quote.h"
 #include "base/utf8.h"
 #include "domains/registry.h"
@@ -133,59 +134,6 @@ bool isPlainRole(std::string_view role) {
   return role == kLedgerRole || role == kTakeoverRole || role == kAnyRole || role == kCopyRole;
 }
 
-struct Letters {
-  char32_t from, to;
-};
-// Invisible, or another form of something that has a plain one (spaces, full width, letters of mathematics).
-constexpr Letters kUnclear[] = {{0xa0, 0xa0},     {0xad, 0xad},     {0x34f, 0x34f},     {0x61c, 0x61c},
-                                {0x115f, 0x1160}, {0x17b4, 0x17b5}, {0x180b, 0x180e},   {0x2000, 0x200f},
-                                {0x2028, 0x202f}, {0x205f, 0x206f}, {0x2100, 0x218f},   {0x2460, 0x24ff},
-                                {0x3000, 0x3000}, {0x3164, 0x3164}, {0xfb00, 0xfb06},   {0xfe00, 0xfe0f},
-                                {0xfeff, 0xfeff}, {0xff00, 0xffff}, {0x1d400, 0x1d7ff}, {0xe0000, 0xe0fff}};
-constexpr Letters kGreek{0x370, 0x3ff}, kCyrillic{0x400, 0x52f};
-// Small letters of both that look like the Latin one.
-constexpr std::pair<char32_t, char> kAlike[] = {
-    {0x430, 'a'}, {0x435, 'e'}, {0x43e, 'o'}, {0x440, 'p'}, {0x441, 'c'}, {0x443, 'y'}, {0x445, 'x'}, {0x455, 's'},
-    {0x456, 'i'}, {0x458, 'j'}, {0x501, 'd'}, {0x4bb, 'h'}, {0x51b, 'q'}, {0x51d, 'w'}, {0x3b1, 'a'}, {0x3bf, 'o'},
-    {0x3c1, 'p'}, {0x3bd, 'v'}, {0x3b9, 'i'}, {0x3ba, 'k'}, {0x3c5, 'u'}, {0x43a, 'k'}, {0x442, 't'}, {0x43c, 'm'},
-    {0x43d, 'h'}, {0x432, 'b'}, {0x3c4, 't'}, {0x3c7, 'x'}, {0x3b7, 'n'}};
-
-bool within(char32_t letter, const Letters& range) { return letter >= range.from && letter <= range.to; }
-
-// Requires: valid UTF-8.
-std::u32string lettersOf(std::string_view text) {
-  std::u32string letters;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto first = static_cast<unsigned char>(text[at]);
-    const std::size_t bytes = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    char32_t letter = bytes == 1 ? first : first & (0x3fu >> (bytes - 1));
-    for (std::size_t n = 1; n < bytes && at + n < text.size(); ++n)
-      letter = letter << 6 | (static_cast<unsigned char>(text[at + n]) & 0x3fu);
-    letters += letter;
-    at += bytes;
-  }
-  return letters;
-}
-
-// Small, of the three alphabets that share shapes.
-char32_t smallOf(char32_t letter) {
-  if ((letter >= 'A' && letter <= 'Z') || (letter >= 0x391 && letter <= 0x3a9) || (letter >= 0x410 && letter <= 0x42f))
-    return letter + 0x20;
-  if (letter >= 0x400 && letter <= 0x40f) return letter + 0x50;
-  return letter >= 0x460 && within(letter, kCyrillic) ? letter | 1 : letter;
-}
-
-// As small letters: without case.
-std::u32string shapeOf(std::string_view name) {
-  std::u32string shape = lettersOf(name);
-  for (char32_t& letter : shape) {
-    letter = smallOf(letter);
-    for (const auto& [other, latin] : kAlike)
-      if (letter == other) letter = static_cast<char32_t>(latin);
-  }
-  return shape;
-}
-
 // As a hurried reader sees it: capital I, 1 and l, O and 0, rn and m are one; blanks and signs between words count
 // less.
 std::string skimmed(std::string_view name) {
@@ -205,19 +153,6 @@ std::string skimmed(std::string_view name) {
 bool looksLikeAnId(std::string_view name) {
   const std::size_t open = name.rfind('(');
   return open != std::string_view::npos && hexDigitsAt(name, open + 1) >= kTagDigits;
-}
-
-Status checkLetters(std::string_view name) {
-  bool latin = false, greek = false, cyrillic = false;
-  for (const char32_t letter : lettersOf(name)) {
-    if (std::ranges::any_of(kUnclear, [&](const Letters& range) { return within(letter, range); }))
-      return invalid("the name " + inQuotes(name) + " has characters that people cannot see or tell from others",
-                     "give one of plain letters, digits and signs");
-    latin = latin || (letter < 0x80 && within(smallOf(letter), {'a', 'z'}));
-    greek = greek || within(letter, kGreek), cyrillic = cyrillic || within(letter, kCyrillic);
-  }
-  if (latin + greek + cyrillic < 2) return okStatus();
-  return invalid("the name " + inQuotes(name) + " mixes letters of several alphabets", "give one of a single alphabet");
 }
 
 std::string warningOf(const std::string& role, const SignatureOf& signatureOf) {
@@ -312,7 +247,7 @@ const RosterPerson* Roster::person(std::string_view name) const {
 
 Status addPerson(Roster& roster, std::string_view name, const PublicKey& key, std::span<const std::string> roles,
                  Time now) {
-  WITAN_DO(checkLetters(name));
+  WITAN_DO(checkLegible(name));
   if (roles.empty()) return invalid("a person needs a role", "give --role DOMAIN.counselor, or graph.Person");
   std::vector<RosterPerson>& persons = roster.persons ? *roster.persons : roster.persons.emplace();
   auto at = std::ranges::lower_bound(persons, name, {}, &RosterPerson::name);
@@ -385,12 +320,10 @@ Status checkDeviceName(std::string_view name) {
     return invalid(concat("a name has at most ", kMaxNodeNameBytes, " bytes of UTF-8"));
   if (forTerminal(name) != name || name.find_first_of("\n\t") != std::string_view::npos)
     return invalid("the name " + inQuotes(name) + " has controls", "give one of letters, digits and signs");
-  WITAN_DO(checkLetters(name));
-  if (name.starts_with(' ') || name.ends_with(' ') || name.find("  ") != name.npos || name.starts_with('-') ||
-      (!name.empty() && name.find_first_not_of(".-_ ") == name.npos))
-    return invalid(
-        "the name " + inQuotes(name) + " has blanks at its ends or in a row, begins with -, or has no letter",
-        "give one of letters, digits and signs");
+  WITAN_DO(checkLegible(name));
+  if (name.starts_with('-') || (!name.empty() && name.find_first_not_of(".-_ ") == name.npos))
+    return invalid("the name " + inQuotes(name) + " begins with -, or has no letter",
+                   "give one of letters, digits and signs");
   if (looksLikeAnId(name))
     return invalid("the name " + inQuotes(name) + " reads like a device with its id", "give another name");
   const bool hex = name.find_first_not_of("0123456789abcdef") == std::string_view::npos;

@@ -290,15 +290,7 @@ Status Daemon::openPeers() {
     onFrame(device, frame), scheduleTick();
   };
   events.room = [this](const std::string&) { scheduleTick(); };
-  events.rosterChanged = [this] {
-    replica().data().rosterChanged();
-    switchToNextKey();
-    askForNextKey();  // it waits where the last roster could not be written
-    reconcileMembership();
-    applyRights();
-    replica().rosterChanged();
-    scheduleTick();
-  };
+  events.rosterChanged = [this] { rosterChanged(); };
   events.alarm = [this](const std::string& kind, const std::string& device, const std::string& what) {
     log_.warn("peers", kind, {{"id", device}, {"what", what}});
     replica().data().note({kind, device, what});
@@ -314,6 +306,7 @@ Status Daemon::openPeers() {
                                                               .links = static_cast<std::size_t>(config_.links),
                                                               .rosterLeaseMs = config_.rosterLeaseSeconds * 1'000},
                                          std::move(events));
+  inquiry_ = std::make_unique<MembershipInquiry>(loop_, rosters_, [this] { peers_->rosterPublished(); });
   return okStatus();
 }
 
@@ -346,12 +339,14 @@ Status Daemon::start() {
     });
   }
   reconcileMembership();
+  noteRevocation();
   WITAN_DO(tick());
   WITAN_DO(openHooks());
   takePublished();
   WITAN_DO(openMarket());
   peers_->dialAll();
   askForNextKey();
+  askIfAloneLater();
   if (etcd_) etcd_->start();
   return okStatus();
 }
@@ -366,7 +361,7 @@ void Daemon::takePublished() {
   publishedTimer_ = loop_.after(1'000, [this] { takePublished(); });
 }
 
-// --- the policy of its agents, membership
+// --- the policy of its agents
 
 Status Daemon::reloadPolicy() {
   if (!gate_) {
@@ -393,25 +388,6 @@ Status Daemon::reloadPolicy() {
   if (gate_->epoch() != before) log_.info("agents", "another policy is in force", {{"policy", gate_->epoch()}});
   scheduleTick();
   return okStatus();
-}
-
-// The statements by which members tidy up follow the roster, on the device that writes it.
-void Daemon::reconcileMembership() {
-  if (!enrolment_->isAdmin()) return;
-  auto& data = replica().data();
-  for (const RosterDevice& device : rosters_.current().devices) {
-    auto members = data.membership();
-    auto known = data.statements();
-    if (!members.ok() || !known.ok()) return;
-    const replication::Standing standing = members->standing(device.device);
-    if (device.active() && (standing == replication::Standing::unknown || standing == replication::Standing::retired))
-      (void)data.addStatement(
-          replication::admit(*known, data.writer(), device.device, members->nextAdmission(device.device), device.name));
-    if (!device.active() && standing == replication::Standing::active)
-      (void)data.addStatement(
-          replication::proposeRetire(*known, data.writer(), device.device, members->nextAdmission(device.device) - 1));
-  }
-  (void)data.acknowledgeRetirements();
 }
 
 // --- keys
@@ -682,6 +658,7 @@ void Daemon::stop(std::function<void()> done) {
   if (failed_.ok()) (void)tick();  // what was accepted is answered
   failWaiting();
   peers_->close();
+  inquiry_->stop();
   if (market_) market_->close();
   tools_.reset();
   hooks_.reset();

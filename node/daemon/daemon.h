@@ -28,6 +28,7 @@
 #include "node/daemon/published_files.h"
 #include "node/daemon/request_rights.h"
 #include "node/data_dir/node_dir.h"
+#include "node/enrolment/membership_inquiry.h"
 #include "node/etcd/etcd_gateway.h"
 #include "node/inbox/inbox_hooks.h"
 #include "node/inbox/inbox_index.h"
@@ -116,6 +117,8 @@ class Daemon {
   RefusedAnswers& refusedAnswers() { return *refused_; }
   // This device in the roster. Null: it was taken out.
   const RosterDevice* me() const { return rosters_.current().find(device_); }
+  // That this device was revoked, why, and since when it knows. Empty: it was not.
+  std::string revocation() const;
   Log& log() { return log_; }
   // Null: nothing is traced.
   Tracer* tracer() { return tracer_.get(); }
@@ -150,7 +153,11 @@ class Daemon {
   Result<std::shared_ptr<const AgentSetup>> agentSetup();
   Status letFounderTakeOver();
   Status bootstrapMissing();
+  void rosterChanged();
   void reconcileMembership();
+  void noteRevocation();
+  void askIfAlone();
+  void askIfAloneLater();
   void onConnected(const std::string& device);
   void onFrame(const std::string& device, std::string_view frame);
   Status onSliceFrame(const std::string& device, std::string_view frame);
@@ -223,6 +230,8 @@ class Daemon {
   std::unique_ptr<MarketHost> market_;  // null: no part is taken in the market
   std::unique_ptr<BackupJob> backup_;   // goes before the stores
   std::unique_ptr<WitnessRounds> witnesses_;
+  std::unique_ptr<MembershipInquiry> inquiry_;
+  std::size_t alone_ = 0;  // looks since the last link
 };
 
 }  // namespace witan::node

@@ -168,8 +168,12 @@ Result<Invite*> EnrolmentService::inviteFor(const JoinRequest& request, Time now
 JoinAnswer EnrolmentService::onJoin(const JoinRequest& request, const PublicKey& key, std::string_view from, Time now) {
   if (Status checked = checkJoin(request); !checked.ok()) return refused(checked.error());
   const std::string device = deviceIdOf(key);
-  if (const RosterDevice* known = rosters_->current().byKey(key))
-    return known->active() ? admitted(key) : refused(unauthorised("this device was revoked: " + known->reason));
+  if (const RosterDevice* known = rosters_->current().byKey(key)) {
+    if (known->active()) return admitted(key);
+    JoinAnswer answer = refused(unauthorised("this device was revoked: " + known->reason));
+    answer.document.assign(rosters_->document().begin(), rosters_->document().end());  // the admin's word for it
+    return answer;
+  }
   if (rosters_->current().find(device) != nullptr)
     return refused(unauthorised("this device has another key by now: this one was rotated away"));
   if (Status may = mayChange(); !may.ok()) return refused(may.error());

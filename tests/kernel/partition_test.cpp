@@ -240,6 +240,14 @@ TEST_F(PartitionTest, InitIsOnceAndLawful) {
   EXPECT_EQ(partition->entityCount(), 1u);
 }
 
+// People read names in tables and approve by them.
+TEST_F(PartitionTest, AnEntityBeginsUnderANameThatPeopleCanRead) {
+  for (const char* name : {"te\u200bam", "te\u202eam", " team", "team ", "a  b", "te\u0430m", "\xff"})
+    EXPECT_EQ(partition->init(name, {}, Time{0}).outcome, Outcome::refused) << name;
+  for (const char* name : {"t\u00e9am", "\u041f\u041e\u0421\u0422", "a b", "-a"})
+    EXPECT_EQ(partition->init(name, {}, Time{0}).outcome, Outcome::initialised) << name;
+}
+
 // ---- counselors ----
 
 TEST_F(PartitionTest, AnUnauthorisedCounselorChangesNothing) {

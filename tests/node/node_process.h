@@ -135,16 +135,20 @@ class Node {
     const auto client = ControlClient::open(dir_);
     return client.ok() && client->text("/readyz").ok();
   }
-  // What a check says of itself; empty: there is no such check.
-  std::string check(std::string_view name) const {
+  // What a check says of itself, and what it tells to do; empty: there is no such check, or nothing to do.
+  std::string check(std::string_view name) const { return ofCheck(name, "what"); }
+  std::string todo(std::string_view name) const { return ofCheck(name, "todo"); }
+
+ private:
+  std::string ofCheck(std::string_view name, std::string_view member) const {
     const json::value status = get("/v1/status");
     if (status.is_object())
       for (const json::value& check : status.at("checks").as_array())
-        if (check.at("name").as_string() == name) return std::string(check.at("what").as_string());
+        if (const json::value& text = check.at(member); check.at("name").as_string() == name && text.is_string())
+          return std::string(text.as_string());
     return "";
   }
 
- private:
   const std::string name_, dir_;
   const std::string address_ = freeAddress();
   std::optional<Process> process_;

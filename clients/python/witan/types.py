@@ -54,6 +54,8 @@ class AddedToken(TypedDict):
     id: str
     # The token; it is shown once
     token: str
+    # Roles that this device lacks, and its programs with it
+    warnings: list[str]
 
 
 class AgentFailure(TypedDict):

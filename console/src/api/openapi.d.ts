@@ -2101,6 +2101,8 @@ export interface components {
             id: string;
             /** @description The token; it is shown once */
             token: string;
+            /** @description Roles that this device lacks, and its programs with it */
+            warnings: string[];
         };
         AgentFailure: {
             /** @description Id of the agent */
@@ -7746,6 +7748,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NoToken"];
             408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
             421: components["responses"]["OtherHost"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Failed"];
@@ -7992,6 +7995,7 @@ export interface operations {
             401: components["responses"]["NoToken"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
             421: components["responses"]["OtherHost"];
             431: components["responses"]["LargeHeader"];
             503: components["responses"]["Unavailable"];
@@ -8054,6 +8058,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NoToken"];
             408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
             421: components["responses"]["OtherHost"];
             431: components["responses"]["LargeHeader"];
             503: components["responses"]["Unavailable"];

@@ -132,6 +132,13 @@ TEST(CopyDevice, TwoThatAreNeverUpTogetherMeetThroughItAndItReadsNothing) {
   EXPECT_NE(keeper.run({"propose", "budget", "e", "A", R"({"type":"SpendA","n":5})"}).exitCode, 0);
   EXPECT_NE(keeper.run({"partition", "seize", "budget/0", "--reason", "mine"}).exitCode, 0);
   EXPECT_FALSE(puts(keeper, "weeds", "weeds"));
+  // It says that it cannot read, rather than that there is nothing.
+  using Words = std::vector<std::string>;
+  for (const Words& words : {Words{"ledger", "export"}, Words{"ledger", "checkpoint"}, Words{"journal", "list"},
+                             Words{"journal", "get", "plot-" + kMark}, Words{"inbox"}})
+    EXPECT_EQ(keeper.run(words).exitCode, 1) << words.front() << " " << words.back();
+  EXPECT_THAT(keeper.run({"ledger", "export"}).err, HasSubstr("keeps no ledgers"));
+  EXPECT_THAT(keeper.run({"journal", "get", "plot-" + kMark}).err, HasSubstr("cannot read"));
   EXPECT_EQ(keeper.owned(), 0u);
   EXPECT_EQ(accused(first, "forgedRow") + accused(first, "badCopy") + accused(second, "badCopy"), "");
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "base/json.h"
 #include "tests/node/node_process.h"
@@ -124,6 +125,46 @@ TEST(LedgerHeads, ASoleDeviceWhoseLedgersWentBackDecidesNothing) {
   EXPECT_THAT(first.run({"incident", "show", "1"}).out, HasSubstr("this device signed a log of 2 entries"));
   EXPECT_EQ(first.run({"incident", "export", "--out", scratch / "."}).out, "none\n");
   EXPECT_EQ(first.stop(), 0);
+}
+
+// Two ledgers of one size, both signed: nothing that they hold is against the rules, and `status` accuses of no such
+// thing.
+TEST(LedgerHeads, StatusSaysOfAProvenForkThatItIsOne) {
+  const Scratch scratch;
+  Node first(scratch, "first"), second(scratch, "second");
+  ASSERT_TRUE(first.init(1).exitCode == 0 && first.up()) << first.log();
+  ASSERT_TRUE(enrol(first, second)) << second.log();
+  ASSERT_EQ(first.run({"begin", "budget", "team"}).exitCode, 0);
+  ASSERT_EQ(propose(first, "op-1", 1).exitCode, 0);
+  ASSERT_NE(cosigned(second, 1), "") << second.log();
+  ASSERT_EQ(second.stop(), 0);
+  ASSERT_EQ(first.stop(), 0);
+  fs::copy(first.dir(), scratch / "yesterday", fs::copy_options::recursive);
+  ASSERT_TRUE(first.up() && second.up()) << first.log() << second.log();
+  ASSERT_EQ(propose(first, "op-2", 1).exitCode, 0);
+  ASSERT_NE(cosigned(second, 2), "") << second.log();
+  ASSERT_EQ(second.stop(), 0);
+  ASSERT_EQ(first.stop(), 0);
+  fs::remove_all(first.dir());
+  fs::copy(scratch / "yesterday", first.dir(), fs::copy_options::recursive);
+  ASSERT_TRUE(first.up()) << first.log();
+  ASSERT_EQ(propose(first, "op-3", 2).exitCode, 0) << "alone it knows of no other ledger";
+  ASSERT_EQ(first.stop(), 0) << "it signs what it holds";
+  ASSERT_TRUE(first.up() && second.up()) << second.log();
+
+  const auto kinds = [&] {
+    std::set<std::string> found;
+    const json::value answer = second.get("/v1/incidents");
+    for (const json::value& one : answer.at("incidents").as_array()) found.emplace(one.at("kind").as_string());
+    return found;
+  };
+  ASSERT_TRUE(until([&] { return kinds().contains("forkProven"); })) << second.log();
+  EXPECT_FALSE(kinds().contains("unlawful"));
+  ASSERT_TRUE(until([&] { return second.todo("owners").find("seize") != std::string::npos; })) << second.log();
+  EXPECT_THAT(second.todo("owners"), HasSubstr("--reason 'fork'"));
+  EXPECT_THAT(second.check("owners"), Not(HasSubstr("the rules do not give")));
+  // By the name of the device, as `witan incidents`.
+  EXPECT_THAT(second.run({"incident", "list"}).out, HasSubstr("  first ("));
 }
 
 // The file heads.signed stands outside of the database: who deletes or cuts the database does not take it along.

@@ -120,10 +120,34 @@ TEST(ProgramTokensOfANode, LetAProgramDoItsWorkAndNothingElse) {
   EXPECT_EQ(call("GET", "/v1/slice?domain=budget&entity=team&role=A"), 200);
   EXPECT_EQ(call("GET", "/v1/slice?domain=budget&entity=team"), 403) << "all fields";
   for (const char* path : {"/v1/ledger", "/v1/tokens", "/v1/status"}) EXPECT_EQ(call("GET", path), 403) << path;
+  for (const char* path : {"/mcp", "/tiles/"}) EXPECT_EQ(call("GET", path), 403) << path << ": the token is good";
+  EXPECT_EQ(call("POST", "/mcp", "{}"), 403);
   EXPECT_EQ(call("POST", "/v1/entities", R"({"domain":"budget","entity":"team9"})"), 403);
   EXPECT_EQ(node.run({"token", "revoke", "robot"}).exitCode, 0);
   EXPECT_EQ(propose("team", "A"), 401);
   EXPECT_EQ(node.run({"token", "list"}).out, "no program has a token\n");
+  EXPECT_EQ(call("GET", "/mcp"), 401);
+}
+
+// Its program could propose nothing there. Nor does a person's key come into being where no admin's key is.
+TEST(ProgramTokensOfANode, ARoleThatTheDeviceLacksIsWarnedOf) {
+  const Scratch scratch;
+  Node first(scratch, "first"), limited(scratch, "limited");
+  ASSERT_TRUE(first.init(1).exitCode == 0 && first.up()) << first.log();
+  ASSERT_TRUE(test::enrol(first, limited, {"--role", "budget.A"})) << limited.log();
+  const auto warnings = [&](const char* role) {
+    return limited
+        .runJson(
+            {"token", "add", std::string("robot-") + role, "--role", std::string("budget.") + role, "--entity", "*"})
+        .at("warnings")
+        .as_array()
+        .size();
+  };
+  EXPECT_EQ(warnings("A"), 0u);
+  EXPECT_EQ(warnings("B"), 1u);
+  const Finished refused = limited.run({"person", "add", "lead", "--role", "moderation.counselor"});
+  EXPECT_EQ(refused.exitCode, 1);
+  EXPECT_THAT(refused.err, HasSubstr("admin's key"));
 }
 
 }  // namespace

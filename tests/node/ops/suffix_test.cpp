@@ -98,6 +98,8 @@ TEST_F(Suffixes, AreReadWhileNoNodeRunsAndNoneThatIsNotThere) {
   EXPECT_EQ(none.exitCode, 1);
   EXPECT_THAT(none.err, HasSubstr(R"("code":"notFound")"));
   ASSERT_EQ(owner.run({"suffix", "export", "budget/0", scratch / "live.jsonl"}).exitCode, 0);
+  EXPECT_EQ(owner.run({"suffix", "export", "budget/0", scratch / "live.jsonl"}).exitCode, 1) << "the file is there";
+  EXPECT_EQ(owner.run({"suffix", "export", "budget/0", scratch / "live.jsonl", "--force"}).exitCode, 0);
   ASSERT_EQ(owner.stop(), 0);
   EXPECT_EQ(rows(), listed);
   ASSERT_EQ(owner.run({"suffix", "export", "budget/0", scratch / "rest.jsonl"}).exitCode, 0);

@@ -1,0 +1,55 @@
+#include "node/enrolment/membership_inquiry.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "node/cluster/messages.h"
+
+namespace witan::node {
+
+namespace {
+
+constexpr std::size_t kAskedAtOnce = 4;
+
+}  // namespace
+
+Status MembershipInquiry::ask(const SigningKey& key) {
+  const std::string self = deviceIdOf(key.publicKey());
+  WITAN_TRY(identity, net::tlsIdentityOf(key, self));
+  network_ = std::make_unique<net::PeerNetwork>(loop_, identity, net::PeerNetworkOptions{}, events());
+  const std::vector<RosterDevice>& devices = rosters_.current().devices;
+  const RosterDevice* me = rosters_.current().byKey(key.publicKey());
+  name_ = me == nullptr ? "" : me->name;
+  std::size_t asked = 0;
+  for (std::size_t n = 0; n < devices.size() && asked < kAskedAtOnce; ++n) {
+    const RosterDevice& device = devices[next_++ % devices.size()];
+    const auto its = publicKeyFromHex(device.keys.back(), "key");
+    if (&device == me || !device.active() || device.addresses.empty() || !its.ok()) continue;
+    ++asked;
+    for (const std::string& address : device.addresses)
+      network_->dial(device.device + "/" + address, address, *its, std::string(net::kJoinPurpose));
+  }
+  return okStatus();
+}
+
+net::PeerEvents MembershipInquiry::events() {
+  net::PeerEvents events;
+  events.up = [this](const net::LinkInfo& info) {
+    network_->undial(info.name);
+    network_->trust(info.id);
+    (void)network_->send(info.id, clusterFrame(JoinRequest{.name = name_}));
+  };
+  events.frame = [this](net::LinkId link, std::string_view frame) { receive(link, frame); };
+  return events;
+}
+
+void MembershipInquiry::receive(net::LinkId link, std::string_view frame) {
+  JoinAnswer answer;
+  const bool read = readClusterFrame(frame, answer).ok();
+  network_->close(link, "that was all");
+  if (!read || answer.document.empty()) return;
+  const auto taken = rosters_.adopt(asView(answer.document));
+  if (taken.ok() && *taken) changed_();
+}
+
+}  // namespace witan::node

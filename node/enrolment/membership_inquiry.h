@@ -1,0 +1,44 @@
+// MembershipInquiry: asks other devices for the roster where none of them lets this device in.
+//
+// Members refuse the links of a device that was revoked before a frame passes: what it says must reach nothing, and a
+// link of members is made for replicas. So one that was away at its revocation would hear of it nowhere. It asks over a
+// link for joining, which every device may have and which carries one question and one answer. The answer counts for
+// what the admin has signed in it, so no other device makes this one believe that it was revoked.
+//
+// Belongs to its loop's thread. Loop and roster store outlive it; `changed` is called from the loop, after a newer
+// roster was taken, and may destroy nothing of this.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "net/peer_network.h"
+#include "node/cluster/device_key.h"
+#include "node/cluster/roster_store.h"
+
+namespace witan::node {
+
+class MembershipInquiry {
+ public:
+  MembershipInquiry(net::Loop& loop, RosterStore& rosters, std::function<void()> changed)
+      : loop_(loop), rosters_(rosters), changed_(std::move(changed)) {}
+
+  // Asks a few of the other devices, each time the next ones; what was asked before is over. Errors: of the key.
+  Status ask(const SigningKey& key);
+  // It has been let in, or ends.
+  void stop() { network_.reset(); }
+
+ private:
+  net::PeerEvents events();
+  void receive(net::LinkId link, std::string_view frame);
+
+  net::Loop& loop_;
+  RosterStore& rosters_;
+  const std::function<void()> changed_;
+  std::unique_ptr<net::PeerNetwork> network_;
+  std::string name_;  // as it asks
+  std::size_t next_ = 0;
+};
+
+}  // namespace witan::node

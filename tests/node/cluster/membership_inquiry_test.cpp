@@ -1,0 +1,130 @@
+// A device that was away when it was revoked hears of it, and from no liar.
+#include "node/enrolment/membership_inquiry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "node/cluster/device_key.h"
+#include "node/peers/peer_manager.h"
+#include "tests/net/device.h"
+#include "tests/node/node_process.h"
+#include "tests/node/scratch.h"
+
+namespace witan::node::membership_inquiry_test {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr Time kNow{1'700'000'000'000'000};
+
+struct MembershipInquiryTest : ::testing::Test {
+  static std::string idOf(char letter) { return deviceIdOf(net::test::keyOf(letter).publicKey()); }
+  // Of the devices a, b and c, each of which may dial a.
+  Roster roster(std::uint64_t version, DeviceState stateOfC) const {
+    Roster made{clusterIdOf(admin.publicKey()), version, {}};
+    for (const char letter : {'a', 'b', 'c'}) {
+      RosterDevice device{idOf(letter), std::string(1, letter), {toHex(net::test::keyOf(letter).publicKey())}};
+      device.roles = {"ledger", "*"};
+      device.since = kNow;
+      made.devices.push_back(device);
+    }
+    std::ranges::sort(made.devices, {}, &RosterDevice::device);
+    made.find(idOf('a'))->addresses = {address};
+    RosterDevice& c = *made.find(idOf('c'));
+    c.state = stateOfC;
+    if (!c.active()) c.reason = "sold";
+    return made;
+  }
+  RosterStore storeIn(const std::string& name, std::string document) const {
+    std::filesystem::create_directories(scratch / name);
+    return *RosterStore::create(scratch / name, admin.publicKey(), std::move(document));
+  }
+  // Device c asks until it has taken a roster, or `heard` others have been asked.
+  void ask(const std::function<bool()>& done) {
+    ASSERT_TRUE(inquiry.ask(net::test::keyOf('c')).ok());
+    at.until([&] { return changes > 0 || done(); }, "an answer");
+    inquiry.stop();
+  }
+
+  const test::Scratch scratch;
+  const SigningKey admin = net::test::keyOf('x');
+  net::Loop loop;
+  net::test::Device at{loop, 'a'};  // as what of the cluster device c can reach
+  const std::string address = *at.network->listen("127.0.0.1:0");
+  RosterStore rosters = storeIn("c", *signRoster(roster(1, DeviceState::active), admin));
+  std::size_t changes = 0;
+  MembershipInquiry inquiry{loop, rosters, [this] { ++changes; }};
+};
+
+TEST_F(MembershipInquiryTest, ARevokedDeviceHearsOfItOverALinkForJoining) {
+  RosterStore known = storeIn("a", *signRoster(roster(2, DeviceState::revoked), admin));
+  EnrolmentService enrolment = *EnrolmentService::open(scratch / "a", known, std::string(32, 's'), 1, std::nullopt);
+  at.onFrame = [&](net::LinkId link, std::string_view frame) {
+    EXPECT_EQ(at.up.at(link).purpose, net::kJoinPurpose);
+    JoinRequest request;
+    ASSERT_TRUE(readClusterFrame(frame, request).ok());
+    const JoinAnswer answer = enrolment.onJoin(request, at.up.at(link).key, at.up.at(link).address, kNow);
+    EXPECT_EQ(answer.verdict, JoinVerdict::refused);
+    EXPECT_TRUE(answer.clusterKey.empty());
+    (void)at.network->send(link, clusterFrame(answer));
+  };
+  ask([] { return false; });
+  EXPECT_EQ(changes, 1u);
+  EXPECT_EQ(rosters.current().version, 2u);
+  EXPECT_EQ(rosters.current().member(idOf('c')), nullptr);
+}
+
+// A member that has no admin's key.
+TEST_F(MembershipInquiryTest, NoOtherDeviceMakesItBelieveThat) {
+  bool told = false;
+  at.onFrame = [&](net::LinkId link, std::string_view) {
+    JoinAnswer answer{.verdict = JoinVerdict::refused, .reason = "this device was revoked", .device = idOf('c')};
+    const std::string forged = *signRoster(roster(9, DeviceState::revoked), net::test::keyOf('a'));
+    answer.document.assign(forged.begin(), forged.end());
+    (void)at.network->send(link, clusterFrame(answer));
+  };
+  ask([&] { return told = told || !at.downs.empty(); });
+  EXPECT_TRUE(told);
+  EXPECT_EQ(changes, 0u);
+  EXPECT_NE(rosters.current().member(idOf('c')), nullptr);
+}
+
+TEST_F(MembershipInquiryTest, OnlyTheDeviceExpectedAtAnAddressIsHeard) {
+  net::test::Device thief{loop, 'b'};
+  const std::string its = *thief.network->listen("127.0.0.1:0");
+  Roster moved = roster(2, DeviceState::active);
+  moved.find(idOf('a'))->addresses = {its};
+  ASSERT_TRUE(*rosters.adopt(*signRoster(moved, admin)));
+  ask([&] { return thief.loggedWith("refused") || !thief.logged.empty(); });
+  EXPECT_EQ(thief.frameCount, 0u);
+}
+
+using test::Node;
+using test::Scratch;
+
+TEST(ARevokedNode, SaysSoAndSinceWhenItKnows) {
+  const Scratch scratch;
+  Node first(scratch, "first"), second(scratch, "second");
+  ASSERT_TRUE(test::begin(first)) << first.log();
+  ASSERT_TRUE(test::enrol(first, second)) << second.log();
+  ASSERT_EQ(second.stop(), 0);
+  ASSERT_EQ(first.run({"device", "revoke", "second", "--reason", "sold"}).exitCode, 0);
+  ASSERT_TRUE(second.up());
+  ASSERT_TRUE(test::until([&] { return !second.ready(); })) << second.log();
+  const std::string words = second.check("member");
+  EXPECT_THAT(words, HasSubstr("sold"));
+  EXPECT_THAT(second.todo("member"), HasSubstr("witan join"));
+  const std::string incidents = second.run({"incidents", "--json"}).out;
+  EXPECT_THAT(incidents, HasSubstr("\"revoked\""));
+  EXPECT_THAT(incidents, HasSubstr(words)) << "with the time";
+  // Started again it says the same.
+  ASSERT_EQ(second.stop(), 0);
+  ASSERT_TRUE(second.up());
+  EXPECT_EQ(second.check("member"), words);
+}
+
+}  // namespace
+}  // namespace witan::node::membership_inquiry_test
