@@ -57,17 +57,21 @@ char32_t smallOf(char32_t letter) {
 
 Status checkLegible(std::string_view name) {
   if (!isUtf8(name)) return invalid("the name " + inQuotes(name) + " is no UTF-8", "give one of plain letters");
-  bool latin = false, greek = false, cyrillic = false;
+  bool latin = false, greek = false, cyrillic = false, mixed = false;
   for (const char32_t letter : lettersOf(name)) {
     if (std::ranges::any_of(kUnclear, [&](const Letters& range) { return within(letter, range); }))
       return invalid("the name " + inQuotes(name) + " has characters that people cannot see or tell from others",
                      "give one of plain letters, digits and signs");
-    latin = latin || (letter < 0x80 && within(smallOf(letter), {'a', 'z'}));
+    const bool isLatin = letter < 0x80 && within(smallOf(letter), {'a', 'z'});
+    const bool isDigit = within(letter, {'0', '9'});
+    if (letter < 0x80 && !isLatin && !isDigit) latin = greek = cyrillic = false;  // another word begins
+    latin = latin || isLatin;
     greek = greek || within(letter, kGreek), cyrillic = cyrillic || within(letter, kCyrillic);
+    mixed = mixed || latin + greek + cyrillic > 1;
   }
-  if (latin + greek + cyrillic > 1)
-    return invalid("the name " + inQuotes(name) + " mixes letters of several alphabets",
-                   "give one of a single alphabet");
+  if (mixed)
+    return invalid("the name " + inQuotes(name) + " mixes letters of several alphabets in a word",
+                   "write each word in a single alphabet");
   if (name.starts_with(' ') || name.ends_with(' ') || name.find("  ") != name.npos)
     return invalid("the name " + inQuotes(name) + " has blanks at its ends or in a row", "take them out");
   return okStatus();

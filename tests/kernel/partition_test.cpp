@@ -244,7 +244,8 @@ TEST_F(PartitionTest, InitIsOnceAndLawful) {
 TEST_F(PartitionTest, AnEntityBeginsUnderANameThatPeopleCanRead) {
   for (const char* name : {"te\u200bam", "te\u202eam", " team", "team ", "a  b", "te\u0430m", "\xff"})
     EXPECT_EQ(partition->init(name, {}, Time{0}).outcome, Outcome::refused) << name;
-  for (const char* name : {"t\u00e9am", "\u041f\u041e\u0421\u0422", "a b", "-a"})
+  for (const char* name :
+       {"t\u00e9am", "\u041f\u041e\u0421\u0422", "a b", "-a", "\u041e\u0442\u0434\u0435\u043b IT", "\u03b2-blocker"})
     EXPECT_EQ(partition->init(name, {}, Time{0}).outcome, Outcome::initialised) << name;
 }
 
