@@ -27,6 +27,17 @@ bool among(const std::vector<std::string>& list, std::string_view word) {
   return std::ranges::find(list, word) != list.end();
 }
 
+// Where nothing at all is allowed, what is too much is the whole payload, which has no name: then its members.
+std::string excessWords(const NamedFields& beyond, const json::value& payload) {
+  const json::object* members = payload.if_object();
+  if (members == nullptr || beyond.names != std::vector<std::string>{fieldPathText({})}) return beyond.words();
+  NamedFields named{{}, members->size()};
+  for (const auto& member : *members) named.names.push_back(withMember("", member.key()));
+  std::ranges::sort(named.names);
+  if (named.names.size() > kMaxNamedFields) named.names.resize(kMaxNamedFields);
+  return named.words();
+}
+
 PolicyVerdict refusal(PolicyToken token, std::string witness) {
   return {VerdictKind::deny, token, std::move(witness), std::nullopt, std::nullopt};
 }
@@ -172,7 +183,7 @@ PolicyVerdict Monitor::projected(const PolicyRequest& request, const Found& foun
     const NamedFields beyond = fieldsBeyond(found.operation->allowed, *request.payload);
     if (beyond.count > 0)
       return refusal(PolicyToken::overshared_payload_blocked,
-                     "not allowed at " + place(request) + ": " + beyond.words());
+                     "not allowed at " + place(request) + ": " + excessWords(beyond, *request.payload));
   }
   if (mutated("overshare")) return {VerdictKind::allow, PolicyToken::none, {}, std::nullopt, std::nullopt};
   Projection projection = project(found.operation->allowed, *request.payload);

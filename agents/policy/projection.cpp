@@ -158,10 +158,6 @@ class Projector {
   bool keep(const Node& node, const json::value& v, json::value* into) {
     if (v.is_object() && !node.members.empty()) return keepObject(node, v.get_object(), into);
     if (v.is_array() && node.element != Allowlist::kNone) return keepArray(node, v.get_array(), into);
-    if (v.is_object() && steps_.empty()) {  // each by its name
-      for (const auto& item : v.get_object()) leftOut_.add(withMember("", item.key()));
-      return false;
-    }
     if (v.is_object() || v.is_array() || !node.scalar) {
       leftOut_.add(place());
       return false;

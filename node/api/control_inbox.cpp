@@ -48,7 +48,7 @@ WITAN_STRUCT(
      "its tool, words and schema"),
     (Omittable<InboxClaim>, claim, "Who has claimed it at this node; absent: nobody has"),
     (Omittable<AnswerUnderWay>, answer, "A person's answer to it that waits in this device's outbox"),
-    (Omittable<Time>, until, "When nobody is asked any more: an approval is denied then, a form declined"))
+    (Omittable<Time>, until, "When nobody is asked any more: an approval is denied then"))
 
 WITAN_STRUCT(Inbox, (std::vector<InboxItem>, items, "Items, oldest first; those without a time last"),
              (std::uint64_t, waiting, "Number of all items of the kind, also of those beyond the limit"),
@@ -201,8 +201,7 @@ InboxItem formItem(const std::string& id, const ToolForm& asked) {
   const json::object request{{"form", id}, {"digest", ToolBroker::digestOf(asked)}};
   json::object detail{{"operation", asked.operation}, {"schema", asked.form.schema}, {"words", asked.form.words}};
   const std::string tool = id.substr(0, id.find('/'));
-  InboxItem item{{}, InboxKind::form,   asked.at, tool, "asks: " + asked.form.words,
-                 {}, std::move(detail), {},       {},   asked.until};
+  InboxItem item{{}, InboxKind::form, {}, tool, "asks: " + asked.form.words, {}, std::move(detail), {}};
   addAnswers(item, asked.form, request);
   return item;
 }
@@ -458,7 +457,7 @@ void look(Daemon& daemon, const InboxRequest& request, Chosen chosen) {
           for (auto& [key, form] : tools->forms()) {
             const std::string id = InboxIndex::idOf(InboxKind::form, key);
             listing->forms.emplace(id, form);
-            listing->formsAsked.insert({form.at.micros / 1000, id});
+            listing->formsAsked.insert({0, id});
           }
         auto index = daemon.inbox();
         if (!index.ok()) return chosen(index.error());

@@ -174,7 +174,7 @@ Status InboxIndex::lookAtIncidents() {
   Database& rows = replica_.database(DatabaseName::agents);
   WITAN_TRY(seen, seenIncidents(rows));
   for (const auto& [key, one] : seen)
-    if (all.erase(key) == 0) forgetSeen(rows, key);  // if it happens anew, it waits anew
+    if (all.erase(key) == 0) rows.eraseMeta(concat(kSeenRows, key));  // if it happens anew, it waits anew
   replace(InboxKind::incident, all);
   return okStatus();
 }

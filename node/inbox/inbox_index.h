@@ -1,6 +1,6 @@
 // InboxIndex: which records of this device wait for a person, oldest first, kept by what changes instead of by a scan:
-// approvals, entries in conflict, operations that stopped, incidents that nobody has seen, refused answers. Proposals
-// and the questions of graphs stand in their partitions, the forms of tools at their broker.
+// approvals, entries in conflict, operations that stopped, incidents, refused answers. Proposals and the
+// questions of graphs stand in their partitions, the forms of tools at their broker.
 //
 // An entry that only agents wrote settles itself (agents/wake/agent_conflict.h): it is listed only where no device
 // hosts its agent, or the agent's run came to nothing. What a destroyed agent asks waits for nobody. Belongs to a

@@ -3,7 +3,7 @@
 
 #include "base/identity.h"
 #include "node/operations/operation.h"
-#include "node/operations/saga_repairs.h"
+#include "replication/database.h"
 #include "replication/space.h"
 
 namespace witan::node::operations {
@@ -108,6 +108,13 @@ inline constexpr Operation kReceiptWithdraw{"POST", "/v1/receipt/withdraw", with
 
 WITAN_STRUCT(SagaListRequest, (Omittable<bool>, all, "true: those that ended lately too"))
 
+WITAN_ENUM(RepairKind, retry, compensate)
+
+// What a person said about a saga that had stopped, or had ended.
+WITAN_STRUCT(SagaRepair, (RepairKind, kind, "What was asked for"), (std::string, by, "Name of the person"),
+             (std::int64_t, atMs, "When, in milliseconds since 1970"),
+             (std::string, before, "Why it had stopped; begins with uncertain if an attempt may have had its effect"))
+
 WITAN_STRUCT(SagaLine, (std::string, agentId, "Agent"), (json::value, arguments, "Arguments of the tool, any JSON"),
              (std::uint64_t, attempts, "Number of attempts"),
              (Omittable<std::string>, compensates, "Operation that this one compensates"),
@@ -137,6 +144,14 @@ Result<Sagas> listSagas(OperationContext& context, const SagaListRequest& reques
 Result<SagaLine> showSaga(OperationContext& context, const SagaRequest& request);
 Result<SagaBegun> retrySaga(OperationContext& context, const SagaRepairRequest& request);
 Result<SagaBegun> compensateSaga(OperationContext& context, const SagaRepairRequest& request);
+
+inline constexpr std::size_t kMaxRepaired = 1'000;   // operations of which it is kept what people said
+inline constexpr std::size_t kMaxRepairsOfOne = 16;  // the newest
+
+// Of this device, also of sagas that have ended; oldest first. Errors: corrupt.
+Result<std::vector<SagaRepair>> repairsOf(const replication::Database& agents, const OperationId& operation);
+// "tried again by ann at 2026-...; before: uncertain: ..."
+std::string repairWords(const SagaRepair& repair);
 
 inline constexpr Operation kSagaList{"GET", "/v1/saga/list", listSagas};
 inline constexpr Operation kSagaShow{"GET", "/v1/saga/show", showSaga};

@@ -12,7 +12,7 @@
 #include "base/utf8.h"
 #include "kernel/record/entry.h"
 #include "node/ledgers/ledger_reader.h"
-#include "node/operations/saga_repairs.h"
+#include "node/operations/agent_records.h"
 #include "node/operations/versions.h"
 #include "replica/core/partition_host.h"
 #include "replica/replica.h"

@@ -410,16 +410,13 @@ class McpPort final : public ToolPort {
     const std::uint64_t number = nextForm_++;
     const auto call = calls_.find(asked.key);
     setup_.say("it asks a person: " + asked.form.words);
+    forms_.emplace(number, ToolForm{std::move(asked.form), call == calls_.end() ? "" : call->second.request.operation});
+    asked_.emplace(number, asked.number);
     std::int64_t sinceMs = call == calls_.end() ? net::Loop::nowMs() : call->second.sinceMs;
     for (const auto& [key, one] : calls_)
       if (call == calls_.end()) sinceMs = std::min(sinceMs, one.sinceMs);
-    const std::int64_t leftMs =
-        std::max<std::int64_t>(0, sinceMs + setup_.config.timeoutMs * 8 / 10 - net::Loop::nowMs());
-    const Time at = SystemClock().now();
-    forms_.emplace(number, ToolForm{std::move(asked.form), call == calls_.end() ? "" : call->second.request.operation,
-                                    at, Time{at.micros + leftMs * 1000}});
-    asked_.emplace(number, asked.number);
-    setup_.loop.after(leftMs, [this, number, here = std::weak_ptr<bool>(alive_)] {
+    const std::int64_t leftMs = sinceMs + setup_.config.timeoutMs * 8 / 10 - net::Loop::nowMs();
+    setup_.loop.after(std::max<std::int64_t>(0, leftMs), [this, number, here = std::weak_ptr<bool>(alive_)] {
       if (!here.expired() && forms_.contains(number)) answerForm(number, mcp::FormAction::cancel, {});
     });
   }

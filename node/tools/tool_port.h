@@ -13,7 +13,6 @@
 
 #include "base/json.h"
 #include "base/secret.h"
-#include "base/time.h"
 #include "mcp/elicitation.h"
 #include "net/loop.h"
 #include "node/config/tool_config.h"
@@ -49,7 +48,6 @@ struct ToolListing {
 struct ToolForm {
   mcp::Form form;
   std::string operation;  // empty: the tool does not say in which call
-  Time at{}, until{};     // when it was asked, and when it is taken back
 };
 
 class ToolPort {

@@ -224,6 +224,14 @@ TEST(Obligation7, AFieldTooManyIsBlocked) {
   example.payload.as_object()["patient"] = "David";
   expectDenied(example.check(), PolicyToken::overshared_payload_blocked, "operation \"order\": patient");
   EXPECT_EQ(example.check().witness.find("David"), std::string::npos) << "names of fields, no values";
+  // Also where nothing is allowed.
+  for (Boundary& boundary : example.policy.boundary)
+    for (OperationRule& rule : boundary.operation) rule.allow.clear(), rule.mask.clear();
+  example.recompile();
+  example.receipts = {};
+  example.confirmNow();
+  example.payload = parseJson(R"({"order":"O1","by":{"name":"ann"}})").value();
+  expectDenied(example.check(), PolicyToken::overshared_payload_blocked, "operation \"order\": by, order");
 }
 
 TEST(Obligation7, WhereThePolicySaysSoTheRestGoes) {

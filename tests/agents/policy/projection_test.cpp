@@ -327,14 +327,6 @@ TEST(FieldPaths, AreRefusedWithThePlace) {
   refused(deep, "more than 32 steps");
 }
 
-// Also where nothing is allowed at all.
-TEST(FieldPaths, WhatIsNotAllowedIsNamed) {
-  const json::value payload = jsonOf(R"({"order":"O1","to":{"name":"ann"}})");
-  EXPECT_EQ(fieldsBeyond(listOf({}), payload).words(), "order, to");
-  EXPECT_EQ(project(listOf({}), payload).leftOut.words(), "order, to");
-  EXPECT_EQ(fieldsBeyond(listOf({"order"}), payload).words(), "to");
-}
-
 TEST(FieldPaths, AllowlistsRefuseRepetitionAndMasksOfTheForbidden) {
   const std::vector<std::string> twice{"a", "\"a\""}, one{"a.b"}, other{"a"};
   EXPECT_NE(Allowlist::compile(twice, {}).error().message.find("allowed twice"), std::string::npos);
