@@ -949,7 +949,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Takes the notice of a refused answer out of the inbox */
+        /** Takes the notice of a refused answer, or an incident, out of this device's inbox */
         post: operations["seeRefusal"];
         delete?: never;
         options?: never;
@@ -2364,8 +2364,8 @@ export interface components {
             taken: boolean;
         };
         ApprovalAnswerRequest: {
-            /** @description Who answers; default: the device */
-            by?: string;
+            /** @description Name of the person who answers */
+            by: string;
             /** @description Digest of what was shown */
             digest: string;
             /** @description Operation id, or its first digits */
@@ -2393,6 +2393,11 @@ export interface components {
             reason: string;
             /** @description Key of its run */
             run: string;
+            /**
+             * Format: int64
+             * @description When it is denied if nobody has answered, likewise; 0: it does not say
+             */
+            untilMs: number;
             /** @description waiting, approved or denied */
             verdict: string;
             /** @description The effect, any JSON */
@@ -3206,6 +3211,11 @@ export interface components {
             kind: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident" | "form" | "refusal";
             /** @description Entity, agent or device concerned */
             subject: string;
+            /**
+             * Format: date-time
+             * @description When nobody is asked any more: an approval is denied then
+             */
+            until?: string;
             /** @description What is asked, in one line */
             what: string;
         };
@@ -4430,6 +4440,8 @@ export interface components {
             outcome?: string;
             /** @description Phase */
             phase: string;
+            /** @description What people said when it had stopped, oldest first; absent: nobody was asked */
+            repairs?: components["schemas"]["SagaRepair"][];
             /** @description Result of the effect, any JSON */
             result?: unknown;
             /** @description Key of the run */
@@ -4450,7 +4462,25 @@ export interface components {
              */
             updatedAtMs: number;
         };
-        SagaRequest: {
+        SagaRepair: {
+            /**
+             * Format: int64
+             * @description When, in milliseconds since 1970
+             */
+            atMs: number;
+            /** @description Why it had stopped; begins with uncertain if an attempt may have had its effect */
+            before: string;
+            /** @description Name of the person */
+            by: string;
+            /**
+             * @description What was asked for
+             * @enum {string}
+             */
+            kind: "retry" | "compensate";
+        };
+        SagaRepairRequest: {
+            /** @description Name of the person who says it */
+            by: string;
             /** @description Operation id, or its first digits */
             operation: string;
         };
@@ -4463,7 +4493,9 @@ export interface components {
             item: string;
         };
         SeenRequest: {
-            /** @description Id of the item, of the kind refusal */
+            /** @description Name of the person who has seen it; of an incident it is needed */
+            by?: string;
+            /** @description Id of the item, of the kind refusal or incident */
             item: string;
         };
         SeizeRequest: {
@@ -4825,7 +4857,7 @@ export interface components {
             wakes: components["schemas"]["WakeRow"][];
         };
         Why: {
-            /** @description Causes before what follows from them; the last is the subject */
+            /** @description Causes before what follows from them; the last is the subject. A journal entry of the same name as something else comes behind it */
             links: components["schemas"]["WhyLink"][];
             /** @description What was asked for */
             subject: string;
@@ -5736,6 +5768,7 @@ export interface operations {
                      *       "operation": "5f0c",
                      *       "reason": "",
                      *       "run": "2214",
+                     *       "untilMs": 86400000,
                      *       "verdict": "waiting",
                      *       "what": {
                      *         "tool": "mail"
@@ -5792,6 +5825,7 @@ export interface operations {
                      *       "operation": "5f0c",
                      *       "reason": "",
                      *       "run": "2214",
+                     *       "untilMs": 86400000,
                      *       "verdict": "waiting",
                      *       "what": {
                      *         "tool": "mail"
@@ -5844,6 +5878,7 @@ export interface operations {
                      *           "operation": "5f0c",
                      *           "reason": "",
                      *           "run": "2214",
+                     *           "untilMs": 86400000,
                      *           "verdict": "waiting",
                      *           "what": {
                      *             "tool": "mail"
@@ -10451,10 +10486,11 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "by": "ann",
                  *       "operation": "5f0c"
                  *     }
                  */
-                "application/json": components["schemas"]["SagaRequest"];
+                "application/json": components["schemas"]["SagaRepairRequest"];
             };
         };
         responses: {
@@ -10551,10 +10587,11 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "by": "ann",
                  *       "operation": "5f0c"
                  *     }
                  */
-                "application/json": components["schemas"]["SagaRequest"];
+                "application/json": components["schemas"]["SagaRepairRequest"];
             };
         };
         responses: {
