@@ -313,8 +313,8 @@ export interface AnswerTaken {
 }
 
 export interface ApprovalAnswerRequest {
-  /** Who answers; default: the device */
-  by?: string;
+  /** Name of the person who answers */
+  by: string;
   /** Digest of what was shown */
   digest: string;
   /** Operation id, or its first digits */
@@ -340,6 +340,8 @@ export interface ApprovalRow {
   reason: string;
   /** Key of its run */
   run: string;
+  /** When it is denied if nobody has answered, likewise; 0: it does not say */
+  untilMs: number;
   /** waiting, approved or denied */
   verdict: string;
   /** The effect, any JSON */
@@ -1055,6 +1057,8 @@ export interface InboxItem {
   kind: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident" | "form" | "refusal";
   /** Entity, agent or device concerned */
   subject: string;
+  /** When nobody is asked any more: an approval is denied then */
+  until?: string;
   /** What is asked, in one line */
   what: string;
 }
@@ -2176,6 +2180,8 @@ export interface SagaLine {
   outcome?: string;
   /** Phase */
   phase: string;
+  /** What people said when it had stopped, oldest first; absent: nobody was asked */
+  repairs?: Array<SagaRepair>;
   /** Result of the effect, any JSON */
   result?: Json;
   /** Key of the run */
@@ -2194,7 +2200,20 @@ export interface SagaLine {
   updatedAtMs: number;
 }
 
-export interface SagaRequest {
+export interface SagaRepair {
+  /** When, in milliseconds since 1970 */
+  atMs: number;
+  /** Why it had stopped; begins with uncertain if an attempt may have had its effect */
+  before: string;
+  /** Name of the person */
+  by: string;
+  /** What was asked for */
+  kind: "retry" | "compensate";
+}
+
+export interface SagaRepairRequest {
+  /** Name of the person who says it */
+  by: string;
   /** Operation id, or its first digits */
   operation: string;
 }
@@ -2210,7 +2229,9 @@ export interface Seen {
 }
 
 export interface SeenRequest {
-  /** Id of the item, of the kind refusal */
+  /** Name of the person who has seen it; of an incident it is needed */
+  by?: string;
+  /** Id of the item, of the kind refusal or incident */
   item: string;
 }
 
@@ -2551,7 +2572,7 @@ export interface Wakes {
 }
 
 export interface Why {
-  /** Causes before what follows from them; the last is the subject */
+  /** Causes before what follows from them; the last is the subject. A journal entry of the same name as something else comes behind it */
   links: Array<WhyLink>;
   /** What was asked for */
   subject: string;

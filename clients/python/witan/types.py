@@ -317,8 +317,8 @@ class AnswerTaken(TypedDict):
 
 
 class ApprovalAnswerRequest(TypedDict):
-    # Who answers; default: the device
-    by: NotRequired[str]
+    # Name of the person who answers
+    by: str
     # Digest of what was shown
     digest: str
     # Operation id, or its first digits
@@ -344,6 +344,8 @@ class ApprovalRow(TypedDict):
     reason: str
     # Key of its run
     run: str
+    # When it is denied if nobody has answered, likewise; 0: it does not say
+    untilMs: int
     # waiting, approved or denied
     verdict: str
     # The effect, any JSON
@@ -1051,6 +1053,8 @@ class InboxItem(TypedDict):
     kind: Literal["proposal", "question", "approval", "conflict", "operation", "incident", "form", "refusal"]
     # Entity, agent or device concerned
     subject: str
+    # When nobody is asked any more: an approval is denied then
+    until: NotRequired[str]
     # What is asked, in one line
     what: str
 
@@ -2160,6 +2164,8 @@ class SagaLine(TypedDict):
     outcome: NotRequired[str]
     # Phase
     phase: str
+    # What people said when it had stopped, oldest first; absent: nobody was asked
+    repairs: NotRequired[list[SagaRepair]]
     # Result of the effect, any JSON
     result: NotRequired[Json]
     # Key of the run
@@ -2178,7 +2184,20 @@ class SagaLine(TypedDict):
     updatedAtMs: int
 
 
-class SagaRequest(TypedDict):
+class SagaRepair(TypedDict):
+    # When, in milliseconds since 1970
+    atMs: int
+    # Why it had stopped; begins with uncertain if an attempt may have had its effect
+    before: str
+    # Name of the person
+    by: str
+    # What was asked for
+    kind: Literal["retry", "compensate"]
+
+
+class SagaRepairRequest(TypedDict):
+    # Name of the person who says it
+    by: str
     # Operation id, or its first digits
     operation: str
 
@@ -2194,7 +2213,9 @@ class Seen(TypedDict):
 
 
 class SeenRequest(TypedDict):
-    # Id of the item, of the kind refusal
+    # Name of the person who has seen it; of an incident it is needed
+    by: NotRequired[str]
+    # Id of the item, of the kind refusal or incident
     item: str
 
 
@@ -2535,7 +2556,7 @@ class Wakes(TypedDict):
 
 
 class Why(TypedDict):
-    # Causes before what follows from them; the last is the subject
+    # Causes before what follows from them; the last is the subject. A journal entry of the same name as something else comes behind it
     links: list[WhyLink]
     # What was asked for
     subject: str
