@@ -136,7 +136,7 @@ TEST(ExploreCluster, HandoverOnALossyLine) {
       20'000);
 }
 TEST(ExploreCluster, SeizureFromAnOwnerThatGoesOn) {
-  expectExhausted({.ledgers = true, .proposals = 2, .seizures = 1, .connections = 2, .cuts = 1}, 20'000);
+  expectExhausted({.ledgers = true, .proposals = 2, .seizures = 1, .connections = 2, .cuts = 1}, 18'000);
 }
 // A handover under way to a device that seizes; entries set aside when the power goes.
 TEST(ExploreCluster, HandoverAndSeizureWithoutPower) {
