@@ -44,46 +44,6 @@ TEST(Owners, ARequestFindsItsOwnerAndTheAnswerItsProposer) {
   expectOneLog({&cluster.a(), &cluster.b()});
 }
 
-// A signature costs more than a decision: what comes while the owner works leaves together.
-TEST(Owners, RequestsGatherWhileTheOwnerWorks) {
-  TestCluster cluster(2);
-  cluster.found();
-  Device& b = cluster.b();
-  b.ms = 100;
-  std::vector<std::string> sent;
-  cluster.lose = [&](const TestCluster::Frame& frame) {
-    Request request;
-    if (frame.to == "a" && isAdjudication(frame.bytes) && typeOf(frame.bytes) == AdjudicationFrame::request &&
-        readMessage(frame.bytes.substr(replication::kFrameHeaderBytes), request, "request").ok())
-      sent.push_back(request.operationId);
-    return false;
-  };
-  const auto leaving = [&] {
-    cluster.collect();
-    for (const TestCluster::Frame& frame : cluster.underWay) (void)cluster.lose(frame);
-    return std::exchange(sent, {});
-  };
-  submit(b, spend("op-1", 1));
-  submit(b, spend("op-2", 1));
-  EXPECT_THAT(leaving(), ElementsAre("op-1", "op-2"));  // the owner has nothing to do
-  submit(b, spend("op-3", 1));
-  cluster.collect();
-  submit(b, spend("op-4", 1));
-  EXPECT_THAT(leaving(), ElementsAre("op-1", "op-2"));  // those still under way
-  cluster.run();
-  EXPECT_THAT(sent, ElementsAre("op-1", "op-2", "op-3", "op-4"));
-  ASSERT_NE(b.answered("op-4"), nullptr);
-  // An owner that does not answer holds them up for milliseconds.
-  submit(b, spend("op-5", 1));
-  cluster.collect();
-  cluster.underWay.clear();
-  submit(b, spend("op-6", 1));
-  sent.clear();
-  EXPECT_THAT(leaving(), IsEmpty());
-  b.passTime(4);
-  EXPECT_THAT(leaving(), ElementsAre("op-6"));
-}
-
 // It decides, hears of a later epoch, and takes the partition back, all before it writes anything.
 TEST(Owners, WhatWasDecidedInTheRoundOfASeizureIsNotForgottenInIt) {
   TestCluster cluster(3);
@@ -250,52 +210,6 @@ TEST(Owners, SeizuresThatCannotBe) {
   EXPECT_THAT(seize(cluster.b()).error().message, HasSubstr("c has more"));
   Device fresh("z");
   EXPECT_THAT(fresh.replica().forceTakeover(kPartition, "", at(0)).error().message, HasSubstr("nothing of partition"));
-}
-
-// A link is up some milliseconds before its other end has said that it is the owner.
-TEST(Owners, ASeizureWaitsUntilTheOtherEndOfAFreshLinkHasSaidWhatItHas) {
-  TestCluster cluster(3);
-  cluster.found();
-  cluster.cut(cluster.a(), cluster.b());
-  cluster.connect(cluster.a(), cluster.b());
-  EXPECT_EQ(seize(cluster.b()).error().code, ErrorCode::conflict);
-  cluster.run();
-  EXPECT_THAT(seize(cluster.b()).error().message, HasSubstr("is connected"));
-  // A device that links and says nothing hinders only for a while.
-  cluster.cut(cluster.a(), cluster.b());
-  cluster.connect(cluster.a(), cluster.b());
-  cluster.b().passTime(9'999);
-  EXPECT_EQ(seize(cluster.b()).error().code, ErrorCode::conflict);
-  cluster.b().passTime(1);
-  EXPECT_TRUE(seize(cluster.b()).ok());
-}
-
-TEST(Owners, AClaimThatWasLostIsToldAgain) {
-  TestCluster cluster(3);
-  cluster.found();
-  cluster.cut(cluster.a(), cluster.b());
-  cluster.cut(cluster.a(), cluster.c());
-  ASSERT_TRUE(seize(cluster.b()).ok());
-  cluster.lose = [](const TestCluster::Frame& frame) { return frame.to == "c"; };
-  cluster.run();
-  cluster.lose = {};
-  ASSERT_EQ(cluster.c().replica().owners().latestEpoch(kPartition), 1u);
-  for (Device* device : {&cluster.b(), &cluster.c()}) device->passTime(60'000);
-  cluster.run();
-  EXPECT_EQ(cluster.c().replica().owners().latestEpoch(kPartition), 2u);
-  expectOneLog({&cluster.b(), &cluster.c()});
-  // Those that know the same are not told again.
-  std::size_t claims = 0;
-  cluster.lose = [&](const TestCluster::Frame& frame) {
-    PeerAdvertisement standing;
-    if (isAdjudication(frame.bytes) && typeOf(frame.bytes) == AdjudicationFrame::standing &&
-        readMessage(frame.bytes.substr(replication::kFrameHeaderBytes), standing, "standing").ok())
-      claims += standing.claims.size();
-    return false;
-  };
-  for (Device* device : {&cluster.b(), &cluster.c()}) device->passTime(60'000);
-  cluster.run();
-  EXPECT_EQ(claims, 0u);
 }
 
 TEST(Owners, ASeizureSetsAsideWhatNobodyHadAndSaysSo) {
