@@ -340,7 +340,7 @@ export interface ApprovalRow {
   reason: string;
   /** Key of its run */
   run: string;
-  /** When it is denied if nobody has answered, likewise; 0: it does not say */
+  /** When it is denied if there is no answer, likewise; 0: it does not say */
   untilMs: number;
   /** waiting, approved or denied */
   verdict: string;
@@ -1057,7 +1057,7 @@ export interface InboxItem {
   kind: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident" | "form" | "refusal";
   /** Entity, agent or device concerned */
   subject: string;
-  /** When nobody is asked any more: an approval is denied then */
+  /** When the time for an answer ends: an approval is denied then */
   until?: string;
   /** What is asked, in one line */
   what: string;
@@ -2180,7 +2180,7 @@ export interface SagaLine {
   outcome?: string;
   /** Phase */
   phase: string;
-  /** What people said when it had stopped, oldest first; absent: nobody was asked */
+  /** What people said when it had stopped, oldest first; absent: there was nothing to say */
   repairs?: Array<SagaRepair>;
   /** Result of the effect, any JSON */
   result?: Json;

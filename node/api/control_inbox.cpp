@@ -48,7 +48,7 @@ WITAN_STRUCT(
      "its tool, words and schema"),
     (Omittable<InboxClaim>, claim, "Who has claimed it at this node; absent: nobody has"),
     (Omittable<AnswerUnderWay>, answer, "A person's answer to it that waits in this device's outbox"),
-    (Omittable<Time>, until, "When nobody is asked any more: an approval is denied then"))
+    (Omittable<Time>, until, "When the time for an answer ends: an approval is denied then"))
 
 WITAN_STRUCT(Inbox, (std::vector<InboxItem>, items, "Items, oldest first; those without a time last"),
              (std::uint64_t, waiting, "Number of all items of the kind, also of those beyond the limit"),

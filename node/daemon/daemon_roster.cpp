@@ -72,7 +72,7 @@ void Daemon::noteRevocation() {
   replica().data().note({std::string(kRevoked), "", what});
 }
 
-// Whoever has a link hears of the roster over it.
+// A device that has a link hears of the roster over it.
 void Daemon::askIfAloneLater() {
   later(kLookMs, [this] { askIfAlone(), askIfAloneLater(); });
 }

@@ -31,7 +31,7 @@ using saga::SagaRow;
 
 namespace {
 
-// What waits for a person is answered by one: neither by a device nor by the word for nobody.
+// What waits for a person is answered by one: neither by a device nor by the word for no answer.
 Status checkPerson(const OperationContext& context, const std::string& by) {
   WITAN_DO(validateId("by", by));
   if (by == kNobodyAnswered)

@@ -18,7 +18,7 @@ WITAN_STRUCT(ApprovalRow, (std::string, operation, "Operation id of the effect")
              (std::string, run, "Key of its run"), (json::value, what, "The effect, any JSON"),
              (std::string, verdict, "waiting, approved or denied"), (std::string, by, "Who answered"),
              (std::string, reason, "Reason of the answer"), (std::int64_t, atMs, "When, in milliseconds since 1970"),
-             (std::int64_t, untilMs, "When it is denied if nobody has answered, likewise; 0: it does not say"))
+             (std::int64_t, untilMs, "When it is denied if there is no answer, likewise; 0: it does not say"))
 
 WITAN_STRUCT(Approvals, (std::vector<ApprovalRow>, approvals, "Effects, by operation id"))
 
@@ -126,7 +126,7 @@ WITAN_STRUCT(SagaLine, (std::string, agentId, "Agent"), (json::value, arguments,
              (std::string, phase, "Phase"), (Omittable<json::value>, result, "Result of the effect, any JSON"),
              (std::string, run, "Key of the run"), (std::string, scope, "Scope of the database"),
              (Omittable<std::vector<SagaRepair>>, repairs,
-              "What people said when it had stopped, oldest first; absent: nobody was asked"),
+              "What people said when it had stopped, oldest first; absent: there was nothing to say"),
              (std::string, status, "Status"), (bool, superseded, "Whether a later plan replaced it"),
              (std::vector<std::string>, targets, "Entities that it changes"), (std::string, tool, "Tool"),
              (std::int64_t, updatedAtMs, "In milliseconds since 1970"))
@@ -145,7 +145,7 @@ Result<SagaLine> showSaga(OperationContext& context, const SagaRequest& request)
 Result<SagaBegun> retrySaga(OperationContext& context, const SagaRepairRequest& request);
 Result<SagaBegun> compensateSaga(OperationContext& context, const SagaRepairRequest& request);
 
-inline constexpr std::size_t kMaxRepaired = 1'000;   // operations of which it is kept what people said
+inline constexpr std::size_t kMaxRepaired = 1'000;   // operations that keep what people said
 inline constexpr std::size_t kMaxRepairsOfOne = 16;  // the newest
 
 // Of this device, also of sagas that have ended; oldest first. Errors: corrupt.

@@ -344,7 +344,7 @@ class ApprovalRow(TypedDict):
     reason: str
     # Key of its run
     run: str
-    # When it is denied if nobody has answered, likewise; 0: it does not say
+    # When it is denied if there is no answer, likewise; 0: it does not say
     untilMs: int
     # waiting, approved or denied
     verdict: str
@@ -1053,7 +1053,7 @@ class InboxItem(TypedDict):
     kind: Literal["proposal", "question", "approval", "conflict", "operation", "incident", "form", "refusal"]
     # Entity, agent or device concerned
     subject: str
-    # When nobody is asked any more: an approval is denied then
+    # When the time for an answer ends: an approval is denied then
     until: NotRequired[str]
     # What is asked, in one line
     what: str
@@ -2164,7 +2164,7 @@ class SagaLine(TypedDict):
     outcome: NotRequired[str]
     # Phase
     phase: str
-    # What people said when it had stopped, oldest first; absent: nobody was asked
+    # What people said when it had stopped, oldest first; absent: there was nothing to say
     repairs: NotRequired[list[SagaRepair]]
     # Result of the effect, any JSON
     result: NotRequired[Json]

@@ -2395,7 +2395,7 @@ export interface components {
             run: string;
             /**
              * Format: int64
-             * @description When it is denied if nobody has answered, likewise; 0: it does not say
+             * @description When it is denied if there is no answer, likewise; 0: it does not say
              */
             untilMs: number;
             /** @description waiting, approved or denied */
@@ -3213,7 +3213,7 @@ export interface components {
             subject: string;
             /**
              * Format: date-time
-             * @description When nobody is asked any more: an approval is denied then
+             * @description When the time for an answer ends: an approval is denied then
              */
             until?: string;
             /** @description What is asked, in one line */
@@ -4440,7 +4440,7 @@ export interface components {
             outcome?: string;
             /** @description Phase */
             phase: string;
-            /** @description What people said when it had stopped, oldest first; absent: nobody was asked */
+            /** @description What people said when it had stopped, oldest first; absent: there was nothing to say */
             repairs?: components["schemas"]["SagaRepair"][];
             /** @description Result of the effect, any JSON */
             result?: unknown;
@@ -11169,7 +11169,8 @@ export interface operations {
                      * @example {
                      *       "expires": "2026-04-22T08:00:00Z",
                      *       "id": "9f86d081884c",
-                     *       "token": "program-9f86d081884c-2a44ae7d5b1e"
+                     *       "token": "program-9f86d081884c-2a44ae7d5b1e",
+                     *       "warnings": []
                      *     }
                      */
                     "application/json": components["schemas"]["AddedToken"];
