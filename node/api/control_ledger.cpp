@@ -367,8 +367,7 @@ std::vector<ControlRoute> ledgerRoutes() {
            observer,
            "New entries as server-sent events `entry`, each a LedgerRow, and `parted` {\"partition\",\"from\"}: what "
            "was sent from entry `from` on is not in the ledger. With Last-Event-ID from that event on; 0: from the "
-           "first "
-           "entry on",
+           "first entry on",
            {},
            "text/event-stream"},
           stream),

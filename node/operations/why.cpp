@@ -544,7 +544,7 @@ Result<Number> subjectOf(Chain& chain, const OperationContext& context, const st
     const auto [end, error] = std::from_chars(subject.data() + colon + 1, subject.data() + subject.size(), seq);
     if (error == std::errc() && end == subject.data() + subject.size()) return chain.decision(*host, seq);
   }
-  // A journal entry, whoever wrote it, does not hide what else has the name: its chain comes last.
+  // A journal entry of any author does not hide what else has the name: its chain comes last.
   Number known;
   if (const std::size_t slash = subject.find('/'); slash != subject.npos) {
     WITAN_SET(known, chain.newestOf(subject.substr(0, slash), subject.substr(slash + 1)));
