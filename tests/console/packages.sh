@@ -15,7 +15,7 @@ installPackages() {
     --fetch-timeout=15000 >"$1/npm.log" 2>&1 || code=$?
   [ "$code" -ne 0 ] || return 0
   [ "$code" -ne 124 ] || skip "the npm registry does not answer within two minutes"
-  ! grep -qE 'ENOTFOUND|EAI_AGAIN|ECONN|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH' "$1/npm.log" || skip "the npm registry cannot be reached"
+  ! grep -qE 'ENOTFOUND|EAI_AGAIN|ECONN|E?TIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET|EPIPE|network|code E(429|5[0-9][0-9])' "$1/npm.log" || skip "the npm registry cannot be reached"
   cat "$1/npm.log"
   exit 1
 }
