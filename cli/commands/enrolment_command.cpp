@@ -1,4 +1,4 @@
-// `witan device invite|pending|approve|deny|accept-key|revoke|roles|roster` on a running node: who belongs to the
+// `witan device invite|invitations|uninvite|pending|approve|deny|accept-key|revoke|roles|roster` on a running node: who belongs to the
 // cluster.
 #include <charconv>
 
@@ -17,7 +17,7 @@ struct EnrolArguments : LiveArguments {
   std::string device, reason, ttl = "15m";
   std::vector<std::string> roles, scopes, addresses;
   std::uint64_t uses = 1;
-  bool deny = false;
+  bool deny = false, all = false;
 };
 
 json::array listOf(const std::vector<std::string>& items) {
@@ -36,6 +36,12 @@ Result<std::int64_t> secondsOf(const std::string& text) {
   const std::int64_t seconds = unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : unit == "d" ? 86'400 : 0;
   if (failure == std::errc{} && seconds > 0 && number > 0 && number <= kMostSeconds / seconds) return number * seconds;
   return invalid(inQuotes(text) + " is no duration of a second to 30 days", "as 90s, 15m, 2h, 1d");
+}
+
+std::string wordsOf(const json::value& row, const char* member) {
+  std::string words;
+  for (const json::value& word : rowsOf(row, member)) words += concat(words.empty() ? "" : " ", word.as_string());
+  return words;
 }
 
 // With --json they are in the answer.
@@ -59,6 +65,20 @@ Result<int> invite(const ControlClient& client, const EnrolArguments& a) {
   return print(answer, a.json, [](const json::value& made) { return shown(made, "token") + "\n"; });
 }
 
+std::string invitationWords(const json::value& answer) {
+  std::vector<std::vector<std::string>> rows;
+  for (const json::value& one : rowsOf(answer, "invitations"))
+    rows.push_back({shown(one, "invitation"), "until " + shown(one, "expires"), shown(one, "uses") + " use(s) left",
+                    wordsOf(one, "roles"), wordsOf(one, "devices")});
+  return rows.empty() ? "no invitation is open\n" : columns(rows);
+}
+
+Result<int> uninvite(const ControlClient& client, const EnrolArguments& a) {
+  if (a.all != a.device.empty()) return invalid("give the id of an invitation, or --all", "see: witan device invitations");
+  WITAN_TRY(answer, client.post("/v1/devices/uninvite", {{"invitation", a.all ? "all" : a.device}}));
+  return print(answer, a.json, [](const json::value& done) { return shown(done, "ended") + " invitation(s) ended\n"; });
+}
+
 std::string pendingWords(const json::value& answer) {
   std::vector<std::vector<std::string>> rows;
   for (const json::value& device : rowsOf(answer, "pending"))
@@ -78,9 +98,7 @@ std::string rosterWords(const json::value& answer) {
       state += ", this device";
     else if (isTrue(device, "connected"))
       state += ", connected";
-    std::string roles;
-    for (const json::value& role : rowsOf(device, "roles")) roles += concat(roles.empty() ? "" : " ", role.as_string());
-    rows.push_back({shown(device, "name"), shown(device, "device"), state, roles,
+    rows.push_back({shown(device, "name"), shown(device, "device"), state, wordsOf(device, "roles"),
                     shown(device, "reason") == "-" ? "" : shown(device, "reason")});
   }
   return columns(rows);
@@ -119,6 +137,15 @@ void addEnrolmentCommands(Command& device) {
   inviting->option("--address", invited->addresses, "Where the device shall find this one; default: where it listens")
       ->oneWordEach()
       ->check(readBy(checkAddress));
+  verb("invitations", "Invitations that are open, by id", "witan device invitations",
+       [](const ControlClient& client, const EnrolArguments& a) -> Result<int> {
+         WITAN_TRY(answer, client.get("/v1/devices/invitations"));
+         return print(answer, a.json, invitationWords);
+       });
+  const auto [ending, ended] =
+      verb("uninvite", "End an invitation, so that no further device joins by it", "witan device uninvite --all", uninvite);
+  ending->option("ID", ended->device, "Of device invitations");
+  ending->flag("--all", ended->all, "Every one that is open");
   verb("pending", "Devices that wait to be approved", "witan device pending",
        [](const ControlClient& client, const EnrolArguments& a) -> Result<int> {
          WITAN_TRY(answer, client.get("/v1/devices/pending"));

@@ -52,7 +52,20 @@ WITAN_STRUCT(InviteRequest, (std::vector<std::string>, roles, "Roles of the devi
 
 WITAN_STRUCT(Invitation, (std::string, token, "Token for `witan join`"), (Time, expires, "When the token expires"),
              (std::uint64_t, uses, "Number of devices that may join with it"),
-             (std::vector<std::string>, warnings, "Roles that no domain has, and the like"))
+             (std::vector<std::string>, warnings, "Roles that no domain has, and the like"),
+             (std::string, invitation, "Id of the invitation"))
+
+WITAN_STRUCT(InvitationRow, (std::string, invitation, "Id of the invitation"),
+             (std::vector<std::string>, roles, "Roles of the devices that join"),
+             (std::vector<std::string>, scopes, "Scopes of the devices that join; empty: by role"),
+             (Time, expires, "When it expires"), (std::uint64_t, uses, "Number of devices that may still join with it"),
+             (std::vector<std::string>, devices, "Ids of the devices that came by it"))
+
+WITAN_STRUCT(Invitations, (std::vector<InvitationRow>, invitations, "Open invitations, the oldest first"))
+
+WITAN_STRUCT(UninviteRequest, (std::string, invitation, "Id of the invitation; `all`: every open one", 1))
+
+WITAN_STRUCT(Uninvited, (std::uint64_t, ended, "Number of invitations that ended"))
 
 WITAN_STRUCT(DeviceRequest, (std::string, device, "Id or name of the device", 1))
 
@@ -172,7 +185,22 @@ Result<Invitation> invite(const ApiContext& context, const InviteRequest& reques
   WITAN_TRY(token, daemon.enrolment().invite(options, addresses, daemon.key().publicKey(), daemon.now().wall, random));
   const Invite& made = daemon.enrolment().invites().back();
   daemon.log().info("enrolment", "invited", {{"invitation", made.id}, {"expires", formatTime(made.expires)}});
-  return Invitation{token, made.expires, made.usesLeft, warningsOf(daemon, options.roles)};
+  return Invitation{token, made.expires, made.usesLeft, warningsOf(daemon, options.roles), made.id};
+}
+
+Result<Invitations> invitations(const ApiContext& context, const Nothing&) {
+  WITAN_TRY(open, context.daemon.enrolment().openInvites(context.daemon.now().wall));
+  Invitations answer;
+  for (const Invite& one : open)
+    answer.invitations.push_back({one.id, one.roles, one.scopes, one.expires, one.usesLeft,
+                                  one.devices.value_or(std::vector<std::string>())});
+  return answer;
+}
+
+Result<Uninvited> uninvite(const ApiContext& context, const UninviteRequest& request) {
+  WITAN_TRY(ended, context.daemon.enrolment().withdrawInvites(request.invitation, context.daemon.now().wall));
+  context.daemon.log().info("enrolment", "invitations ended", {{"ended", std::to_string(ended)}});
+  return Uninvited{ended};
 }
 
 Result<Approved> approve(const ApiContext& context, const ApproveRequest& request) {
@@ -197,6 +225,9 @@ Result<RosterChanged> revoke(const ApiContext& context, const RevokeRequest& req
                                " any more; on the device with the longest "
                                "copy, for each of them: witan partition seize " +
                                orphans.front() + " --reason 'owner revoked'");
+  if (const auto open = context.daemon.enrolment().openInvites(context.daemon.now().wall); open.ok() && !open->empty())
+    changed.warnings.push_back(concat(open->size(), open->size() == 1 ? " invitation is" : " invitations are",
+                                      " open, by which devices may join: see witan device invitations"));
   return changed;
 }
 
@@ -257,6 +288,10 @@ std::vector<ControlRoute> clusterRoutes() {
           pendingDevices),
       post("/v1/devices/invite", "inviteDevice", "devices", admin, "Makes a token with which a device may join", invite,
            {409, 500, 503}),
+      get("/v1/devices/invitations", "listInvitations", "devices", observer,
+          "Open invitations, where the admin's key is", invitations, {409}),
+      post("/v1/devices/uninvite", "endInvitation", "devices", admin, "Ends an open invitation, or all", uninvite,
+           {404, 409, 500}),
       post("/v1/devices/approve", "approveDevice", "devices", admin, "Makes a pending device a member", approve,
            {404, 409, 500}),
       post("/v1/devices/deny", "denyDevice", "devices", admin, "Rejects a pending device for good", deny,

@@ -87,8 +87,9 @@ Result<std::string> DeviceHeads::remembered() const {
   const fs::path file = dir_ / kSignedHeadsFile;
   WITAN_TRY(text, readSmallFile(file, kSignedHeadsMax));
   if (!text) return std::string();
-  if (const auto read = HeadMemory::parse(rosters_.current().cluster, *text); !read.ok())
-    return corrupt(concat(file.string(), " is damaged: ", read.error().message),
+  const auto read = HeadMemory::parse(rosters_.current().cluster, *text);
+  if (!read.ok() || text->empty())
+    return corrupt(concat(file.string(), " is damaged: ", read.ok() ? "it is empty" : read.error().message),
                    "restore it from a backup of this device, or revoke the device and join anew: without it the device "
                    "does not know which heads "
                    "of ledgers it signed, and could contradict them");

@@ -140,7 +140,7 @@ Result<std::string> EnrolmentService::invite(const InviteOptions& options, std::
                    "give --address HOST:PORT, or [node] advertise in witan.toml");
   std::erase_if(state_.invites, [&](const Invite& i) { return i.expires < now || i.usesLeft == 0; });
   if (state_.invites.size() >= kMaxInvites)
-    return conflict(concat(kMaxInvites, " invitations are open"), "wait until some expire");
+    return conflict(concat(kMaxInvites, " invitations are open"), "end some: witan device uninvite ID, or --all");
   const JoinToken token{rosters_->current().cluster,
                         {addresses.begin(), addresses.end()},
                         toHex(key),
@@ -161,6 +161,30 @@ Result<Invite*> EnrolmentService::inviteFor(const JoinRequest& request, Time now
   if (at->expires < now) return unauthorised("the invitation expired at " + formatTime(at->expires));
   if (at->usesLeft == 0) return unauthorised("the invitation was used up");
   return &*at;
+}
+
+Result<std::vector<Invite>> EnrolmentService::openInvites(Time now) const {
+  WITAN_DO(mayChange());
+  std::vector<Invite> open;
+  std::ranges::copy_if(state_.invites, std::back_inserter(open),
+                       [&](const Invite& one) { return one.expires >= now && one.usesLeft > 0; });
+  return open;
+}
+
+Result<std::size_t> EnrolmentService::withdrawInvites(std::string_view id, Time now) {
+  WITAN_TRY(open, openInvites(now));
+  const std::size_t ended = std::erase_if(state_.invites, [&](const Invite& one) { return id == "all" || one.id == id; });
+  if (ended == 0 && id != "all")
+    return notFound("no invitation " + inQuotes(id) + " is open", "see: witan device invitations");
+  WITAN_DO(save());
+  return id == "all" ? open.size() : ended;
+}
+
+Status EnrolmentService::endInvitesOf(const std::string& device) {
+  const auto brought = [&](const Invite& one) {
+    return one.devices && std::ranges::find(*one.devices, device) != one.devices->end();
+  };
+  return std::erase_if(state_.invites, brought) == 0 ? okStatus() : save();
 }
 
 // --- joining
@@ -189,6 +213,8 @@ JoinAnswer EnrolmentService::onJoin(const JoinRequest& request, const PublicKey&
   if (!invite.ok()) return refused(invite.error());
   const Invite terms = **invite;
   --(*invite)->usesLeft;
+  auto& brought = (*invite)->devices;
+  (brought ? *brought : brought.emplace()).push_back(device);
   Status done = save();
   if (done.ok()) done = admit(key, request.name, request.addresses, terms.roles, terms.scopes, now);
   return done.ok() ? admitted(key) : refused(done.error());
@@ -306,6 +332,7 @@ Status EnrolmentService::revoke(std::string_view idOrName, std::string_view reas
     return conflict("the last device of a cluster cannot be revoked", "delete its directory instead");
   device->state = DeviceState::revoked;
   device->reason = std::string(clip(reason, 512));
+  WITAN_DO(endInvitesOf(device->device));
   return publish(std::move(next));
 }
 
@@ -354,6 +381,7 @@ Status EnrolmentService::apply(const AdminAct& act, Time now) {
     } else {
       device->state = DeviceState::revoked;
       device->reason = act.reason;
+      WITAN_DO(endInvitesOf(device->device));
     }
   }
   if (act.kind == ActKind::withdraw || act.kind == ActKind::withdrawPerson) WITAN_DO(withdraw(next, act));

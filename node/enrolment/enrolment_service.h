@@ -1,7 +1,8 @@
 // EnrolmentService: who may become a member. On the device that holds the admin's key; elsewhere it refuses and says
 // where to ask.
 //
-//   invite(...)                  -> a token for a person to carry
+//   invite(...)                  -> a token for a person to carry; withdraw() ends it, and so does the revocation of a
+//                                   device that came by it: what was on its disk lets nobody in again
 //   onJoin(request, key, ...)    -> the answer: admitted, pending, or refused with the reason
 //   approve / deny(device)       -> of those that came without a token
 //   revoke / setRoles / rotate   -> of members
@@ -41,7 +42,8 @@ struct Invite {
   std::vector<std::string> scopes;
   Time expires;
   std::uint64_t usesLeft = 1;
-  WITAN_MEMBERS(Invite, id, secretHash, roles, scopes, expires, usesLeft)
+  Omittable<std::vector<std::string>> devices = {};  // that came by it
+  WITAN_MEMBERS(Invite, id, secretHash, roles, scopes, expires, usesLeft, devices)
 };
 
 struct PendingDevice {
@@ -79,6 +81,10 @@ class EnrolmentService {
   bool isAdmin() const { return admin_ && admin_->publicKey() == rosters_->admins().signer; }
   const std::vector<PendingDevice>& pending() const { return state_.pending; }
   const std::vector<Invite>& invites() const { return state_.invites; }
+  // Those by which a device may still join. Errors: unauthorised, the admin's key is elsewhere.
+  Result<std::vector<Invite>> openInvites(Time now) const;
+  // By id; "all". Returns how many. Errors: notFound.
+  Result<std::size_t> withdrawInvites(std::string_view id, Time now);
 
   // The text of the token. `addresses` and `key` are this device's.
   Result<std::string> invite(const InviteOptions& options, std::span<const std::string> addresses, const PublicKey& key,
@@ -134,6 +140,7 @@ class EnrolmentService {
   Result<PendingDevice> waiting(std::string_view device) const;
   void forget(const PendingDevice& pending);
   Result<Invite*> inviteFor(const JoinRequest& request, Time now);
+  Status endInvitesOf(const std::string& device);
   Status admit(const PublicKey& key, const std::string& name, std::span<const std::string> addresses,
                std::span<const std::string> roles, std::span<const std::string> scopes, Time now);
   Status enlist(const JoinRequest& request, const PublicKey& key, std::string_view from, Time now);

@@ -87,18 +87,16 @@ std::string addCheckpointBody(std::uint64_t old, const std::vector<Hash>& proof,
 Result<Witness> Witness::open(kernel::NoteSigner signer, std::vector<kernel::NoteVerifier> logs,
                               std::string_view remembered, Remember remember) {
   Witness witness(std::move(signer), std::move(logs), std::move(remember));
-  for (std::size_t number = 1; !remembered.empty(); ++number) {
-    const std::string_view line = remembered.substr(0, remembered.find('\n'));
-    remembered.remove_prefix(std::min(remembered.size(), line.size() + 1));
-    const std::size_t first = line.find(' '), second = line.find(' ', first + 1);
-    const bool three = first != std::string_view::npos && second != std::string_view::npos;
-    const auto size = three ? sizeIn(line.substr(0, first)) : std::nullopt;
-    const auto bytes = three ? fromHex(line.substr(first + 1, second - first - 1)) : Result<std::string>(invalid(""));
-    const auto root = bytes.ok() ? hashIn(*bytes) : std::nullopt;
-    if (!size || !root) return corrupt(concat("line ", number, " names no checkpoint"), "restore it from a copy");
-    witness.known_[std::string(line.substr(second + 1))] = {*size, *root};
-  }
+  WITAN_SET(witness.known_, parseSignedSizes(remembered));
   return witness;
+}
+
+// Each key has an equal share of what is remembered, so that none bars the others.
+Status Witness::hasRoomFor(const kernel::NoteVerifier& key) const {
+  const std::size_t share = kMaxWitnessedLogs / keys_.size();
+  const auto isOf = [&](const auto& log) { return signsLog(key, log.first); };
+  if (static_cast<std::size_t>(std::ranges::count_if(known_, isOf)) < share) return okStatus();
+  return conflict(concat("the key ", key.name, " has its share of ", share, " logs here"));
 }
 
 std::vector<kernel::NoteVerifier> Witness::keysOf(std::string_view origin) const {
@@ -119,20 +117,19 @@ Witness::Answer Witness::addCheckpoint(std::string_view body, Time now) {
     return turnedAway(opened.error().code == ErrorCode::unauthorised ? 403 : 400, opened.error().message);
   const kernel::Checkpoint& next = opened->checkpoint;
   const auto at = known_.find(origin);
-  const Known before = at == known_.end() ? Known{} : at->second;
+  const SignedSize before = at == known_.end() ? SignedSize{0, kernel::emptyRoot()} : at->second;
   if (asked->old > next.size) return turnedAway(400, "the old size is greater than the checkpoint's");
   if (asked->old != before.size || (before.size == next.size && before.root != next.root))
     return otherSize(before.size);
   if (!kernel::verifyConsistency(before.size, next.size, before.root, next.root, asked->proof))
     return turnedAway(422, "the proof does not lead from the old tree to this one");
-  if (at == known_.end() && known_.size() >= kMaxWitnessedLogs) return turnedAway(503, "too many logs");
-  known_[origin] = {next.size, next.root};
-  std::string text;
-  for (const auto& [name, known] : known_) text += concat(known.size, ' ', toHex(known.root), ' ', name, '\n');
-  if (const Status kept = remember_(text); !kept.ok()) {
-    known_[origin] = before;
+  if (at == known_.end())
+    if (const Status room = hasRoomFor(keys.front()); !room.ok()) return turnedAway(503, room.error().message);
+  SignedSizes after = known_;
+  after[origin] = {next.size, next.root};
+  if (const Status kept = remember_(signedSizesText(after)); !kept.ok())
     return turnedAway(500, "this witness cannot remember it: " + kept.error().message);
-  }
+  known_ = std::move(after);
   const auto signedText = kernel::checkpointText(next);
   return {.body = kernel::cosignatureLine(*signedText, signer_, now)};
 }

@@ -20,10 +20,11 @@
 #include "base/time.h"
 #include "kernel/record/checkpoint.h"
 #include "kernel/record/merkle.h"
+#include "replica/core/signed_sizes.h"
 
 namespace witan::node {
 
-inline constexpr std::size_t kMaxWitnessedLogs = 16'384;
+inline constexpr std::size_t kMaxWitnessedLogs = 16'384;  // of all keys; each has an equal share
 inline constexpr std::size_t kMaxAddCheckpoint = 64 * 1024;
 
 class Witness {
@@ -43,20 +44,15 @@ class Witness {
   std::size_t logs() const { return known_.size(); }
 
  private:
-  struct Known {
-    std::uint64_t size = 0;
-    Hash root = kernel::emptyRoot();
-  };
-  using Logs = std::map<std::string, Known, std::less<>>;  // by origin
-
   Witness(kernel::NoteSigner signer, std::vector<kernel::NoteVerifier> keys, Remember remember)
       : signer_(std::move(signer)), keys_(std::move(keys)), remember_(std::move(remember)) {}
   std::vector<kernel::NoteVerifier> keysOf(std::string_view origin) const;
+  Status hasRoomFor(const kernel::NoteVerifier& key) const;
 
   kernel::NoteSigner signer_;
   std::vector<kernel::NoteVerifier> keys_;
   Remember remember_;
-  Logs known_;
+  SignedSizes known_;
 };
 
 // The body of a request.

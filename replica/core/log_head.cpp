@@ -4,7 +4,9 @@
 #include <charconv>
 
 #include "base/bytes.h"
+#include "base/identity.h"
 #include "base/mutant.h"
+#include "replica/core/signed_sizes.h"
 #include "replication/writer.h"
 
 namespace witan::node {
@@ -17,7 +19,8 @@ constexpr std::string_view kLineStart = "\u2014 ";
 std::optional<std::uint64_t> numberOf(std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+  const bool whole = error == std::errc{} && end == text.data() + text.size() && std::to_string(number) == text;
+  return whole ? std::optional(number) : std::nullopt;
 }
 
 // Without "witan/{cluster}/"; empty: it begins otherwise.
@@ -54,6 +57,13 @@ std::vector<kernel::NoteVerifier> verifiersOf(std::string_view cluster, std::str
   return verifiers;
 }
 
+// DOMAIN/NUMBER.
+bool isPartition(std::string_view partition) {
+  const auto [domain, number] = cutLast(partition);
+  return validateId("domain", domain).ok() && domain.find_first_not_of('.') != std::string_view::npos &&
+         numberOf(number).has_value();
+}
+
 }  // namespace
 
 std::string keyNameOf(std::string_view cluster, std::string_view device) {
@@ -73,7 +83,8 @@ std::optional<LogName> logOfOrigin(std::string_view cluster, std::string_view or
   const auto [partition, number] = cutLast(rest);
   const auto epoch = numberOf(number);
   if (!epoch || partition.empty() || !replication::validateWriter("owner", owner).ok()) return std::nullopt;
-  return LogName{std::string(partition), {*epoch, std::string(owner)}};
+  LogName log{std::string(partition), {*epoch, std::string(owner)}};
+  return isPartition(partition) ? std::optional(std::move(log)) : std::nullopt;
 }
 
 Result<std::optional<LogHead>> openHead(std::string_view cluster, std::string_view note, const HeadKeys& keys) {
@@ -104,29 +115,22 @@ Result<std::optional<LogHead>> openHead(std::string_view cluster, std::string_vi
 }
 
 Result<HeadMemory> HeadMemory::parse(std::string_view cluster, std::string_view text) {
+  WITAN_TRY(sizes, parseSignedSizes(text));
   HeadMemory memory;
-  for (std::size_t number = 1; !text.empty(); ++number) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    const std::size_t first = line.find(' '), second = line.find(' ', first + 1);
-    const auto bad = [&] { return corrupt(concat("line ", number, " names no signed head")); };
-    if (first == std::string_view::npos || second == std::string_view::npos) return bad();
-    const auto size = numberOf(line.substr(0, first));
-    const auto root = fromHex(line.substr(first + 1, second - first - 1));
-    auto log = logOfOrigin(cluster, line.substr(second + 1));
-    if (!size || !root.ok() || root->size() != sizeof(Hash) || !log) return bad();
-    Signed known{log->epoch, *size, {}};
-    std::copy(root->begin(), root->end(), known.root.begin());
-    memory.note(log->partition, known);
+  for (const auto& [origin, known] : sizes) {
+    const auto log = logOfOrigin(cluster, origin);
+    if (!log) return corrupt("it names a log that is not of this cluster, or of no form");
+    if (memory.find(log->partition) != nullptr) return corrupt("it names two heads of " + log->partition);
+    memory.note(log->partition, {log->epoch, known.size, known.root});
   }
   return memory;
 }
 
 std::string HeadMemory::text(std::string_view cluster) const {
-  std::string text;
+  SignedSizes sizes;
   for (const auto& [partition, head] : signed_)
-    text += concat(head.size, ' ', toHex(head.root), ' ', originOf(cluster, {partition, head.epoch}), '\n');
-  return text;
+    sizes[originOf(cluster, {partition, head.epoch})] = {head.size, head.root};
+  return signedSizesText(sizes);
 }
 
 const HeadMemory::Signed* HeadMemory::find(std::string_view partition) const {

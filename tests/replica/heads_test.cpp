@@ -322,5 +322,30 @@ TEST(HeadMemoryTest, ReadsWhatItWritesAndPermitsWhatExtends) {
   EXPECT_FALSE(HeadMemory::parse("other", memory.text("test")).ok());
 }
 
+// An older program wrote lines alone. What was cut, doubled or is of another form is refused, wherever.
+TEST(HeadMemoryTest, AFileThatIsNotWholeIsRefused) {
+  const std::string root = toHex(sha256("x"));
+  const std::string line = "7 " + root + " witan/test/budget/0/3/a@00000001\n";
+  EXPECT_TRUE(HeadMemory::parse("test", line).ok());
+  for (const std::string& bad :
+       {line.substr(0, line.size() - 1), line + line, "07" + line.substr(1),
+        "7 " + root + " witan/test/budget/0/03/a@00000001\n", "7 " + root + " witan/test/budget/00/3/a@00000001\n",
+        "7 " + root + " witan/test/../0/3/a@00000001\n", "7 " + root + " witan/test/bud\u202eget/0/3/a@00000001\n",
+        line + "8 " + root + " witan/test/budget/0/4/a@00000001\n"})
+    EXPECT_FALSE(HeadMemory::parse("test", bad).ok()) << bad;
+  HeadMemory memory;
+  memory.note("budget/0", {{3, "a@00000001"}, 7, sha256("x")});
+  memory.note("budget/1", {{3, "a@00000001"}, 9, sha256("y")});
+  const std::string whole = memory.text("test");
+  ASSERT_TRUE(HeadMemory::parse("test", whole).ok());
+  for (std::size_t n = 1; n < whole.size(); ++n)
+    EXPECT_FALSE(HeadMemory::parse("test", whole.substr(0, n)).ok()) << n;
+  for (std::size_t n = 0; n < whole.size(); ++n) {
+    std::string changed = whole;
+    changed[n] ^= 1;
+    EXPECT_FALSE(HeadMemory::parse("test", changed).ok()) << n;
+  }
+}
+
 }  // namespace
 }  // namespace witan::node::test::heads_test

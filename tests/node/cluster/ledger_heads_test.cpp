@@ -198,6 +198,11 @@ TEST(LedgerHeads, VerifyAtRestMissesWhatTheFileOfSignedHeadsHas) {
   expectMissed("1");
   replaceBy("today");
   EXPECT_EQ(first.run({"ledger", "verify"}).exitCode, 0);
+  const std::string whole = test::contentOf(scratch / "first/heads.signed");
+  for (const std::string& cut : {std::string(), whole.substr(0, whole.size() - 12), whole + whole.substr(whole.find('\n') + 1)}) {
+    scratch.write("first/heads.signed", cut);
+    EXPECT_THAT(first.run({"doctor"}).out, HasSubstr("heads.signed is damaged")) << cut;
+  }
   scratch.write("first/heads.signed", "2 nonsense\n");
   for (const char* command : {"verify", "tail"}) {
     const Finished refused = first.run({"ledger", command});

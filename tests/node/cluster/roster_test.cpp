@@ -384,6 +384,36 @@ TEST_F(Enrolment, ARevokedDeviceStaysOutWhateverItHolds) {
   EXPECT_THAT(desk_.revoke("first", "").error().message, HasSubstr("the last device"));
 }
 
+// The invitation is on the disk that was stolen: by what is left of it nobody joins, in whatever new directory.
+TEST_F(Enrolment, ARevocationEndsTheInvitationByWhichTheDeviceCame) {
+  const JoinRequest shared = withToken(invite({.uses = 5})), other = withToken(invite());
+  const JoinAnswer joined = ask(shared, keyOf(3));
+  ASSERT_EQ(joined.verdict, JoinVerdict::admitted);
+  desk_ = open(admin_);  // it is known after a restart, too
+  ASSERT_TRUE(desk_.revoke(joined.device, "stolen").ok());
+  EXPECT_THAT(ask(shared, keyOf(4)).reason, HasSubstr("no such invitation"));
+  EXPECT_EQ(desk_.openInvites(kNow)->size(), 1u);
+  EXPECT_EQ(ask(other, keyOf(4)).verdict, JoinVerdict::admitted);
+}
+
+TEST_F(Enrolment, AnInvitationIsListedAndEnds) {
+  const JoinRequest first = withToken(invite({.uses = 2})), second = withToken(invite()), third = withToken(invite());
+  const JoinAnswer joined = ask(first, keyOf(3));
+  const auto listed = desk_.openInvites(kNow);
+  ASSERT_EQ(listed->size(), 3u);
+  EXPECT_EQ(listed->front().usesLeft, 1u);
+  EXPECT_EQ(*listed->front().devices, std::vector<std::string>{joined.device});
+  EXPECT_EQ(desk_.withdrawInvites("nonsense", kNow).error().code, ErrorCode::notFound);
+  EXPECT_EQ(*desk_.withdrawInvites(first.tokenId, kNow), 1u);
+  EXPECT_EQ(ask(first, keyOf(4)).verdict, JoinVerdict::refused);
+  EXPECT_EQ(*desk_.withdrawInvites("all", kNow), 2u);
+  EXPECT_EQ(*desk_.withdrawInvites("all", kNow), 0u);
+  desk_ = open(admin_);
+  EXPECT_EQ(ask(second, keyOf(4)).verdict, JoinVerdict::refused);
+  EXPECT_EQ(ask(third, keyOf(4)).verdict, JoinVerdict::refused);
+  EXPECT_EQ(ask(first, keyOf(3)).verdict, JoinVerdict::admitted) << "a member is one";
+}
+
 TEST_F(Enrolment, ARotatedKeyReplacesTheOld) {
   const JoinAnswer joined = ask(withToken(invite()), keyOf(3));
   ASSERT_TRUE(desk_.rotate(joined.device, keyOf(4).publicKey()).ok());

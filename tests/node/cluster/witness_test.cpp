@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "base/bytes.h"
 #include "node/witness/witness_rounds.h"
 #include "tests/node/node_process.h"
 
@@ -111,6 +112,27 @@ TEST_F(Witnessing, ItRemembersAcrossARestart) {
                               "00 log\n",
                               "5\n"})
     EXPECT_FALSE(Witness::open({"w.example", keyOf('w')}, {}, damaged, {}).ok()) << damaged;
+  for (std::size_t n = 1; n < kept.size(); ++n)
+    EXPECT_FALSE(Witness::open({"w.example", keyOf('w')}, {}, kept.substr(0, n), {}).ok()) << n;
+  const std::string older = kept.substr(kept.find('\n') + 1);  // than the first line
+  EXPECT_TRUE(Witness::open({"w.example", keyOf('w')}, {}, older, {}).ok());
+  EXPECT_FALSE(Witness::open({"w.example", keyOf('w')}, {}, older + older, {}).ok());
+}
+
+// One key cannot take the room of the others. Names of no form are no logs.
+TEST_F(Witnessing, EachKeyHasItsShare) {
+  std::string lines;
+  const std::string root = toHex(kernel::emptyRoot());
+  for (std::size_t n = 0; n < kMaxWitnessedLogs / 2; ++n)
+    lines += "0 " + root + " witan/c/budget/0/" + std::to_string(n) + "/dev@00000001\n";
+  witness = open(lines);
+  const Witness::Answer more = ask(0, 2, noteOf(2, "", 'd', "witan/c/budget/1/1/dev@00000001"));
+  EXPECT_EQ(more.status, 503);
+  EXPECT_THAT(more.body, HasSubstr("witan/c/dev has its share"));
+  EXPECT_EQ(ask(0, 5, noteOf(5)).status, 200);
+  for (const char* origin : {"witan/c/budget/0/01/dev@00000001", "witan/c/budget/01/1/dev@00000001",
+                             "witan/c/../0/1/dev@00000001", "witan/c/b\u202ex/0/1/dev@00000001"})
+    EXPECT_EQ(ask(0, 2, noteOf(2, "", 'd', origin)).status, 404) << origin;
 }
 
 // A device signs the epochs that it owns, and no other's.
@@ -194,6 +216,20 @@ TEST(WitnessedNode, WhoseDirectoryWentBackIsFoundOut) {
 
   ASSERT_EQ(node.stop(), 0);
   witness->end(SIGTERM);
+  // Without its memory, or with half of it, it does not start.
+  const std::string sizes = contentOf(scratch / "w/witness.sizes");
+  for (const std::string& left : {std::string(), sizes.substr(0, sizes.size() - 90)}) {
+    scratch.write("w/witness.sizes", left);
+    const Finished refused = runWitan({words.begin() + 1, words.end()});
+    EXPECT_NE(refused.exitCode, 0);
+    EXPECT_THAT(refused.err, HasSubstr("witness.sizes"));
+  }
+  fs::remove(scratch / "w/witness.sizes");
+  EXPECT_THAT(runWitan({words.begin() + 1, words.end()}).err, HasSubstr("witness.sizes is missing"));
+  scratch.write("w/witness.sizes", sizes);
+  fs::rename(scratch / "w/witness.key", scratch / "w/moved");
+  EXPECT_THAT(runWitan({words.begin() + 1, words.end()}).err, HasSubstr("witness.key is missing"));
+  fs::rename(scratch / "w/moved", scratch / "w/witness.key");
   fs::remove_all(node.dir());
   fs::copy(scratch / "yesterday", node.dir(), fs::copy_options::recursive);
   witness.emplace(words, scratch / "w.log");  // it remembers
