@@ -137,8 +137,10 @@ class ExportLines {
       WITAN_TRY(got, file_.read({chunk_.get(), kChunk}));
       rest_ = {chunk_.get(), got};
       if (got > 0) continue;
-      const auto last = cutter_.last();
-      return last ? taken(*last) : std::optional<std::string>();
+      if (cutter_.last())
+        return invalid(concat(path_, ": line ", cutter_.number(), " has no end: the file was cut"),
+                       "export it again: each line ends in a newline");
+      return std::optional<std::string>();
     }
   }
 

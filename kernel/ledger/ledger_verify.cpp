@@ -129,6 +129,8 @@ class EntryChecker {
   }
 
   std::uint64_t proven() const { return proven_; }
+  // The entry was held against what a checkpoint says of its log, and failed: the checkpoint may be of another log.
+  bool failedByLog() const { return failedByLog_; }
 
   Status genesis(std::string_view payload) {
     WITAN_TRY(record, readGenesis(payload));
@@ -200,14 +202,19 @@ class EntryChecker {
     WITAN_DO(once(e));
     // A device that joined after an upgrade has no format of the versions before; a replay looks at each verdict.
     const bool earlier = !format_.rules.empty() && !e.verdicts.empty() && e.verdicts.size() < *verdicts_.rbegin();
-    if (!format_.invariants.empty() && !verdicts_.contains(e.verdicts.size()) && !earlier && e.tag != Tag::cRejected)
-      return corrupt("its verdicts are not one per invariant");
+    failedByLog_ =
+        !format_.invariants.empty() && !verdicts_.contains(e.verdicts.size()) && !earlier && e.tag != Tag::cRejected;
+    if (failedByLog_) return corrupt("its verdicts are not one per invariant");
     const auto found = entities_.find(e.entity);
     if (found == entities_.end()) return corrupt(concat("its entity \"", e.entity, "\" has no beginning"));
     WITAN_DO(chain(found->second, e));
     WITAN_DO(shape(e));
     WITAN_DO(epochOf(e));
-    if (isSigned_ && hasProposer(e)) WITAN_DO(proposer(e));
+    if (isSigned_ && hasProposer(e)) {
+      const Status proven = proposer(e);
+      failedByLog_ = !proven.ok();
+      WITAN_DO(proven);
+    }
     return replay_ ? replay_->check(e) : okStatus();
   }
 
@@ -399,6 +406,7 @@ class EntryChecker {
   std::set<std::size_t> verdicts_;  // how many an entry may have
   bool ofStore_ = true;             // epochs have records
   bool isSigned_ = false;
+  bool failedByLog_ = false;
   std::uint16_t proofs_ = 0;     // format of the last epoch
   std::uint64_t named_ = 0;      // the last epoch that an entry names
   std::optional<Epoch> begins_;  // that has no entry yet
@@ -485,6 +493,7 @@ class Verification {
     std::erase_if(earlier_, [](const LedgerFormat& one) { return one.invariants.empty(); });
     report_.signaturesChecked = !heads_.empty();
     if (!heads_.empty()) report_.signedEntries = heads_.rbegin()->first;
+    if (!ofOneLog()) return report_;
     VerifyOptions withoutReplay = options_;
     withoutReplay.replay = nullptr;
     const LogOf log = heads_.empty() ? LogOf{} : logOf(heads_.begin()->second.checkpoint.origin);
@@ -493,8 +502,12 @@ class Verification {
       WITAN_TRY(line, next());
       if (!line) break;
       const Status good = exported(checker, *line);
-      if (!good.ok()) bad(frontier_.size() + (rootWrong_ ? 0 : 1), good.error().message);
-      if (options_.progress) options_.progress(frontier_.size());
+      if (good.ok()) {
+        if (options_.progress) options_.progress(frontier_.size());
+        continue;
+      }
+      const std::string other = checker.failedByLog() ? ofAnotherLog(*line, next) : std::string();
+      bad(frontier_.size() + (rootWrong_ ? 0 : 1), other + good.error().message);
     }
     count(checker);
     if (report_.ok()) finishExport();
@@ -552,11 +565,39 @@ class Verification {
         bad(0, concat("entries are missing: ", head.where, " speaks of ", size, ", the export has ", frontier_.size()));
         return;
       }
-      if (head.checkpoint.origin != heads_.begin()->second.checkpoint.origin && !options_.ofCluster) {
-        bad(0, head.where + " is of another log than " + heads_.begin()->second.where);
-        return;
-      }
     }
+  }
+
+  // Before any entry is held against them.
+  bool ofOneLog() {
+    for (const auto& [size, head] : heads_)
+      if (const SignedHead& first = heads_.begin()->second; head.checkpoint.origin != first.checkpoint.origin)
+        bad(0, concat(head.where, " is of another log than ", first.where, ": ", head.checkpoint.origin, " and ",
+                      first.checkpoint.origin));
+    return report_.ok();
+  }
+
+  // An entry that does not fit its log accuses somebody. Before that counts, the entries are held against the heads'
+  // roots: a checkpoint of another log has none of them. Empty: a root is theirs, or none can be compared.
+  template <class Next>
+  std::string ofAnotherLog(std::string first, const Next& next) {
+    MerkleFrontier all = frontier_;
+    std::optional<std::string> line = std::move(first);
+    for (const auto& [size, head] : heads_) {
+      if (size <= frontier_.size()) return {};  // its root was compared
+      while (all.size() < size) {
+        const auto read = line ? readExportLine(*line, all.size() + 1) : Result<ReadLine>(invalid(""));
+        const auto entry = read.ok() ? fromBase64(read->bytes) : Result<std::string>(invalid(""));
+        if (!entry.ok()) return {};
+        all.append(leafHash(*entry));
+        auto following = next();
+        line = following.ok() ? *std::move(following) : std::nullopt;
+      }
+      if (all.root() == head.checkpoint.root) return {};
+      return concat("the tree's root is not that of ", head.where,
+                    ", which may be of another log: held against that one, ");
+    }
+    return {};
   }
 
   VerifyReport& bad(std::uint64_t entry, std::string problem) {

@@ -2,6 +2,7 @@
 """stranger_test.py WITAN: the stranger's verifier and `witan ledger verify --export` accept an export, and both find
 every manipulation of it."""
 import base64
+import glob
 import hashlib
 import json
 import os
@@ -103,6 +104,39 @@ def unreadable(folder, vkey, note, failures):
             failures.append('%s, signed: %d %s%s' % (path, done.returncode, done.stdout, done.stderr))
 
 
+def every_domain(folder, failures):
+    """Escalations that freeze keys or wait until a time, runs that are turned away: honest ledgers of each domain."""
+    for events in sorted(glob.glob(os.path.join(HERE, '../../../domains/*/scenarios.jsonl'))):
+        domain = os.path.basename(os.path.dirname(events))
+        kept = os.path.join(folder, domain)
+        made = run(WITAN, 'run', '--domain', domain, '--events', events, '--store', kept, check=False)
+        if not os.path.isdir(os.path.join(kept, 'db')):
+            failures.append('%s: no ledger: %s' % (domain, made.stderr[-400:]))
+            continue
+        export, note = kept + '.export', kept + '.checkpoint'
+        for path, what in ((export, 'export'), (note, 'checkpoint')):
+            with open(path, 'w', encoding='utf-8', newline='') as file:
+                file.write(run(WITAN, 'ledger', what, '--store', kept).stdout)
+        more = [export, '--vkey', os.path.join(kept, 'ledger.vkey'), '--checkpoint', note]
+        for words in ([sys.executable, os.path.join(HERE, 'verify_export.py')], [WITAN, 'ledger', 'verify', '--export']):
+            done = run(*words, *more, check=False)
+            if done.returncode != 0:
+                failures.append('%s: %s%s' % (domain, done.stdout, done.stderr))
+
+
+def mixed_up(folder, lines, note, other_note, failures):
+    """Honest files of two logs: nobody is accused."""
+    for name, content in (('export', ''.join(line + '\n' for line in lines)), ('of-one', note), ('of-two', other_note)):
+        with open(os.path.join(folder, name), 'w', encoding='utf-8', newline='') as file:
+            file.write(content)
+    keys = [word for one in ('one', 'two') for word in ('--vkey', os.path.join(folder, one, 'ledger.vkey'))]
+    for notes in (['of-two'], ['of-one', 'of-two']):
+        more = [word for one in notes for word in ('--checkpoint', os.path.join(folder, one))]
+        done = run(WITAN, 'ledger', 'verify', '--export', os.path.join(folder, 'export'), *keys, *more, check=False)
+        if done.returncode != 1 or 'of-two' not in done.stdout:
+            failures.append('mixed up, %s: %s%s' % (notes, done.stdout, done.stderr))
+
+
 def main():
     folder = tempfile.mkdtemp()
     amounts = [10, 20, 200000, 30, 40, 50, 60]
@@ -159,7 +193,10 @@ def main():
     expect('more entries than the checkpoint covers', True,
            joined(other), run(WITAN, 'ledger', 'checkpoint', '--store', os.path.join(folder, 'two')).stdout,
            os.path.join(folder, 'two', 'ledger.vkey'))
+    expect('the last line without its end', False, joined(lines)[:-1])
     forged(lines, expect, joined)
+    every_domain(folder, failures)
+    mixed_up(folder, lines, checkpoint, other_checkpoint, failures)
     unreadable(folder, vkey, os.path.join(folder, 'checkpoint'), failures)
     for failure in failures:
         print(failure)

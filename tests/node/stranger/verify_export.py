@@ -10,6 +10,7 @@ import base64
 import datetime
 import hashlib
 import json
+import re
 import struct
 import sys
 
@@ -334,9 +335,32 @@ class Proofs:
 
 
 # ---- rules between entries (section 6)
+def micros_of(text):
+    """Of a time as section 5 writes it."""
+    fields = re.fullmatch(r'([+-]?)(\d{4,})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?Z', text)
+    need(fields, 'no time')
+    year = int(fields[2]) * (-1 if fields[1] == '-' else 1)
+    cycle, in_cycle = divmod(year - 1, 400)
+    days = datetime.date(in_cycle + 1, int(fields[3]), int(fields[4])).toordinal() - 719163 + 146097 * cycle
+    seconds = days * 86400 + int(fields[5]) * 3600 + int(fields[6]) * 60 + int(fields[7])
+    micros = seconds * 1000000 + int((fields[8] or '').ljust(6, '0'))
+    need(time_text(micros) == text, 'a time in another form')
+    return micros
+
+
+def wait_of(decision):
+    """What an escalation freezes, and until when it waits."""
+    wait = json.loads(decision) if decision else {}
+    need(isinstance(wait, dict) and set(wait) <= {'freezes', 'until'}, 'an escalation waits in another form')
+    freezes = wait.get('freezes', [])
+    need(isinstance(freezes, list) and all(isinstance(key, str) for key in freezes), 'it freezes no list of keys')
+    return freezes, micros_of(wait['until']) if 'until' in wait else None
+
+
 class Rules:
-    def __init__(self):
-        self.entities, self.operations, self.runs, self.width = {}, {}, {}, None
+    def __init__(self, invariants):
+        self.entities, self.operations, self.runs = {}, {}, {}
+        self.width, self.most = 0, len(invariants) or 1 << 32
 
     def check(self, e):
         resolves = e['tag'] in ('cCommitted', 'cRejected')
@@ -346,27 +370,34 @@ class Rules:
         if known is None:
             known = self.entities[e['entity']] = {
                 'digest': hashlib.sha256(b'witan/state/v1\n' + e['genesis'].encode()).digest(),
-                'pending': 0, 'action': '', 'clock': None}
-        need(resolves == bool(known['pending']), 'decides a frozen entity, or resolves nothing')
+                'pending': 0, 'action': '', 'by_key': False, 'until': None, 'clock': None}
+        need(known['pending'] if resolves else not known['pending'] or (known['by_key'] and e['tag'] != 'escalated'),
+             'decides a frozen entity, or resolves nothing')
         need(e['escalation'] == (known['pending'] if resolves else 0), 'another escalation than the pending one')
         need(not resolves or e['action'] == known['action'], 'another action than the escalated one')
+        if resolves and known['until'] is not None:
+            need(e['time'] == known['until'] if e['counselor'] == 'system' else e['time'] < known['until'],
+                 'of another time than the entry that waits allows')
         if commits:
             need(known['clock'] is None or e['time'] >= known['clock'], 'its time lies before its entity\'s clock')
             known['clock'] = e['time']
             known['digest'] = hashlib.sha256(
                 known['digest'] + struct.pack('<q', e['time']) + e['writes'].encode()).digest()
         need(e['stateDigest'] == known['digest'], 'its state digest is not that of its writes')
-        known['pending'] = e['seq'] if e['tag'] == 'escalated' else 0
-        known['action'] = e['action'] if e['tag'] == 'escalated' else ''
+        if resolves:
+            known.update(pending=0, action='', by_key=False, until=None)
+        if e['tag'] == 'escalated':
+            freezes, until = wait_of(e['decision'])
+            known.update(pending=e['seq'], action=e['action'], by_key=bool(freezes), until=until)
         need((e['tag'] in ('rejected', 'escalated')) == bool(e['invariant']), 'a failure witness too many or too few')
         need(commits == bool(e['writes']), 'writes where none belong, or none')
         need(resolves == bool(e['counselor']), 'a counselor too many or too few')
-        need((e['tag'] == 'cCommitted') == bool(e['decision']), 'a decision too many or too few')
+        need(bool(e['decision']) == (e['tag'] == 'cCommitted') or e['tag'] == 'escalated', 'a decision too many or too few')
         listed = [v for v in e['verdicts'] if v > 1] if e['tag'] in ('escalated', 'cCommitted') else []
         need([result for result, _, _ in e['findings']] == listed, 'findings that are not the verdicts')
         if e['tag'] != 'cRejected':
-            need(self.width in (None, len(e['verdicts'])), 'its verdicts are not one per invariant')
-            self.width = len(e['verdicts'])
+            need(self.width <= len(e['verdicts']) <= self.most, 'its verdicts are not one per invariant')
+            self.width = len(e['verdicts'])  # a later version of a rule file may have more
         self.once(e, resolves)
 
     def once(self, e, resolves):
@@ -375,10 +406,13 @@ class Rules:
         away = False
         if e['runKey']:
             run = hashlib.sha256(e['runKey']).digest()[:16]
-            bound = self.runs.setdefault(run, e['planDigest'][:16])
+            bound, by = self.runs.setdefault(run, (e['planDigest'][:16], e['seq']))
             away = bound != e['planDigest'][:16]
             need(not away or (e['tag'] == 'rejected' and e['invariant'] == 'KERNEL_INTEGRITY'),
                  'decides under another plan')
+            need(not away or e['message'] == 'run %s is bound to the plan whose digest begins with %s (entry %d)' %
+                 (e['runKey'].hex(), bound.hex(), by), 'turned away with another message')
+            need(not away or (e['verdicts'][0] == 2 and not any(e['verdicts'][1:])), 'turned away with other verdicts')
         before = self.operations.get(e['operationId'])
         need(before is None or (before and not away and e['runKey']), 'its operation id was decided before')
         self.operations[e['operationId']] = away
@@ -425,13 +459,14 @@ def verify(path, keys, checkpoints, require):
     devices = {}
     for name, _, _, key in keys:
         devices.setdefault(name.split('/')[-1], set()).add(key)
-    tree, rules, size = Tree(), Rules(), 0
+    tree, rules, size = Tree(), Rules(invariants), 0
     proofs = Proofs(heads[0][0] if heads else '', devices)
     with open(path, encoding='utf-8', newline='') as file:
         for line in iter(lambda: file.readline(LONGEST + 1), ''):
             size += 1
             try:
                 need(len(line) <= LONGEST, 'a line that is too long')
+                need(line.endswith('\n'), 'its line has no end: the file was cut')
                 row = json.loads(line, object_pairs_hook=without_repeats)
                 need(isinstance(row, dict) and set(row) == {'seq', 'leafHash', 'bytes', 'entry'}, 'other members')
                 data = base64.b64decode(row['bytes'], validate=True)
