@@ -128,6 +128,7 @@ class EntryChecker {
     if (options.replay != nullptr) replay_.emplace(*options.replay);
   }
 
+  void noteInvariants(std::uint64_t upTo, std::size_t count) { invariantsUpTo_[upTo] = count; }
   std::uint64_t proven() const { return proven_; }
   // The entry was held against what a checkpoint says of its log, and failed: the checkpoint may be of another log.
   bool failedByLog() const { return failedByLog_; }
@@ -159,10 +160,12 @@ class EntryChecker {
     if (entity == entities_.end()) entity = entities_.try_emplace(std::string(e.entity)).first;
     if (!std::exchange(entity->second.begun, true)) entity->second.genesis = e.genesis;
     WITAN_DO(check(e, payload, seq));
-    if (!text.empty() && text == entryJson(e, format_.invariants.empty() ? names_ : format_.invariants))
-      return okStatus();
+    // Behind the checkpoint a later version of a rule file may have more.
+    static const std::vector<std::string> kUnnamed;
+    const auto& named = e.verdicts.size() > format_.invariants.size() ? kUnnamed : format_.invariants;
+    if (!text.empty() && text == entryJson(e, named.empty() ? names_ : named)) return okStatus();
     WITAN_TRY(shown, read());
-    WITAN_DO(saysTheSame(shown, e, format_.invariants));
+    WITAN_DO(saysTheSame(shown, e, named));
     learnNames(e, shown);
     return okStatus();
   }
@@ -200,10 +203,7 @@ class EntryChecker {
     if (e.seq != seq) return corrupt(concat("says it is entry ", e.seq));
     if (!isCanonicalEntry(e, payload)) return corrupt("its bytes are not the canonical encoding of what they say");
     WITAN_DO(once(e));
-    // A device that joined after an upgrade has no format of the versions before; a replay looks at each verdict.
-    const bool earlier = !format_.rules.empty() && !e.verdicts.empty() && e.verdicts.size() < *verdicts_.rbegin();
-    failedByLog_ =
-        !format_.invariants.empty() && !verdicts_.contains(e.verdicts.size()) && !earlier && e.tag != Tag::cRejected;
+    failedByLog_ = e.tag != Tag::cRejected && !(ofStore_ ? hasVerdictsOfStore(e) : hasVerdictsOfExport(e));
     if (failedByLog_) return corrupt("its verdicts are not one per invariant");
     const auto found = entities_.find(e.entity);
     if (found == entities_.end()) return corrupt(concat("its entity \"", e.entity, "\" has no beginning"));
@@ -242,6 +242,19 @@ class EntryChecker {
     std::optional<Time> until;  // when it expires
     Time clock{std::numeric_limits<std::int64_t>::min()};
   };
+
+  // A device that joined after an upgrade has no format of the versions before; a replay looks at each verdict.
+  bool hasVerdictsOfStore(const EntryView& e) const {
+    const bool earlier = !format_.rules.empty() && !e.verdicts.empty() && e.verdicts.size() < *verdicts_.rbegin();
+    return format_.invariants.empty() || verdicts_.contains(e.verdicts.size()) || earlier;
+  }
+
+  // Later versions of a rule file have more invariants, never fewer. How many there were up to a checkpoint, it says.
+  bool hasVerdictsOfExport(const EntryView& e) {
+    const auto upTo = invariantsUpTo_.lower_bound(e.seq);
+    const std::size_t least = std::exchange(leastVerdicts_, std::max(leastVerdicts_, e.verdicts.size()));
+    return e.verdicts.size() >= least && (upTo == invariantsUpTo_.end() || e.verdicts.size() <= upTo->second);
+  }
 
   // The first entry of an epoch of format 2 names it, no other. In a store the epoch's record says so, too.
   Status epochOf(const EntryView& e) {
@@ -381,7 +394,7 @@ class EntryChecker {
         return corrupt("a verdict is none that there is");
       if (!listed || e.verdicts[i] <= static_cast<std::uint8_t>(InvResult::pass)) continue;
       if (next == e.findings.size() || e.findings[next].result != e.verdicts[i] ||
-          (!format_.invariants.empty() && e.findings[next].invariant != format_.invariants[i]))
+          (i < format_.invariants.size() && e.findings[next].invariant != format_.invariants[i]))
         return corrupt("its findings are not its verdicts that do not pass");
       ++next;
     }
@@ -407,6 +420,8 @@ class EntryChecker {
   bool ofStore_ = true;             // epochs have records
   bool isSigned_ = false;
   bool failedByLog_ = false;
+  std::map<std::uint64_t, std::size_t> invariantsUpTo_;  // of an export: by the size of a checkpoint
+  std::size_t leastVerdicts_ = 0;
   std::uint16_t proofs_ = 0;     // format of the last epoch
   std::uint64_t named_ = 0;      // the last epoch that an entry names
   std::optional<Epoch> begins_;  // that has no entry yet
@@ -484,13 +499,13 @@ class Verification {
   Result<VerifyReport> runOnExport(const std::function<Result<std::optional<std::string>>()>& next) {
     LedgerFormat format;
     for (const SignedHead& head : options_.kept) keep(head);
+    std::map<std::uint64_t, std::size_t> invariants;
     for (const auto& [size, head] : heads_)
       for (const std::string& line : head.checkpoint.extensions)
         if (line.starts_with(kInvariantsLine)) {
-          earlier_.push_back(format);
           format.invariants = split(line.substr(kInvariantsLine.size()));
+          invariants[size] = format.invariants.size();
         }
-    std::erase_if(earlier_, [](const LedgerFormat& one) { return one.invariants.empty(); });
     report_.signaturesChecked = !heads_.empty();
     if (!heads_.empty()) report_.signedEntries = heads_.rbegin()->first;
     if (!ofOneLog()) return report_;
@@ -498,6 +513,7 @@ class Verification {
     withoutReplay.replay = nullptr;
     const LogOf log = heads_.empty() ? LogOf{} : logOf(heads_.begin()->second.checkpoint.origin);
     EntryChecker checker(format, withoutReplay, log, earlier_);
+    for (const auto& [upTo, count] : invariants) checker.noteInvariants(upTo, count);
     while (report_.ok()) {
       WITAN_TRY(line, next());
       if (!line) break;

@@ -22,6 +22,10 @@ namespace witan::kernel {
 inline constexpr std::size_t maxOriginBytes = maxKeyNameBytes;
 inline constexpr std::size_t maxExtensionLines = 64;
 
+// How the origin of a device's statement about its copy begins (node/api/control_proof.cpp). Signed by the key that
+// signs heads, too, it is none: a copy may be cut.
+inline constexpr std::string_view kCopyStatement = "witan-copy/";
+
 struct Checkpoint {
   std::string origin;      // the log's name
   std::uint64_t size = 0;  // leaves

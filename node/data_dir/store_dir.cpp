@@ -96,6 +96,9 @@ Result<kernel::SignedHead> readSignedHead(const fs::path& file, std::span<const 
         concat(file.string(), ": ", names.size(), " of the given keys' owners signed it, ", require, " are required"));
   auto checkpoint = kernel::parseCheckpointText(opened->text);
   if (!checkpoint) return corrupt(file.string() + ": " + checkpoint.error().message);
+  if (checkpoint->origin.starts_with(kernel::kCopyStatement))
+    return corrupt(file.string() + ": a device's statement about its copy is no head of a ledger",
+                   "take one from: witan ledger checkpoint");
   return kernel::SignedHead{*std::move(checkpoint), "the checkpoint in " + file.string()};
 }
 

@@ -6,7 +6,6 @@
 
 #include "base/bytes.h"
 #include "replica/core/log_head.h"
-#include "replication/writer.h"
 
 namespace witan::node {
 
@@ -62,18 +61,6 @@ Result<AddRequest> parseAdd(std::string_view body) {
   }
   request.note = body;
   return request;
-}
-
-// "witan/CLUSTER/DEVICE" signs the epochs that the device owns.
-bool signsLog(const kernel::NoteVerifier& key, std::string_view origin) {
-  if (key.type != kernel::NoteKeyType::signature) return false;
-  if (key.name == origin) return true;
-  const std::size_t first = key.name.find('/'), second = key.name.find('/', first + 1);
-  if (first == std::string::npos || second == std::string::npos) return false;
-  const std::string_view cluster = std::string_view(key.name).substr(first + 1, second - first - 1);
-  const std::string device = deviceOfKeyName(cluster, key.name);
-  const auto log = logOfOrigin(cluster, origin);
-  return log && !device.empty() && replication::deviceOf(log->epoch.owner) == device;
 }
 
 }  // namespace

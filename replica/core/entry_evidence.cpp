@@ -273,6 +273,8 @@ Result<ProvenOffence> verifyEvidence(std::string_view file, const ModuleOf& modu
   const json::value* kind = parsed.is_object() ? parsed.get_object().if_contains("kind") : nullptr;
   if (kind != nullptr && kind->is_string() && kind->get_string() == "fork") {
     WITAN_TRY(fork, kernel::verifyForkProof(file));
+    // A device signs more than heads, and one may be made to look like another.
+    if (!signsLog(fork.signer, fork.origin)) return bad("the key signs no heads of this log");
     return ProvenOffence{std::move(fork.signer), std::move(fork.origin), std::move(fork.what), "fork"};
   }
   if (kind != nullptr && kind->is_string() && kind->get_string() == "forgedRow") return verifyRowEvidence(parsed);

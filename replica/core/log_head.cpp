@@ -87,6 +87,17 @@ std::optional<LogName> logOfOrigin(std::string_view cluster, std::string_view or
   return isPartition(partition) ? std::optional(std::move(log)) : std::nullopt;
 }
 
+bool signsLog(const kernel::NoteVerifier& key, std::string_view origin) {
+  if (key.type != kernel::NoteKeyType::signature || origin.starts_with(kernel::kCopyStatement)) return false;
+  if (key.name == origin) return true;
+  if (!key.name.starts_with(kPrefix)) return false;
+  const std::size_t end = std::min(key.name.find('/', kPrefix.size()), key.name.size());
+  const std::string_view cluster = std::string_view(key.name).substr(kPrefix.size(), end - kPrefix.size());
+  const std::string device = deviceOfKeyName(cluster, key.name);
+  const auto log = logOfOrigin(cluster, origin);
+  return log && !device.empty() && replication::deviceOf(log->epoch.owner) == device;
+}
+
 Result<std::optional<LogHead>> openHead(std::string_view cluster, std::string_view note, const HeadKeys& keys) {
   const std::size_t blank = note.rfind("\n\n");
   if (blank == std::string_view::npos) return invalid("head: no signed note");

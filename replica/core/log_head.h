@@ -63,6 +63,10 @@ std::string originOf(std::string_view cluster, const LogName& log);
 // None: it is no log's of this cluster.
 std::optional<LogName> logOfOrigin(std::string_view cluster, std::string_view origin);
 
+// Whether a checkpoint of this origin by this key is a signed head: the key has the origin's name (a ledger of `witan
+// run`), or is of the device that owns the epoch. Of a device's other notes none is (kernel::kCopyStatement).
+bool signsLog(const kernel::NoteVerifier& key, std::string_view origin);
+
 struct LogHead {
   LogName log;
   kernel::Checkpoint checkpoint;

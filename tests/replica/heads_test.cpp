@@ -255,6 +255,31 @@ TEST_F(Heads, AProofThatProvesNothingProvesNothing) {
   }
 }
 
+// A device signs more than heads, and a note says by the name of a line only who signed it. What is of no log that the
+// key signs accuses nobody.
+TEST(ForkProofs, AreOfALogThatTheKeySigns) {
+  const SigningKey key = *SigningKey::fromSeed(std::string(32, 'k'));
+  const auto proofOf = [&](const std::string& name, const std::string& origin) {
+    const kernel::NoteSigner signer{name, *SigningKey::fromSeed(std::string(32, 'k'))};
+    const auto note = [&](std::string_view root) {
+      return *kernel::signNote(*kernel::checkpointText({origin, 3, sha256(root), {}}), {&signer, 1});
+    };
+    kernel::ForkProof proof;
+    proof.key = kernel::verifierKeyText(*kernel::makeNoteVerifier(name, key.publicKey()));
+    proof.first = note("one"), proof.second = note("two");
+    proof.root = toHex(sha256("two"));
+    return toJson(proof);
+  };
+
+  const std::string device = "witan/test/a";
+  EXPECT_TRUE(verifyEvidence(proofOf(device, "witan/test/budget/0/1/a@00000001")).ok());
+  EXPECT_TRUE(verifyEvidence(proofOf("witan/2395221f4be39b05", "witan/2395221f4be39b05")).ok());
+  for (const char* origin : {"witan-copy/test/a/budget/0", "any thing", "witan/other/budget/0/1/a@00000001",
+                             "witan/test/budget/0/1/b@00000001", "witan/test/budget/0/01/a@00000001"})
+    EXPECT_FALSE(verifyEvidence(proofOf(device, origin)).ok()) << origin;
+  EXPECT_FALSE(verifyEvidence(proofOf("witan-copy/test/a/budget/0", "witan-copy/test/a/budget/0")).ok());
+}
+
 // Its stores went back; what it signed does not.
 TEST_F(Heads, AnOwnerWhoseStoresWentBackDecidesNothing) {
   const auto image = a().stores[2].image();

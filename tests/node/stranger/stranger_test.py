@@ -124,6 +124,49 @@ def every_domain(folder, failures):
                 failures.append('%s: %s%s' % (domain, done.stdout, done.stderr))
 
 
+LATER = """
+[invariants.PURCHASE_SMALL]
+rule = "no request above nine thousand"
+each = "requests as r"
+check = '''
+require r.amount <= 9000 else reject 'request ' + r.key + ' is too large'
+'''
+"""
+
+
+def later_version(folder, failures):
+    """A ledger that goes on under a later version of its rule file, which has one more invariant: checkpoints of both
+    times verify all of it."""
+    with open(os.path.join(HERE, '../../../docs/examples/purchase.domain.toml'), encoding='utf-8') as file:
+        first = file.read()
+    second = first.replace('domain = "purchase"\n', 'domain = "purchase"\nversion = 2\n', 1)
+    second = second.replace('[tables.', '[since]\n2 = ["PURCHASE_SMALL"]\n\n[tables.', 1) + LATER
+    kept, export, keys = os.path.join(folder, 'purchases'), os.path.join(folder, 'purchases.export'), []
+    for number, rules in enumerate((first, second), 1):
+        path = os.path.join(folder, 'purchase.domain.toml')
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(rules)
+        day, ask = '2026-01-0%dT00:00:0%dZ', {'type': 'Ask', 'request': 'R', 'amount': 50, 'purpose': 'pencils'}
+        events = [{'at': day % (number, 0), 'entity': 'd%d' % number, 'init': {}},
+                  {'at': day % (number, 1), 'entity': 'd%d' % number, 'role': 'Staff', 'action': ask},
+                  {'at': day % (number, 2), 'entity': 'd%d' % number, 'role': 'Buyer',
+                   'action': {'type': 'Order', 'request': 'R'}}]
+        run(WITAN, 'run', '--domain', path, '--events', '-', '--store', kept,
+            given=''.join(json.dumps(event) + '\n' for event in events))
+        keys.append(os.path.join(folder, 'purchases.%d' % number))
+        with open(keys[-1], 'w', encoding='utf-8', newline='') as file:
+            file.write(run(WITAN, 'ledger', 'checkpoint', '--store', kept).stdout)
+    with open(export, 'w', encoding='utf-8', newline='') as file:
+        file.write(run(WITAN, 'ledger', 'export', '--store', kept).stdout)
+    for notes in ([], keys[:1], keys[1:], keys):
+        more = [export, '--vkey', os.path.join(kept, 'ledger.vkey')]
+        more += [word for note in notes for word in ('--checkpoint', note)]
+        for words in ([sys.executable, os.path.join(HERE, 'verify_export.py')], [WITAN, 'ledger', 'verify', '--export']):
+            done = run(*words, *more, check=False)
+            if done.returncode != 0 or not done.stdout.startswith('ok 4'):
+                failures.append('a later version, %s: %s%s' % (notes, done.stdout, done.stderr))
+
+
 def mixed_up(folder, lines, note, other_note, failures):
     """Honest files of two logs: nobody is accused."""
     for name, content in (('export', ''.join(line + '\n' for line in lines)), ('of-one', note), ('of-two', other_note)):
@@ -196,6 +239,7 @@ def main():
     expect('the last line without its end', False, joined(lines)[:-1])
     forged(lines, expect, joined)
     every_domain(folder, failures)
+    later_version(folder, failures)
     mixed_up(folder, lines, checkpoint, other_checkpoint, failures)
     unreadable(folder, vkey, os.path.join(folder, 'checkpoint'), failures)
     for failure in failures:

@@ -358,9 +358,9 @@ def wait_of(decision):
 
 
 class Rules:
-    def __init__(self, invariants):
-        self.entities, self.operations, self.runs = {}, {}, {}
-        self.width, self.most = 0, len(invariants) or 1 << 32
+    def __init__(self, heads):
+        self.entities, self.operations, self.runs, self.width = {}, {}, {}, 0
+        self.counts = sorted((size, len(names)) for _, size, _, _, names in heads if names)
 
     def check(self, e):
         resolves = e['tag'] in ('cCommitted', 'cRejected')
@@ -396,8 +396,10 @@ class Rules:
         listed = [v for v in e['verdicts'] if v > 1] if e['tag'] in ('escalated', 'cCommitted') else []
         need([result for result, _, _ in e['findings']] == listed, 'findings that are not the verdicts')
         if e['tag'] != 'cRejected':
-            need(self.width <= len(e['verdicts']) <= self.most, 'its verdicts are not one per invariant')
-            self.width = len(e['verdicts'])  # a later version of a rule file may have more
+            # A later version of a rule file may have more; how many there were up to a checkpoint, it says.
+            most = next((count for size, count in self.counts if e['seq'] <= size), len(e['verdicts']))
+            need(self.width <= len(e['verdicts']) <= most, 'its verdicts are not one per invariant')
+            self.width = len(e['verdicts'])
         self.once(e, resolves)
 
     def once(self, e, resolves):
@@ -447,6 +449,7 @@ def checkpoint_of(path, keys, require):
         text, names = open_note(file.read(), keys)
     need(len(names) >= require, '%s: %d of the keys\' owners signed it, %d are required' % (path, len(names), require))
     lines = text.splitlines()
+    need(not text.startswith('witan-copy/'), path + ': a statement about a copy is no head')
     need(len(lines) >= 3 and str(int(lines[1])) == lines[1], path + ': no checkpoint')
     names = [line.split(' ')[1:] for line in lines if line.startswith('invariants ')]
     return lines[0], int(lines[1]), base64.b64decode(lines[2], validate=True), path, names[0] if names else []
@@ -459,7 +462,7 @@ def verify(path, keys, checkpoints, require):
     devices = {}
     for name, _, _, key in keys:
         devices.setdefault(name.split('/')[-1], set()).add(key)
-    tree, rules, size = Tree(), Rules(invariants), 0
+    tree, rules, size = Tree(), Rules(heads), 0
     proofs = Proofs(heads[0][0] if heads else '', devices)
     with open(path, encoding='utf-8', newline='') as file:
         for line in iter(lambda: file.readline(LONGEST + 1), ''):
@@ -477,7 +480,8 @@ def verify(path, keys, checkpoints, require):
                 need(entry['seq'] == size and json.dumps(row['seq']) == str(size), 'another number than its place')
                 rules.check(entry)
                 proofs.check(entry)
-                compare(row['entry'], readable(entry, invariants), invariants)
+                named = invariants if len(entry['verdicts']) <= len(invariants) else []
+                compare(row['entry'], readable(entry, named), named)
             except (Bad, ValueError, KeyError, IndexError, TypeError, struct.error, RecursionError) as why:
                 raise Bad('entry %d: %s' % (size, why)) from why
             tree.append(leaf)
