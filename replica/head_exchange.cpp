@@ -71,10 +71,15 @@ void HeadExchange::checkMemory(PartitionHost& host, Log& log) {
   if (last == nullptr || extendsRemembered(host, log) || last->epoch.owner != state_.ownerName) return;
   // Its log was cut for a later epoch, whose entries a full disk did not take: this device decides nothing there.
   if (state_.owners.latestEpoch(host.id()) > last->epoch.number) return;
+  stopDeciding(host, concat("this device signed a log of ", last->size, " entries in epoch ", last->epoch.number,
+                            ", here are ", host.entries(), " that it does not begin with"));
+}
+
+void HeadExchange::stopDeciding(const PartitionHost& host, std::string_view why) {
   if (!state_.partitions.stopDeciding(host, state_.writes.pending())) return;
   ++state_.counters.wentBack;
-  const std::string what = concat(host.id(), ": this device signed a log of ", last->size, " entries in epoch ",
-                                  last->epoch.number, ", here are ", host.entries(), " that it does not begin with");
+  state_.followDirty = true;
+  const std::string what = concat(host.id(), ": ", why);
   state_.local->note({"wentBack", state_.device(), what});
   state_.notice("wentBack", host.id(), what);
 }

@@ -55,6 +55,8 @@ class HeadExchange {
   void hurry() { hurry_ = true; }
   // The copy was opened again.
   void onReopened(const std::string& partition);
+  // The copy contradicts what this device signed: it decides nothing there until it is seized. Incident wentBack.
+  void stopDeciding(const PartitionHost& host, std::string_view why);
 
   // Null: none is known.
   const Heads* find(std::string_view partition) const;

@@ -195,6 +195,11 @@ Status Replica::forceTakeover(std::string_view partition, std::string_view reaso
   return parts_->ownership->forceTakeover(partition, reason, now);
 }
 
+void Replica::stopDeciding(std::string_view partition, std::string_view why) {
+  if (const PartitionHost* mine = host(partition); mine != nullptr && owns(*mine))
+    parts_->heads.stopDeciding(*mine, why);
+}
+
 // --- time
 
 void Replica::tick(Now now) {

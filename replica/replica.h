@@ -131,6 +131,9 @@ class Replica {
   // Takes a partition over without its owner. Errors: no copy here; the owner is connected (move it instead); a
   // connected replica has more of the log (seize it there).
   Status forceTakeover(std::string_view partition, std::string_view reason, Now now);
+  // Others, whom the operator trusts, have this device's word for more of its own log than stands here: it decides
+  // nothing there until the partition is seized.
+  void stopDeciding(std::string_view partition, std::string_view why);
 
   // ---- time and effects
   void tick(Now now);

@@ -93,6 +93,10 @@ Status LocalReplica::start() {
     restored_.emplace(row.substr(kRestoredRow.size()));
     return true;
   }));
+  if (stored && deviceOf(*stored) != options_.device)
+    return conflict(concat("the databases journal and agents of this directory are those of device ", deviceOf(*stored),
+                           ", and this device is ", options_.device),
+                    "take them away (agents/*.agent.toml may stay); what that device wrote comes from it by a link");
   if (stored) writer_ = *stored;
   if (stored && options_.trustStore) {
     WITAN_DO(journal_->become(writer_));

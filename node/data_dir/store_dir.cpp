@@ -8,6 +8,7 @@
 #include "kernel/record/signed_note.h"
 #include "node/data_dir/replica_dir.h"
 #include "program/durable_file.h"
+#include "replica/core/log_head.h"
 #include "rules/domain/versions.h"
 #include "store/rocks_store.h"
 
@@ -89,8 +90,11 @@ Result<kernel::SignedHead> readSignedHead(const fs::path& file, std::span<const 
   if (!text) return Error{ErrorCode::notFound, "no file " + file.string(), ""};
   auto opened = kernel::openNote(*text, keys);
   if (!opened) return corrupt(file.string() + ": " + opened.error().message);
+  // A head is of its log's key, and cosignatures are of anybody's: another device's signature counts for nothing.
+  const std::string_view origin = std::string_view(opened->text).substr(0, opened->text.find('\n'));
   std::set<std::string> names;
-  for (const kernel::NoteVerifier& key : opened->verifiedBy) names.insert(key.name);
+  for (const kernel::NoteVerifier& key : opened->verifiedBy)
+    if (key.type == kernel::NoteKeyType::cosignature || signsLog(key, origin)) names.insert(key.name);
   if (names.size() < require)
     return corrupt(
         concat(file.string(), ": ", names.size(), " of the given keys' owners signed it, ", require, " are required"));

@@ -131,7 +131,7 @@ void WitnessRounds::ask(std::size_t index, const std::string& partition, const L
   std::vector<Hash> proof;
   const std::int64_t began = net::Loop::nowMs();
   one.nextMs = began + kAskMostMs;
-  if (old > size) return wentBack(index, partition, old);
+  if (old > size) return wentBack(index, head.log, old);
   if (old > 0 && old < size) {
     const auto tree = replica_.host(partition)->ledger().treeOf(size);
     auto path = tree.ok() ? kernel::consistencyProof(old, size, *tree) : Result<std::vector<Hash>>(tree.error());
@@ -159,11 +159,12 @@ void WitnessRounds::answered(std::size_t index, const std::string& partition, co
   One& one = witnesses_[index];
   one.asked = false;
   if (answer.ok() && answer->status == 200) return cosigned(index, partition, head, answer->body);
-  if (answer.ok() && answer->status == 409) return otherSize(index, partition, head, answer->body);
+  if (answer.ok() && answer->status == 409) return otherSize(index, head, answer->body);
   const std::string why =
       answer.ok() ? concat("it answered ", answer->status, ": ", answer->body.substr(0, 200)) : answer.error().message;
   if (answer.ok() && answer->status == 422)
-    accuse(concat("the witness ", verifiers_[index].name, " has cosigned another log of ", partition, ", of ",
+    accuse(index, head.log,
+           concat("the witness ", verifiers_[index].name, " has cosigned another log of ", partition, ", of ",
                   one.sizes[head.checkpoint.origin], " entries: ledgers here were replaced, or two of them exist"));
   // Once for each time that it begins to fail.
   if (one.failures++ == 0)
@@ -185,6 +186,7 @@ void WitnessRounds::cosigned(std::size_t index, const std::string& partition, co
   one.failures = 0;
   one.sizes[head.checkpoint.origin] = head.checkpoint.size;
   one.texts[partition] = head.text;
+  contradicting_.erase(partition);
   Published& gathered = gathering_[partition];
   const auto joined = gathered.text == head.text ? kernel::withSignaturesOf(gathered.note, note) : Result(note);
   if (!joined.ok()) return;
@@ -194,8 +196,7 @@ void WitnessRounds::cosigned(std::size_t index, const std::string& partition, co
   save();
 }
 
-void WitnessRounds::otherSize(std::size_t index, const std::string& partition, const LogHead& head,
-                              std::string_view body) {
+void WitnessRounds::otherSize(std::size_t index, const LogHead& head, std::string_view body) {
   One& one = witnesses_[index];
   std::uint64_t size = 0;
   const auto [end, error] = std::from_chars(body.data(), body.data() + body.size(), size);
@@ -204,19 +205,28 @@ void WitnessRounds::otherSize(std::size_t index, const std::string& partition, c
   if (news) known = size;
   if (news && size <= head.checkpoint.size) return;  // it is asked again from there
   one.nextMs = net::Loop::nowMs() + kAskMostMs;
-  wentBack(index, partition, size);
+  const PartitionHost* mine = replica_.host(head.log.partition);
+  if (mine != nullptr && mine->epoch() == head.log.epoch && size > head.checkpoint.size && size <= mine->entries())
+    return;  // the entries are here, and only the head that it cosigned is not: the next one extends that
+  wentBack(index, head.log, size);
 }
 
 // What stands here is shorter, or of the same length and other.
-void WitnessRounds::wentBack(std::size_t index, const std::string& partition, std::uint64_t cosignedSize) {
-  accuse(concat("the witness ", verifiers_[index].name, " has cosigned ", cosignedSize, " entries of ", partition,
+void WitnessRounds::wentBack(std::size_t index, const LogName& log, std::uint64_t cosignedSize) {
+  accuse(index, log,
+         concat("the witness ", verifiers_[index].name, " has cosigned ", cosignedSize, " entries of ", log.partition,
                 " that are not here: this ledger went back, or two of them exist"));
-  published_.erase(partition);  // what stands here is not what was published last
+  published_.erase(log.partition);  // what stands here is not what was published last
 }
 
-void WitnessRounds::accuse(const std::string& what) {
+void WitnessRounds::accuse(std::size_t index, const LogName& log, const std::string& what) {
   replica_.data().note({"witnessDiffers", replica_.device(), what});
   log_.error("witness", what);
+  std::set<std::size_t>& all = contradicting_[log.partition];
+  all.insert(index);
+  const PartitionHost* mine = replica_.host(log.partition);
+  if (all.size() >= options_.require && mine != nullptr && mine->epoch() == log.epoch)
+    replica_.stopDeciding(log.partition, what);
 }
 
 void WitnessRounds::save() {

@@ -5,7 +5,9 @@
 //   published()   the newest head of a partition that enough have cosigned, also after a restart (DIR/heads.published)
 //
 // A witness that has cosigned more of a log than there is here, or something else, tells that this ledger went back or
-// that two of them exist: an incident. Belongs to the loop's thread; loop, log and replica outlive it.
+// that two of them exist: an incident. If `require` of them say so, nothing is decided there until the partition is
+// seized: what followed would contradict what this device has signed, and no head of it would be published. Belongs to
+// the loop's thread; loop, log and replica outlive it.
 #pragma once
 
 #include <filesystem>
@@ -68,9 +70,9 @@ class WitnessRounds {
   void answered(std::size_t index, const std::string& partition, const LogHead& head,
                 const Result<net::HttpResponse>& answer);
   void cosigned(std::size_t index, const std::string& partition, const LogHead& head, std::string_view lines);
-  void otherSize(std::size_t index, const std::string& partition, const LogHead& head, std::string_view body);
-  void wentBack(std::size_t index, const std::string& partition, std::uint64_t cosignedSize);
-  void accuse(const std::string& what);
+  void otherSize(std::size_t index, const LogHead& head, std::string_view body);
+  void wentBack(std::size_t index, const LogName& log, std::uint64_t cosignedSize);
+  void accuse(std::size_t index, const LogName& log, const std::string& what);
   std::set<std::string> witnessesOf(std::string_view note) const;
   void save();
 
@@ -82,6 +84,7 @@ class WitnessRounds {
   std::vector<kernel::NoteVerifier> verifiers_;
   std::vector<One> witnesses_;
   std::map<std::string, Published, std::less<>> gathering_, published_;  // by partition
+  std::map<std::string, std::set<std::size_t>> contradicting_;           // witnesses, by partition
   const std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
 

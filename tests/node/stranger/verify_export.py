@@ -89,6 +89,12 @@ def verifier_key(text):
     return name, key_id, typed[0], typed[1:]
 
 
+def signs_log(name, origin):
+    """Whether a key of this name signs heads of the log, and not only cosigns them."""
+    key, log = name.split('/'), origin.split('/')
+    return name == origin or (len(key) == 3 and len(log) == 6 and key[:2] == log[:2] and log[5].split('@')[0] == key[2])
+
+
 def open_note(note, keys):
     """The text, and the names whose signature holds."""
     at = note.rfind('\n\n')
@@ -106,7 +112,8 @@ def open_note(note, keys):
                 seconds = int.from_bytes(signature[:8], 'big')
                 message, signature = b'cosignature/v1\ntime %d\n' % seconds + message, signature[8:]
             need(signature_holds(key, message, signature), 'the signature of %s does not hold' % name)
-            names.add(name)
+            if kind == 4 or signs_log(name, text.split('\n', 1)[0]):
+                names.add(name)
     return text, names
 
 
