@@ -7,11 +7,11 @@
 namespace witan::replication {
 
 namespace {
-// The table of acknowledgements has an entry for each device and writer, and nothing waits for it but tidying: with
-// many of both it is told the more rarely, so that it takes no more than this of a link. A small one is told as soon as
-// it is due: it also says what was forgotten, so that vectors become equal.
+// The table of acknowledgements has an entry for each device that lacks something, and nothing waits for it but
+// tidying: with many of them it is told the more rarely, so that it takes no more than this of a link. A small one is
+// told as soon as it is due: it also says what was forgotten, so that vectors become equal.
 constexpr std::int64_t kAcksBytesPerSecond = 50;
-constexpr std::size_t kSmallAcks = 8 * 1024;
+constexpr std::size_t kSmallAcks = 1024;
 }  // namespace
 
 // Whether the peer has to hear that members have forgotten something before a commit takes it over that.
@@ -41,33 +41,37 @@ void SyncSession::sendAcks(Shared& shared, std::int64_t nowMs) {
   shared.peerAcksHash = hash;
   const auto at = local_.acks().entries().find(shared.id);
   if (at == local_.acks().entries().end()) return;
-  const std::string rows = shared.sync->ackRows(at->second);
+  const std::string rows = shared.sync->ackRows(at->second, alike_);
   if (rows.size() > kSmallAcks)
     shared.acksFromMs = nowMs + static_cast<std::int64_t>(rows.size()) * 1000 / kAcksBytesPerSecond;
   say(Acks{indexOf(shared), asData(rows)});
 }
 
-Status SyncSession::onAcks(const Acks& acks, std::int64_t nowMs) {
-  WITAN_TRY(s, shared(acks.space));
-  WITAN_TRY(applied, s->sync->readClockRows(asText(acks.rows)));
+Status SyncSession::onAcks(const Acks& table, std::int64_t nowMs) {
+  WITAN_TRY(s, shared(table.space));
+  WITAN_TRY(applied, s->sync->readClockRows(asText(table.rows)));
   // Every device that has the space is a writer of it. The table of acknowledgements grows with these only.
   const auto isKnown = [&all = s->sync->space().writers().byName()](const std::string& device) {
     const auto tagged = all.lower_bound(device + "@");
     return all.contains(device) || (tagged != all.end() && deviceOf(tagged->first) == device);
   };
-  for (const auto& [device, clock] : applied.deviceAcks) {
-    const VectorClock acked = s->sync->named(clock);
+  const auto take = [&](const std::string& device, const VersionVector& clock, const VectorClock& acked) -> Status {
     if (device == kForgotten) {
-      if (s == &spaces_.front()) continue;  // statements are never replaced
+      if (s == &spaces_.front()) return okStatus();  // statements are never replaced
       s->sync->noteForgotten(clock);
       local_.noteAck(s->id, device, acked, 0);
-      continue;
+      return okStatus();
     }
     WITAN_DO(validateDeviceId("device", device));
-    if (device == local_.device())
-      WITAN_DO(local_.judgeAck(s->sync->space(), s->id, peer_, acked));
-    else if (isKnown(device))
-      local_.noteAck(s->id, device, acked, nowMs);
+    if (device == local_.device()) return local_.judgeAck(s->sync->space(), s->id, peer_, acked);
+    if (isKnown(device)) local_.noteAck(s->id, device, acked, nowMs);
+    return okStatus();
+  };
+  for (const DeviceAcks& acks : applied.deviceAcks) {
+    const VectorClock acked = s->sync->named(acks.clock);
+    WITAN_DO(take(acks.device, acks.clock, acked));
+    for (const WriterIndex writer : acks.alike)
+      WITAN_DO(take(std::string(deviceOf(s->sync->space().writers().name(writer))), acks.clock, acked));
   }
   return okStatus();
 }

@@ -265,17 +265,41 @@ std::string SpaceSync::clockRows(const VersionVector& since, const VersionVector
   return rows;
 }
 
-std::string SpaceSync::ackRows(const std::map<std::string, VectorClock, std::less<>>& devices) {
+// Of a device's incarnations one is as good as another.
+std::optional<WriterIndex> SpaceSync::writerOfDevice(const std::string& device) const {
+  const auto& all = space_.writers().byName();
+  const auto at = all.lower_bound(device);
+  const auto tagged = at != all.end() && at->first == device ? at : all.lower_bound(device + "@");
+  if (tagged == all.end() || deviceOf(tagged->first) != device) return std::nullopt;
+  return tagged->second;
+}
+
+std::string SpaceSync::ackRows(const std::map<std::string, VectorClock, std::less<>>& devices, bool alike) {
+  const auto less = [](const VectorClock* a, const VectorClock* b) { return a->entries() < b->entries(); };
+  std::map<const VectorClock*, std::vector<std::string_view>, decltype(less)> groups(less);
   std::string rows, acks;
-  for (const auto& [device, clock] : devices) {
+  DenseWriter to(acks);
+  for (const auto& [device, clock] : devices) groups[&clock].push_back(device);
+  for (const auto& [clock, group] : groups) {
+    std::vector<std::uint64_t> others;  // than the first
+    std::vector<std::string_view> named;
+    for (const std::string_view device : group) {
+      const auto writer = alike && !named.empty() ? writerOfDevice(std::string(device)) : std::nullopt;
+      writer ? others.push_back(announce(rows, *writer)) : named.push_back(device);
+    }
     std::vector<std::pair<std::uint64_t, Seq>> entries;
-    for (const auto& [writer, counter] : clock.entries())
+    for (const auto& [writer, counter] : clock->entries())
       if (const auto index = space_.writers().find(writer)) entries.emplace_back(announce(rows, *index), counter);
-    DenseWriter to(acks);
-    to.byte(static_cast<std::uint8_t>(RowTag::deviceAck));
-    to.idText(device);
-    to.varint(entries.size());
-    for (const auto& [number, counter] : entries) to.varint(number), to.varint(counter);
+    for (const std::string_view device : named) {
+      to.byte(static_cast<std::uint8_t>(RowTag::deviceAck));
+      to.idText(device);
+      to.varint(entries.size());
+      for (const auto& [number, counter] : entries) to.varint(number), to.varint(counter);
+    }
+    if (others.empty()) continue;
+    to.byte(static_cast<std::uint8_t>(RowTag::alike));
+    to.varint(others.size());
+    for (const std::uint64_t number : others) to.varint(number);
   }
   return rows + acks;
 }
@@ -410,14 +434,26 @@ Result<Applied> SpaceSync::readClockRows(std::string_view rows) {
       case RowTag::deviceAck: {
         std::string device = from.idText(kMaxIdBytes);
         WITAN_TRY(clock, readVector(from));
-        applied.deviceAcks.emplace_back(std::move(device), std::move(clock));
+        applied.deviceAcks.push_back({std::move(device), {}, std::move(clock)});
         break;
       }
+      case RowTag::alike: WITAN_DO(readAlike(from, applied)); break;
       default: return invalid(concat("a row that is neither writer nor vector at byte ", from.position()));
     }
   }
   WITAN_DO(from.finish("rows"));
   return applied;
+}
+
+Status SpaceSync::readAlike(DenseReader& from, Applied& applied) {
+  if (applied.deviceAcks.empty()) return invalid("a row of devices that acknowledged like none");
+  const std::uint64_t n = from.count(in_.size());
+  for (std::uint64_t i = 0; i < n && from.ok(); ++i) {
+    const std::uint64_t number = from.varint();
+    if (number >= in_.size()) return invalid(concat("a row names the device of writer ", number, ", never announced"));
+    applied.deviceAcks.back().alike.push_back(in_.writerOf(number));
+  }
+  return from.status("a row of devices");
 }
 
 Status SpaceSync::applyWriter(DenseReader& from) {

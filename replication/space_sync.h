@@ -45,6 +45,13 @@ class WriterNumbers {
   std::vector<std::optional<std::uint64_t>> numbers_;  // by writer
 };
 
+// What a device acknowledged, and others just so.
+struct DeviceAcks {
+  std::string device;
+  std::vector<WriterIndex> alike;  // the others, as writers of theirs
+  VersionVector clock;
+};
+
 // The result of applying rows.
 struct Applied {
   bool committed = false;              // the vector may have risen
@@ -54,7 +61,7 @@ struct Applied {
   std::vector<std::string> incidents;  // equivocations, for the operator
   std::vector<std::string> forged;     // Space::takeForged
   std::optional<VersionVector> clock;  // a commit row where it means "my vector" (WRITERS, ACK, RETRY, LIST)
-  std::vector<std::pair<std::string, VersionVector>> deviceAcks;  // ACKS
+  std::vector<DeviceAcks> deviceAcks;  // ACKS
 };
 
 // A peer said something that no honest peer says; `lie` when it is about counters.
@@ -113,8 +120,8 @@ class SpaceSync {
   // The space's vector as rows, entries that changed since `since` only.
   std::string clockRows(const VersionVector& since, const VersionVector& now);
   std::string wholeClock();
-  // The known vectors of third devices, for ACKS.
-  std::string ackRows(const std::map<std::string, VectorClock, std::less<>>& devices);
+  // The known vectors of third devices, for ACKS; `alike`: equal ones once. O(devices log devices * entries).
+  std::string ackRows(const std::map<std::string, VectorClock, std::less<>>& devices, bool alike);
   // As withNames(), for a vector of few entries among many writers.
   VectorClock named(const VersionVector& vector) const;
   // One version in full, with the writers' rows it needs. putSeals() before the frame ends.
@@ -147,7 +154,9 @@ class SpaceSync {
   bool appendCounts(std::string& rows);
   std::uint64_t sealNumber(const RowSeal& seal, std::uint32_t leaf);
   void appendProof(const Held& held);
+  std::optional<WriterIndex> writerOfDevice(const std::string& device) const;
   Status applyWriter(DenseReader& from);
+  Status readAlike(DenseReader& from, Applied& applied);
   Status applySeal(DenseReader& from);
   Status applyCount(DenseReader& from);
   Result<RowProof> proofOfRow();

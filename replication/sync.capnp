@@ -52,6 +52,8 @@
 #              device's id): what all had when something that it removed or replaced was forgotten. ACKS come before the
 #              commit that takes the receiver over that; whoever holds anything then compares itself with the sender,
 #              as a restored store does (RANGES), before that commit counts
+#   7 alike    varint n, n x varint writer     in ACKS only, behind a row of tag 4: the devices of these writers acknowledged
+#              the same, to a peer whose HELLO says alike
 # A seal (kernel/record/signed_leaves.h) is the signature of a device over a tree of leaves: 32 bytes key, u32 size
 # little-endian, 64 bytes signature, a bit for each leaf that is given, from the lowest, and hashes from left to right: of
 # each given leaf and of each largest subtree without one. What is signed: "witan-round/1", cluster, size and root in
@@ -100,6 +102,7 @@ struct Hello {                      # type 1
   keyCheck @6 :UInt64;              # a hash under the cluster's key, equal on both sides; 0: not computed. It catches a
                                     # wrong key file; who is who is the transport's to prove
   trees @7 :Bool;                   # the sender knows TREE
+  alike @8 :Bool;                   # it knows rows of tag 7
 }
 
 struct Spaces {                     # type 12: right after HELLO, and whenever the sender has made another space
@@ -197,7 +200,7 @@ struct Items {                      # type 9: records whole, every version with 
 
 struct Acks {                       # type 10
   space @0 :UInt16;
-  rows @1 :Data;                    # tags 1 and 4; the sender and the receiver may be among the devices. A receiver that
+  rows @1 :Data;                    # tags 1, 4 and 7; the sender and the receiver may be among the devices. A receiver that
                                     # acknowledged more than it has is an older copy, and adopts a peer's (see RANGES)
 }
 

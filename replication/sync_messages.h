@@ -66,7 +66,7 @@ struct Hello {
   static constexpr FrameType frameType = FrameType::hello;
   WITAN_DECLARED(Hello, (std::uint16_t, protocol, kProtocol), (std::uint16_t, oldest, kProtocol),
                  (std::uint32_t, maxFrame, kMaxFrameBytes), (std::uint32_t, window), (std::string_view, cluster),
-                 (std::string_view, device), (std::uint64_t, keyCheck), (bool, trees))
+                 (std::string_view, device), (std::uint64_t, keyCheck), (bool, trees), (bool, alike))
 };
 
 struct Spaces {
@@ -158,7 +158,7 @@ Status readFrame(std::string_view alignedMessage, T& into) {
 
 // --- the rows of sync.capnp
 
-enum class RowTag : std::uint8_t { writer = 1, version = 2, commit = 3, deviceAck = 4, seal = 5, count = 6 };
+enum class RowTag : std::uint8_t { writer = 1, version = 2, commit = 3, deviceAck = 4, seal = 5, count = 6, alike = 7 };
 
 // A version as it travels; writers are the sender's numbers. Borrows.
 struct VersionRow {

@@ -32,7 +32,8 @@ SyncSession::SyncSession(LocalReplica& local, SessionOptions options, std::int64
               .cluster = local_.cluster(),
               .device = local_.device(),
               .keyCheck = local_.keyCheck(),
-              .trees = true};
+              .trees = true,
+              .alike = true};
   say(hello);
   // An unknown peer gets only a name.
   if (peer_.empty()) return;
@@ -204,7 +205,7 @@ Status SyncSession::onHello(const Hello& hello) {
   peer_ = hello.device;
   if (!named) WITAN_DO(admit());
   peerWindow_ = std::min(hello.window, options_.window);
-  trees_ = hello.trees;
+  trees_ = hello.trees, alike_ = hello.alike;
   state_ = SessionState::running;
   if (!named) announce();
   return okStatus();
@@ -347,7 +348,7 @@ void SyncSession::recall(Shared& shared) {
   if (limited_ || std::exchange(shared.recalled, true)) return;
   const VectorClock told = shared.sync->named(shared.sync->peerClock());
   const VectorClock known = local_.acks().acked(shared.id, peer_);
-  if (!le(known, told)) say(Acks{indexOf(shared), asData(shared.sync->ackRows({{peer_, known}}))});
+  if (!le(known, told)) say(Acks{indexOf(shared), asData(shared.sync->ackRows({{peer_, known}}, false))});
 }
 
 // Notes the peer's durable vector, by its own word. It counts from when the peer's statements are here: else it would

@@ -137,7 +137,7 @@ class SyncSession {
   Status onAck(const Ack& ack, std::int64_t nowMs);
   Status onAckedSpace(const AckedSpace& acked, std::int64_t nowMs);
   Status onRetry(const Retry& retry);
-  Status onAcks(const Acks& acks, std::int64_t nowMs);
+  Status onAcks(const Acks& table, std::int64_t nowMs);
   Status onItems(Shared& shared, const Items& items);
   void note(const Applied& applied);
 
@@ -177,6 +177,7 @@ class SyncSession {
   SessionState state_ = SessionState::opening;
   std::string peer_, closeCode_, closeReason_;
   bool trees_ = false;    // the peer knows TREE
+  bool alike_ = false;    // and rows of tag 7
   bool limited_ = false;  // the peer is no active member: membership only
   std::uint64_t statementsSeen_ = 0;
   std::int64_t startedMs_ = 0, progressMs_ = 0;

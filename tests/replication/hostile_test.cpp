@@ -365,6 +365,34 @@ TEST(Hostile, AcknowledgementsOfInventedDevices) {
   for (const auto& [space, devices] : a.replica().acks().entries()) EXPECT_LE(devices.size(), 2u) << space;
 }
 
+std::string ackRow(const std::string& device) {
+  std::string rows;
+  DenseWriter to(rows);
+  to.byte(static_cast<std::uint8_t>(RowTag::deviceAck));
+  to.idText(device);
+  to.varint(1), to.varint(0), to.varint(1);
+  return rows;
+}
+std::string alikeRow(std::initializer_list<std::uint64_t> writers) {
+  std::string rows;
+  DenseWriter to(rows);
+  to.byte(static_cast<std::uint8_t>(RowTag::alike));
+  to.varint(writers.size());
+  for (const std::uint64_t writer : writers) to.varint(writer);
+  return rows;
+}
+
+// Devices that acknowledged like another are named by their writers: of none, of unknown ones, of too many.
+TEST(Hostile, AcknowledgementsAlike) {
+  expectRefused(frame(Acks{0, asData(alikeRow({0}))}), "like none");
+  expectRefused(frame(Acks{0, asData(ackRow("hostile") + alikeRow({1}))}), "at most");
+  const std::string two = ackRow("hostile") + alikeRow({7});
+  expectRefused(frame(Acks{0, asData(two)}), "never announced");
+  Device a("a");
+  const std::string rows = ackRow("hostile") + alikeRow({0});
+  EXPECT_EQ(say(a, hello() + mainSpace() + frame(Acks{0, asData(rows)})).state, SessionState::running);
+}
+
 // --- slow, silent
 
 // A peer that never acknowledges gets a window full, whatever is written here, and is cut off in time.

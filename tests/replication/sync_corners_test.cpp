@@ -1,4 +1,5 @@
 // Corners of sync that generated histories or a second look found, each as the shortest story that leads there.
+#include "replication/writer.h"
 #include "tests/replication/rule_stories.h"
 
 namespace witan::replication::test::sync_corners_test {
@@ -94,6 +95,38 @@ TEST(SyncCorners, WhatNoCommitCoversIsAcknowledged) {
   link.ofA().tick(10'000'000);
   EXPECT_EQ(link.ofB().state(), SessionState::running) << link.ofB().closeReason();
   EXPECT_EQ(link.ofA().state(), SessionState::running) << link.ofA().closeReason();
+}
+
+// A table of acknowledgements says equal ones once, and is read as it was; a peer that does not know such rows gets
+// none.
+TEST(Acks, OfManyDevicesAreSaidOnce) {
+  Device a("a"), b("b");
+  VectorClock all, fewer;
+  std::vector<std::string> names;
+  for (int i = 0; i < 200; ++i) {
+    names.push_back(concat("device-", i));
+    const std::string writer = names.back() + "@00000001";
+    ASSERT_TRUE(a.agents().intern(writer).ok());
+    all.set(writer, 5), fewer.set(writer, i % 2 + 1);
+  }
+  std::map<std::string, VectorClock, std::less<>> table;
+  for (const std::string& name : names) table[name] = all;
+  table["device-7"] = fewer;
+  table[std::string(kForgotten)] = fewer;  // before all devices
+  table["visitor"] = all;                  // it writes nothing
+  SpaceSync from(a.agents(), DatabaseName::agents, {}, {}), other(a.agents(), DatabaseName::agents, {}, {}),
+      to(b.agents(), DatabaseName::agents, {}, {});
+  const std::string rows = from.ackRows(table, true), plain = other.ackRows(table, false);
+  EXPECT_LT(rows.size() * 10, plain.size());
+  auto applied = to.readClockRows(rows);
+  ASSERT_TRUE(applied.ok()) << applied.error().message;
+  std::map<std::string, VectorClock, std::less<>> read;
+  for (const DeviceAcks& group : applied->deviceAcks) {
+    read[group.device] = to.named(group.clock);
+    for (const WriterIndex writer : group.alike)
+      read[std::string(deviceOf(b.agents().writers().name(writer)))] = to.named(group.clock);
+  }
+  EXPECT_EQ(read, table);
 }
 
 }  // namespace
