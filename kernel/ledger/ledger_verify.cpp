@@ -14,6 +14,7 @@
 #include "kernel/decision_check.h"
 #include "kernel/ledger/ledger_versions.h"
 #include "kernel/record/checkpoint.h"
+#include "kernel/record/entry_text.h"
 #include "kernel/record/log_batch.h"
 #include "kernel/record/merkle.h"
 #include "kernel/record/statement.h"
@@ -157,8 +158,10 @@ class EntryChecker {
     if (entity == entities_.end()) entity = entities_.try_emplace(std::string(e.entity)).first;
     if (!std::exchange(entity->second.begun, true)) entity->second.genesis = e.genesis;
     WITAN_DO(check(e, payload, seq));
-    if (!text.empty() && text == entryJson(e, format_.invariants.empty() ? names_ : format_.invariants))
-      return okStatus();
+    const std::vector<std::string>& names = format_.invariants.empty() ? names_ : format_.invariants;
+    if (!text.empty() && isEntryText(text, e, names, form_)) return okStatus();
+    const EntryForm other = form_ == EntryForm::written ? EntryForm::sorted : EntryForm::written;
+    if (!text.empty() && isEntryText(text, e, names, other)) return form_ = other, okStatus();
     WITAN_TRY(shown, read());
     WITAN_DO(saysTheSame(shown, e, format_.invariants));
     learnNames(e, shown);
@@ -395,9 +398,10 @@ class EntryChecker {
   std::string successor_;  // whom its owner named
   const VerifyOptions& options_;
   const LogOf log_;
-  std::vector<std::string> names_;  // of verdicts, as lines of an export have them
-  std::set<std::size_t> verdicts_;  // how many an entry may have
-  bool ofStore_ = true;             // epochs have records
+  std::vector<std::string> names_;       // of verdicts, as lines of an export have them
+  EntryForm form_ = EntryForm::written;  // of the last line
+  std::set<std::size_t> verdicts_;       // how many an entry may have
+  bool ofStore_ = true;                  // epochs have records
   bool isSigned_ = false;
   std::uint16_t proofs_ = 0;     // format of the last epoch
   std::uint64_t named_ = 0;      // the last epoch that an entry names
