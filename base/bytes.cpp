@@ -10,7 +10,7 @@ namespace witan {
 namespace {
 
 constexpr char kHex[] = "0123456789abcdef";
-constexpr char kBase64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 constexpr auto kDigits = [] {
   std::array<std::int8_t, 256> digits{};
@@ -77,16 +77,46 @@ std::string toBase64(std::string_view bytes) {
   return out;
 }
 
-// OpenSSL passes over white space and bits that encode nothing: what decodes must encode to the same text again.
+namespace {
+
+// Of each of four characters, its bits in their place among 24; above them what is no character of the alphabet.
+constexpr std::uint32_t kNoCharacter = 1u << 24;
+constexpr auto kBase64Bits = [] {
+  std::array<std::array<std::uint32_t, 256>, 4> bits{};
+  for (std::size_t place = 0; place < 4; ++place) {
+    bits[place].fill(kNoCharacter);
+    for (std::size_t i = 0; i < kBase64.size(); ++i)
+      bits[place][static_cast<unsigned char>(kBase64[i])] = static_cast<std::uint32_t>(i << (18 - 6 * place));
+  }
+  return bits;
+}();
+
+// `size`: of the characters that are no padding.
+std::uint32_t groupOf(const char* four, std::size_t size = 4) {
+  std::uint32_t group = 0;
+  for (std::size_t i = 0; i < size; ++i) group |= kBase64Bits[i][static_cast<unsigned char>(four[i])];
+  return group;
+}
+
+}  // namespace
+
 Result<std::string> fromBase64(std::string_view text) {
   if (text.size() % 4 != 0) return invalid(concat("base64 has ", text.size(), " characters, not a multiple of 4"));
   const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
   std::string bytes(text.size() / 4 * 3, '\0');
-  EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()), asBytes(text).data(), static_cast<int>(text.size()));
+  std::uint32_t wrong = 0;
+  char* to = bytes.data();
+  for (std::size_t at = 0; at < text.size(); at += 4) {
+    const bool last = at + 4 == text.size();
+    const std::uint32_t group = last ? groupOf(text.data() + at, 4 - padding) : groupOf(text.data() + at);
+    wrong |= group & kNoCharacter;
+    for (int shift = 16; shift >= 0; shift -= 8) *to++ = static_cast<char>(group >> shift);
+  }
+  for (std::size_t i = bytes.size() - padding; i < bytes.size(); ++i) wrong |= static_cast<unsigned char>(bytes[i]);
   bytes.resize(bytes.size() - padding);
-  if (toBase64(bytes) == text) return bytes;
-  const std::size_t wrong = text.find_first_not_of(kBase64);
-  if (wrong < text.size() - padding) return wrongCharacter("base64", text, wrong);
+  if (wrong == 0) return bytes;
+  const std::size_t at = text.find_first_not_of(kBase64);
+  if (at < text.size() - padding) return wrongCharacter("base64", text, at);
   return invalid("base64 ends in bits that encode nothing");
 }
 

@@ -1,7 +1,8 @@
 // Verification of a long ledger on one core: framing, canonical bytes, tree, state digests, operation ids.
 //
-//   witan_verify_bench [--entries N] [--entities N] [--batch N] [--replay 0|1] [--export 0|1]
+//   witan_verify_bench [--entries N] [--entities N] [--batch N] [--replay 0|1] [--export 0|1|2]
 //
+// --export 1 reads lines as of `ledger export --store`, 2 as of `ledger export` from a node.
 // Times are processor time of the one thread; the store is the in-memory one, so that no disk is measured.
 #include "base/bytes.h"
 #include "base/concat.h"
@@ -37,7 +38,8 @@ int main(int argc, char** argv) {
   std::vector<std::string> lines;
   for (std::uint64_t seq = 1; args.number("--export", 0) != 0 && seq <= ledger->partition().size(); ++seq) {
     const std::string entry = must(ledger->entryBytes(seq), "entry");
-    const std::string shown = kernel::entryJson(must(kernel::readEntryView(entry), "entry"), {});
+    std::string shown = kernel::entryJson(must(kernel::readEntryView(entry), "entry"), {});
+    if (args.number("--export", 0) == 2) shown = canonicalJson(must(parseJson(shown, kOwnJson), "entry"));
     lines.push_back(concat("{\"seq\":", seq, ",\"leafHash\":\"", toHex(kernel::leafHash(entry)), "\",\"bytes\":\"",
                            toBase64(entry), "\",\"entry\":", shown, "}"));
   }

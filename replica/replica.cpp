@@ -71,6 +71,7 @@ Status Replica::start(Now now) {
   WITAN_TRY(local, replication::LocalReplica::open(state_.stores.journal, state_.stores.agents,
                                                    replication::recordSchemas(), config.replication));
   state_.local = std::move(local);
+  if (config.mayHave) state_.local->waitFor(config.mayHave);
   state_.beginRun();
   WITAN_DO(loadOwnerName());
   WITAN_DO(state_.owners.load(state_.stores.ledgers));

@@ -284,6 +284,24 @@ Result<const LocalReplica::KnownMembers*> LocalReplica::members() {
   return &*members_;
 }
 
+std::vector<std::string> LocalReplica::waitedFor(DatabaseName database, std::string_view scope,
+                                                 const KnownMembers& known) const {
+  std::vector<std::string> devices = known.present;
+  const bool cluster = database == DatabaseName::agents && scope == kClusterScope;
+  if (!mayHave_ || cluster) return devices;
+  if (!mayHave_(device(), database, scope)) return {};
+  std::erase_if(devices, [&](const std::string& one) { return !mayHave_(one, database, scope); });
+  return devices;
+}
+
+Result<std::vector<std::string>> LocalReplica::waitedFor(std::string_view id) {
+  WITAN_TRY(known, members());
+  for (const DatabaseName name : {DatabaseName::journal, DatabaseName::agents})
+    if (const std::string prefix = spaceId(name, ""); id.starts_with(prefix))
+      return waitedFor(name, id.substr(prefix.size()), *known);
+  return invalid(concat(id, " names no space"));
+}
+
 Result<Membership> LocalReplica::membership() {
   WITAN_TRY(known, members());
   return known->members;
@@ -324,11 +342,10 @@ void LocalReplica::stabilise(DatabaseName database, const std::string& scope, Sp
     if (space.vector().at(index) == 0 && members.standing(deviceOf(name)) == Standing::retired) space.retire(name, 0);
   if (restored(id)) return;
   noteOwnAck(id, space);
-  std::vector<std::string> heard;
+  std::vector<std::string> waited = waitedFor(database, scope, known);
   if (mutated("ignoreUnheard"))
-    std::ranges::copy_if(known.present, std::back_inserter(heard),
-                         [&](const std::string& one) { return !acks_.acked(id, one).entries().empty(); });
-  const VectorClock stable = acks_.stable(id, mutated("ignoreUnheard") ? heard : known.present);
+    std::erase_if(waited, [&](const std::string& one) { return acks_.acked(id, one).entries().empty(); });
+  const VectorClock stable = acks_.stable(id, waited);
   // Who joins through a copy that had gone back in time has to hear of it.
   if (id != spaceId(DatabaseName::agents, kClusterScope)) noteAck(id, kForgotten, stable, 0);
   VersionVector vector;

@@ -29,6 +29,9 @@ inline constexpr std::string_view kClusterScope = "cluster";
 // That are kept: the newest, and of one kind and device no more than that, so that no member erases what others did.
 inline constexpr std::size_t kMaxIncidents = 1000, kMaxIncidentsOfOne = 40;
 
+// Whether a device may have a space.
+using MayHave = std::function<bool(std::string_view device, DatabaseName database, std::string_view scope)>;
+
 struct ReplicaOptions {
   std::string cluster;     // id; peers of another are refused
   std::string clusterKey;  // secret of the cluster, for fingerprints
@@ -99,8 +102,14 @@ class LocalReplica {
   Result<Membership> membership();
   // From now on such proposals count alone.
   void retireOnly(MayRetire mayRetire) { mayRetire_ = std::move(mayRetire), members_.reset(); }
-  // It may answer otherwise than before.
+  // From now on a space waits for those devices alone that may have it. Who is given it again compares its copy before
+  // it counts, as after all that was forgotten without it (kForgotten). Default: each device may have every space.
+  void waitFor(MayHave mayHave) { mayHave_ = std::move(mayHave), members_.reset(); }
+  // Both may answer otherwise than before.
   void rosterChanged() { members_.reset(); }
+  // The present devices for whose acknowledgements a space waits. None: nothing is tidied there, as there are no
+  // members or this device may not have the space.
+  Result<std::vector<std::string>> waitedFor(std::string_view spaceId);
   Result<std::vector<Statement>> statements();
   Status addStatement(const Statement& statement);
   // Acknowledges the retirements that wait for this device (replication/membership.h). Returns how many. From then on
@@ -167,6 +176,7 @@ class LocalReplica {
   Status start();
   Status loadAcks();
   Result<const KnownMembers*> members();
+  std::vector<std::string> waitedFor(DatabaseName database, std::string_view scope, const KnownMembers& known) const;
   void stabilise(DatabaseName database, const std::string& scope, Space& space, const KnownMembers& known);
   // Only members' acknowledgements count; a stranger's never hold anything up.
   void forgetAcksOfOthers(std::span<const std::string> present);
@@ -175,6 +185,7 @@ class LocalReplica {
   const RecordSchemas& schemas_;
   ReplicaOptions options_;
   MayRetire mayRetire_;
+  MayHave mayHave_;
   std::unique_ptr<FingerprintKey> key_;
   std::unique_ptr<Database> journal_, agents_;
   std::string writer_;

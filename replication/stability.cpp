@@ -94,17 +94,19 @@ Hash AckTable::digest() const {
   return hash.finish();
 }
 
-std::vector<Holdup> AckTable::holdups(std::span<const std::string> devices, std::int64_t nowMs,
-                                      std::int64_t limitMs) const {
-  std::map<std::string, VectorClock> known;
-  for (const auto& [space, each] : spaces_)
-    for (const std::string& device : devices) known[space].join(acked(space, device));
+std::vector<Holdup> AckTable::holdups(const WaitedFor& waitedFor, std::int64_t nowMs, std::int64_t limitMs) const {
+  std::map<std::string, std::vector<std::string>> lacking;  // device -> spaces
+  for (const auto& [space, each] : spaces_) {
+    VectorClock known;
+    const std::vector<std::string> devices = waitedFor(space);
+    for (const std::string& device : devices) known.join(acked(space, device));
+    for (const std::string& device : devices)
+      if (!le(known, acked(space, device))) lacking[device].push_back(space);
+  }
   std::vector<Holdup> all;
-  for (const std::string& device : devices) {
+  for (auto& [device, spaces] : lacking) {
     Holdup holdup{device};
-    for (const auto& [space, clock] : known)
-      if (!le(clock, acked(space, device))) holdup.spaces.push_back(space);
-    if (holdup.spaces.empty()) continue;
+    holdup.spaces = std::move(spaces);
     const auto heard = heardMs_.find(device);
     if (heard != heardMs_.end() && heard->second > 0)  // 0: what others say of it has no time
       holdup.silentMs = std::max<std::int64_t>(0, nowMs - heard->second);

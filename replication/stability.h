@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -60,8 +61,10 @@ class AckTable {
   // Equal digests: equal acks. O(all).
   Hash digest() const;
 
-  // The devices that lack commits which another of `devices` has acked: the longest silent first, then by name.
-  std::vector<Holdup> holdups(std::span<const std::string> devices, std::int64_t nowMs,
+  // The devices that lack commits which another one has acked: the longest silent first, then by name. Of a space those
+  // count for which it waits.
+  using WaitedFor = std::function<std::vector<std::string>(const std::string& space)>;
+  std::vector<Holdup> holdups(const WaitedFor& waitedFor, std::int64_t nowMs,
                               std::int64_t limitMs = kHoldupAlarmMs) const;
 
   using Devices = std::map<std::string, VectorClock, std::less<>>;

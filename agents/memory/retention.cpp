@@ -46,16 +46,18 @@ Prefix prefixOf(const replication::MessageGraph& graph, const ChosenSummary& sum
 
 Result<StableRecords> stableRecords(replication::LocalReplica& replica, const std::string& id) {
   WITAN_TRY(members, replica.membership());
-  const std::vector<std::string> present = members.presentDevices();
+  WITAN_TRY(waited, replica.waitedFor(id));
   replication::Space* space = replica.findSpace(id);
   if (space == nullptr) return StableRecords{{}, "there is no space " + inQuotes(id)};
+  if (waited.empty() && !members.presentDevices().empty())
+    return StableRecords{{}, "this device may not have the space " + inQuotes(id)};
   const VectorClock mine = space->clock();
-  for (const std::string& device : present)
+  for (const std::string& device : waited)
     if (device != replica.device() && !le(replica.acks().acked(id, device), mine))
       return StableRecords{{}, "device " + device + " has something that has not arrived here"};
   // Alone in its cluster, a device knows what everybody has.
-  const bool alone = std::ranges::all_of(present, [&](auto& d) { return d == replica.device(); });
-  return StableRecords{alone ? mine : replica.acks().stable(id, present), {}};
+  const bool alone = std::ranges::all_of(waited, [&](auto& d) { return d == replica.device(); });
+  return StableRecords{alone ? mine : replica.acks().stable(id, waited), {}};
 }
 
 Result<Retained> retainThread(replication::LocalReplica& replica, std::string_view scope, std::string_view agentId,

@@ -1,6 +1,6 @@
 // What all pages share: who is signed in, which view is open, what the ledger's stream brings. One of each a window.
 import { access, ApiError, follow, get, post, type Schemas } from './api/client.ts';
-import { isRow, type Row } from './lib/live.ts';
+import { isParted, isRow, takenBack, type Parted, type Row } from './lib/live.ts';
 import { parseJson } from './lib/json.ts';
 import type { PersonKey } from './lib/person.ts';
 import { linkTo, parseRoute, type Route } from './lib/route.ts';
@@ -204,12 +204,14 @@ export function describe(domain: string): Promise<Schemas['DomainDescription']> 
 }
 
 type Listener = (rows: Row[]) => void;
+type PartedListener = (parted: Parted) => void;
 
 // The ledger's stream, begun again when it breaks. One tab has it and tells the others: a browser opens six connections
 // to a node and no more, and a seventh tab would wait for ever. Rows are handed out once a frame. A listener that missed
 // rows is told to read again.
 interface Told {
   data?: string; // an entry
+  parted?: string;
   state?: 'open' | 'lost';
   ask?: boolean; // what is the state?
 }
@@ -220,6 +222,7 @@ class Live {
   private stopper: AbortController | null = null;
   private listeners = new Set<Listener>();
   private again = new Set<() => void>();
+  private partings = new Set<PartedListener>();
   private rows: Row[] = [];
   private framed = false;
   private leads = false;
@@ -232,15 +235,19 @@ class Live {
       if (this.leads) return;
       if (data.state === 'open' || data.state === 'lost') this.heard(data.state);
       if (typeof data.data === 'string') this.add(data.data);
+      if (typeof data.parted === 'string') this.part(data.parted);
     };
   }
 
-  listen(rows: Listener, again: () => void): () => void {
+  // `parted`: drops what is not in the ledger any more; without it the listener reads again.
+  listen(rows: Listener, again: () => void, parted: PartedListener = () => again()): () => void {
     this.listeners.add(rows);
     this.again.add(again);
+    this.partings.add(parted);
     return () => {
       this.listeners.delete(rows);
       this.again.delete(again);
+      this.partings.delete(parted);
     };
   }
 
@@ -286,6 +293,10 @@ class Live {
           pause = 250;
           this.heard('open');
         }, (event) => {
+          if (event.event === 'parted') {
+            this.channel.postMessage({ parted: event.data } satisfies Told);
+            this.part(event.data);
+          }
           if (event.event !== 'entry') return;
           this.channel.postMessage({ data: event.data } satisfies Told);
           this.add(event.data);
@@ -300,6 +311,20 @@ class Live {
       await new Promise((wake) => setTimeout(wake, pause));
       pause = Math.min(pause * 2, 8000);
     }
+  }
+
+  // What waits for the next frame came before it.
+  private part(data: string): void {
+    let parted: unknown;
+    try {
+      parted = parseJson(data);
+    } catch {
+      return;
+    }
+    if (!isParted(parted)) return;
+    const at = parted;
+    this.rows = this.rows.filter((row) => !takenBack(at, row));
+    for (const one of this.partings) one(at);
   }
 
   private add(data: string): void {

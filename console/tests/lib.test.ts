@@ -4,7 +4,7 @@ import golden from './golden.json';
 import { applied, changesOf, componentType, isChanged, isSigned, parseType, valueOf } from '../src/lib/fields.ts';
 import { beginsWith, decisionOn, restsOn, stateBefore } from '../src/lib/history.ts';
 import { brief, canonical, parseJson, pretty } from '../src/lib/json.ts';
-import { isRow, keyOf, merged, takes, type Row } from '../src/lib/live.ts';
+import { isParted, isRow, keyOf, merged, takenBack, takes, wordsOf, type Row } from '../src/lib/live.ts';
 import { linkTo, parseRoute } from '../src/lib/route.ts';
 import { EventParser } from '../src/lib/sse.ts';
 import { pieces, plain } from '../src/lib/text.ts';
@@ -113,6 +113,15 @@ describe('the ledger as it comes', () => {
     expect(merged(rows.slice(0, 9), [...rows.slice(9), rows[9]!].reverse()).map((row) => row.seq)).toEqual(rows.map((row) => row.seq));
     expect(merged(rows.slice(0, 9), rows.slice(9), 3).map(keyOf)).toEqual(['udt/2/12', 'udt/2/13', 'udt/2/14']);
     expect(merged([], rows, 3).map(keyOf)).toEqual(['udt/2/12', 'udt/2/13', 'udt/2/14']);
+  });
+  it('gives up what a parting took back, in its partition alone', () => {
+    const parted = { partition: 'udt/2', from: 12 };
+    expect(isParted(parted)).toBe(true);
+    for (const none of [null, 'udt/2', {}, { partition: 'udt/2' }, { partition: 2, from: 12 }, { partition: 'udt/2', from: '12' }, { partition: 'udt/2', from: 1.5 }]) expect(isParted(none)).toBe(false);
+    expect(rows.filter((row) => takenBack(parted, row)).map((row) => row.seq)).toEqual([12, 13, 14]);
+    expect(rows.filter((row) => takenBack({ ...parted, partition: 'udt/20' }, row))).toEqual([]);
+    expect(wordsOf(parted, 3)).toBe('3 entries were taken back at seq 12 of udt/2: a takeover parted its log there.');
+    expect(wordsOf(parted, 1)).toContain('1 entry was taken back at seq 12');
   });
   it('is filtered by what an entry says', () => {
     const seqs = (filter: object) => rows.filter((row) => takes(filter, row)).map((row) => row.seq);

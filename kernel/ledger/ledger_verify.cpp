@@ -14,6 +14,7 @@
 #include "kernel/decision_check.h"
 #include "kernel/ledger/ledger_versions.h"
 #include "kernel/record/checkpoint.h"
+#include "kernel/record/entry_text.h"
 #include "kernel/record/log_batch.h"
 #include "kernel/record/merkle.h"
 #include "kernel/record/statement.h"
@@ -163,7 +164,10 @@ class EntryChecker {
     // Behind the checkpoint a later version of a rule file may have more.
     static const std::vector<std::string> kUnnamed;
     const auto& named = e.verdicts.size() > format_.invariants.size() ? kUnnamed : format_.invariants;
-    if (!text.empty() && text == entryJson(e, named.empty() ? names_ : named)) return okStatus();
+    const std::vector<std::string>& names = named.empty() ? names_ : named;
+    if (!text.empty() && isEntryText(text, e, names, form_)) return okStatus();
+    const EntryForm other = form_ == EntryForm::written ? EntryForm::sorted : EntryForm::written;
+    if (!text.empty() && isEntryText(text, e, names, other)) return form_ = other, okStatus();
     WITAN_TRY(shown, read());
     WITAN_DO(saysTheSame(shown, e, named));
     learnNames(e, shown);
@@ -415,9 +419,10 @@ class EntryChecker {
   std::string successor_;  // whom its owner named
   const VerifyOptions& options_;
   const LogOf log_;
-  std::vector<std::string> names_;  // of verdicts, as lines of an export have them
-  std::set<std::size_t> verdicts_;  // how many an entry may have
-  bool ofStore_ = true;             // epochs have records
+  std::vector<std::string> names_;       // of verdicts, as lines of an export have them
+  EntryForm form_ = EntryForm::written;  // of the last line
+  std::set<std::size_t> verdicts_;       // how many an entry may have
+  bool ofStore_ = true;                  // epochs have records
   bool isSigned_ = false;
   bool failedByLog_ = false;
   std::map<std::uint64_t, std::size_t> invariantsUpTo_;  // of an export: by the size of a checkpoint

@@ -2,7 +2,6 @@
 
 #include "base/bytes.h"
 #include "kernel/record/signed_leaves.h"
-#include "kernel/record/verdict.h"
 
 namespace witan::kernel {
 
@@ -63,87 +62,6 @@ Hash nextStateDigest(const Hash& before, Time time, std::string_view writes) {
   std::memcpy(head, before.data(), 32);
   for (int i = 0; i < 8; ++i) head[32 + i] = static_cast<char>(static_cast<std::uint64_t>(time.micros) >> (8 * i));
   return hasher.reset().update({head, sizeof head}).update(writes).finish();
-}
-
-namespace {
-
-void appendMember(std::string& out, std::string_view name, std::string_view text) {
-  if (text.empty()) return;
-  out += ",\"";
-  out += name;
-  out += "\":";
-  appendJsonString(out, text);
-}
-
-void appendJsonMember(std::string& out, std::string_view name, std::string_view canonical) {
-  if (canonical.empty()) return;
-  out += ",\"";
-  out += name;
-  out += "\":";
-  // Stored text that is no JSON (a damaged ledger) is shown as text.
-  if (surelyCanonicalJson(canonical, kOwnJson))
-    out += canonical;
-  else if (const auto parsed = parseJson(canonical, kOwnJson); parsed.ok())
-    appendCanonicalJson(out, *parsed);
-  else
-    appendJsonString(out, canonical);
-}
-
-std::string_view resultName(std::uint16_t result) {
-  return result < enumNames<InvResult>().size() ? enumName(static_cast<InvResult>(result)) : "?";
-}
-
-}  // namespace
-
-std::string entryJson(const EntryView& e, const std::vector<std::string>& invariantIds) {
-  std::string out =
-      concat("{\"seq\":", e.seq, ",\"time\":\"", formatTime(e.time), "\",\"tag\":\"", enumName(e.tag), "\"");
-  appendMember(out, "entity", e.entity);
-  appendMember(out, "role", e.role);
-  appendMember(out, "device", e.device);
-  appendMember(out, "agent", e.agent);
-  appendMember(out, "operationId", e.operationId);
-  appendMember(out, "runKey", toHex(e.runKey));
-  appendMember(out, "planDigest", toHex(e.planDigest));
-  appendJsonMember(out, "action", e.action);
-  if (!e.invariant.empty()) {
-    appendMember(out, "invariant", e.invariant);
-    appendMember(out, "message", e.message);
-  }
-  appendJsonMember(out, "writes", e.writes);
-  out += ",\"verdicts\":{";
-  bool first = true;
-  for (std::size_t i = 0; i < e.verdicts.size(); ++i) {
-    if (e.verdicts[i] == 0) continue;
-    if (!first) out += ',';
-    first = false;
-    appendJsonString(out, i < invariantIds.size() ? invariantIds[i] : concat("#", i));
-    out += concat(":\"", resultName(e.verdicts[i]), "\"");
-  }
-  out += '}';
-  if (!e.findings.empty() || e.tag == Tag::cCommitted) {
-    out += ",\"findings\":[";
-    for (std::size_t i = 0; i < e.findings.size(); ++i) {
-      out += i ? ",{\"invariant\":" : "{\"invariant\":";
-      appendJsonString(out, e.findings[i].invariant);
-      out += concat(",\"result\":\"", resultName(e.findings[i].result), "\",\"message\":");
-      appendJsonString(out, e.findings[i].message);
-      out += '}';
-    }
-    out += ']';
-  }
-  appendMember(out, "counselor", e.counselor);
-  if (e.escalation != 0) out += concat(",\"escalation\":", e.escalation);
-  appendMember(out, "reason", e.reason);
-  appendJsonMember(out, "decision", e.decision);
-  out += ",\"stateDigest\":\"" + toHex(e.stateDigest) + "\"";
-  appendJsonMember(out, "genesis", e.genesis);
-  if (e.epoch != 0) out += concat(",\"epoch\":", e.epoch);
-  appendMember(out, "owner", e.owner);
-  appendMember(out, "shown", toHex(e.shown));
-  appendMember(out, "signature", toHex(e.signature));
-  appendMember(out, "proof", toHex(e.proof));
-  return out + "}";
 }
 
 }  // namespace witan::kernel

@@ -100,7 +100,11 @@ Result<SyncStatus> syncStatus(OperationContext& context, const Nothing&) {
           row.peers.push_back({device, commitsBeyond(space.clock(), clock), clockRow(clock)});
     status.spaces.push_back(std::move(row));
   }
-  for (const Holdup& holdup : acks.holdups(members.presentDevices(), context.nowMs()))
+  const auto waitedFor = [&](const std::string& id) {
+    auto devices = replica.waitedFor(id);
+    return devices.ok() ? *std::move(devices) : std::vector<std::string>();
+  };
+  for (const Holdup& holdup : acks.holdups(waitedFor, context.nowMs()))
     status.holdups.push_back({holdup.alarm, holdup.device, holdup.silentMs, holdup.spaces.size(), holdup.text});
   return status;
 }

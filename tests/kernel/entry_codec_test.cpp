@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "kernel/epoch.h"
 #include "kernel/record/entry.h"
+#include "kernel/record/entry_text.h"
 #include "kernel/record/ledger.capnp.h"
 #include "tests/same_layout.h"
 
@@ -263,6 +264,35 @@ TEST(EntryJson, LeavesOutWhatIsNotThere) {
   EXPECT_EQ(entryJson(readEntryView(bytes).value(), {}),
             R"({"seq":0,"time":"1970-01-01T00:00:00Z","tag":"cCommitted","verdicts":{},"findings":[],"stateDigest":")" +
                 std::string(64, '0') + "\"}");
+}
+
+// Every member that an entry may have, in both forms; any other byte anywhere is another text.
+RC_GTEST_PROP(EntryText, IsTheEntrysJsonAndNoOther, (std::uint16_t at, std::uint8_t byte)) {
+  Entry e = anyEntry();
+  e.seq %= std::uint64_t{1} << 53, e.escalation %= std::uint64_t{1} << 53, e.epoch %= std::uint64_t{1} << 53;
+  e.time = {static_cast<std::int64_t>(e.seq % 253'000'000'000'000'000)};
+  for (std::string* json : {&e.action, &e.writes, &e.decision, &e.genesis}) *json = R"({"a":[1,"x"],"b":null})";
+  const std::string bytes = byUs(e);
+  const auto view = readEntryView(bytes);
+  RC_PRE(view.ok());
+  const std::vector<std::string> names{"KERNEL_INTEGRITY", "b", "a \"quoted\" one", "C"};
+  const std::string written = entryJson(*view, names);
+  const auto parsed = parseJson(written, kOwnJson);
+  RC_PRE(parsed.ok());
+  const std::string sorted = canonicalJson(*parsed);
+  const auto is = [&](const std::string& text, EntryForm form) { return isEntryText(text, *view, names, form); };
+  RC_ASSERT(is(written, EntryForm::written));
+  RC_ASSERT(is(sorted, EntryForm::sorted));
+  RC_ASSERT(!is(sorted, EntryForm::written));
+  RC_ASSERT(!is(written, EntryForm::sorted));
+  for (const auto& [text, form] : {std::pair(written, EntryForm::written), std::pair(sorted, EntryForm::sorted)}) {
+    std::string other = text;
+    char& changed = other[at % other.size()];
+    changed = static_cast<char>(changed ^ (byte == 0 ? 1 : byte));
+    RC_ASSERT(!is(other, form));
+    RC_ASSERT(!is(text + " ", form));
+    RC_ASSERT(!is(text.substr(0, text.size() - 1), form));
+  }
 }
 
 using witan::layout::expectSameLayout;

@@ -110,11 +110,12 @@ class Device {
 // Two devices in a session. Frames wait in two queues until the test lets them through.
 class Link {
  public:
-  Link(Device& a, Device& b, SessionOptions options = {})
+  Link(Device& a, Device& b, SessionOptions options = {}) : Link(a, b, options, options) {}
+  Link(Device& a, Device& b, SessionOptions ofA, SessionOptions ofB)
       : a_(a),
         b_(b),
-        toB_(std::make_unique<SyncSession>(a.replica(), options, 0)),
-        toA_(std::make_unique<SyncSession>(b.replica(), options, 0)) {}
+        toB_(std::make_unique<SyncSession>(a.replica(), std::move(ofA), 0)),
+        toA_(std::make_unique<SyncSession>(b.replica(), std::move(ofB), 0)) {}
 
   // One step: both sides say what they have to say, then everything under way arrives. False: nobody said anything.
   bool step(std::size_t budget = std::size_t{1} << 30) {

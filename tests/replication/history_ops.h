@@ -26,6 +26,7 @@ enum class Act {
   stabilise,   // a: device; 0: all
   lose,        // a: device, for good
   admit,       // a: device that joins, by b
+  role,        // a: device that loses the scope or gains it again, as b hears first
 };
 
 struct Op {
@@ -59,6 +60,7 @@ inline std::string toString(const Op& op) {
     case Act::stabilise: return op.a == 0 ? "all stabilise" : device(op.a - 1) + " stabilises";
     case Act::lose: return a + " is lost for good";
     case Act::admit: return b + " admits " + a;
+    case Act::role: return a + " loses the scope or has it again, as " + b + " hears first";
   }
   return "?";
 }
@@ -70,6 +72,41 @@ inline std::string toString(const Plot& plot) {
   return text;
 }
 
+using Shares = std::span<const std::pair<Act, unsigned>>;  // of 100
+
+inline Op makeOp(Random& random, Shares shares, const Plot& plot, bool relays = false) {
+  const auto below = [&](unsigned n) { return static_cast<unsigned>(random.below(n)); };
+  static constexpr unsigned kSizes[] = {1, 1, 100, 1u << 18};
+  Op op;
+  unsigned share = below(100);
+  for (const auto& [act, of] : shares) {
+    op.act = act;
+    if (share < of) break;
+    share -= of;
+  }
+  op.a = below(plot.devices);
+  op.b = below(plot.devices);
+  op.n = below(op.act == Act::cutSession ? 12 : 8);
+  op.m = relays ? 1 : kSizes[below(4)];
+  if (op.act == Act::write || op.act == Act::remove || op.act == Act::journal) op.b = below(plot.agents);
+  if (op.act == Act::move) op.m = below(256);
+  if (op.act == Act::stabilise) op.a = below(2) == 0 ? 0 : 1 + op.a;
+  return op;
+}
+
+// Members that tidy up, and some of which may not have the scope for a while.
+inline Plot makeRolePlot(std::uint64_t seed) {
+  SeededRandom random(seed);
+  static constexpr std::pair<Act, unsigned> kShares[] = {
+      {Act::write, 22}, {Act::journal, 4}, {Act::remove, 12},    {Act::cutSession, 8}, {Act::session, 22},
+      {Act::open, 3},   {Act::move, 8},    {Act::stabilise, 12}, {Act::crash, 2},      {Act::role, 7}};
+  Plot plot{seed, 3 + static_cast<unsigned>(random.below(2)), 1, 0, {}};
+  plot.founders = plot.devices;
+  for (std::uint64_t steps = 10 + random.below(40); steps > 0; --steps)
+    plot.ops.push_back(makeOp(random, kShares, plot));
+  return plot;
+}
+
 inline Plot makePlot(std::uint64_t seed) {
   SeededRandom random(seed);
   const auto below = [&](unsigned n) { return static_cast<unsigned>(random.below(n)); };
@@ -78,7 +115,6 @@ inline Plot makePlot(std::uint64_t seed) {
   plot.devices = 2 + below(4);
   plot.agents = 1 + below(3);
   plot.founders = below(4) == 0 ? 0 : below(3) == 0 ? 1 + below(plot.devices) : plot.devices;
-  // Of 100.
   static constexpr std::pair<Act, unsigned> kShares[] = {
       {Act::write, 22},      {Act::several, 6},   {Act::journal, 5}, {Act::message, 3}, {Act::remove, 6},
       {Act::cutSession, 13}, {Act::session, 11},  {Act::open, 6},    {Act::move, 12},   {Act::close, 2},
@@ -90,7 +126,7 @@ inline Plot makePlot(std::uint64_t seed) {
   static constexpr std::pair<Act, unsigned> kTidying[] = {{Act::write, 26}, {Act::cutSession, 8}, {Act::session, 26},
                                                           {Act::open, 6},   {Act::move, 12},      {Act::stabilise, 18},
                                                           {Act::admit, 4}};
-  std::span<const std::pair<Act, unsigned>> shares = kShares;
+  Shares shares = kShares;
   const unsigned kind = below(3);
   const bool relays = kind == 1;
   if (relays) {
@@ -104,24 +140,7 @@ inline Plot makePlot(std::uint64_t seed) {
     plot.founders = 3;
     shares = kTidying;
   }
-  static constexpr unsigned kSizes[] = {1, 1, 100, 1u << 18};
-  for (unsigned steps = 6 + below(28); steps > 0; --steps) {
-    Op op;
-    unsigned share = below(100);
-    for (const auto& [act, of] : shares) {
-      op.act = act;
-      if (share < of) break;
-      share -= of;
-    }
-    op.a = below(plot.devices);
-    op.b = below(plot.devices);
-    op.n = below(op.act == Act::cutSession ? 12 : 8);
-    op.m = relays ? 1 : kSizes[below(4)];
-    if (op.act == Act::write || op.act == Act::remove || op.act == Act::journal) op.b = below(plot.agents);
-    if (op.act == Act::move) op.m = below(256);
-    if (op.act == Act::stabilise) op.a = below(2) == 0 ? 0 : 1 + op.a;
-    plot.ops.push_back(op);
-  }
+  for (unsigned steps = 6 + below(28); steps > 0; --steps) plot.ops.push_back(makeOp(random, shares, plot, relays));
   return plot;
 }
 

@@ -4,6 +4,7 @@
 
 #include <list>
 #include <optional>
+#include <set>
 
 #include "replication/statement.h"
 #include "tests/replication/cluster.h"
@@ -19,6 +20,8 @@ class World {
       devices_.push_back(std::make_unique<Device>(std::string(1, static_cast<char>('a' + d))));
       lost_.push_back(false);
       admitted_.push_back(plot.founders == 0);
+      known_.push_back(0);
+      listen(d);
     }
     for (unsigned d = 0; d < plot.founders; ++d) admit(d, 0);
   }
@@ -49,10 +52,41 @@ class World {
   }
   Device& at(unsigned d) { return *devices_[d]; }
   bool alive(unsigned d) const { return d < devices_.size() && !lost_[d]; }
-  static SessionOptions options(unsigned segmentBytes) {
-    SessionOptions out;
-    out.segmentBytes = segmentBytes;
-    return out;
+  std::unique_ptr<Link> link(unsigned a, unsigned b, unsigned segmentBytes) {
+    const auto towards = [&](unsigned from, unsigned to) {
+      SessionOptions out;
+      out.segmentBytes = segmentBytes;
+      out.mayHave = [this, from, to](DatabaseName, std::string_view) { return mayHave(from, to); };
+      return out;
+    };
+    return std::make_unique<Link>(at(a), at(b), towards(a, b), towards(b, a));
+  }
+
+  // --- who may have the scope, as the rosters say that come with the sessions
+
+  bool mayHave(unsigned asked, unsigned device) const { return !rosters_[known_[asked]].contains(device); }
+  void listen(unsigned d) {
+    at(d).replica().waitFor([this, d](std::string_view device, DatabaseName, std::string_view) {
+      return mayHave(d, static_cast<unsigned>(device.front() - 'a'));
+    });
+  }
+  void hears(unsigned d, std::size_t roster) {
+    if (roster <= known_[d]) return;
+    const std::set<unsigned>&before = rosters_[known_[d]], &after = rosters_[roster];
+    // As nodes do: links with those whose rights have changed begin again.
+    live_.remove_if([&](const Live& live) {
+      const unsigned other = live.a == d ? live.b : live.a;
+      return (live.a == d || live.b == d) && before.contains(other) != after.contains(other);
+    });
+    known_[d] = roster;
+    at(d).replica().rosterChanged();
+  }
+  void changeRole(unsigned device, unsigned hearsFirst) {
+    if (device == 0 || !alive(hearsFirst)) return;  // somebody has it always
+    std::set<unsigned> without = rosters_.back();
+    if (without.erase(device) == 0) without.insert(device);
+    rosters_.push_back(std::move(without));
+    hears(hearsFirst, rosters_.size() - 1);
   }
 
   void apply(const Op& op) {
@@ -68,8 +102,7 @@ class World {
       case Act::session: return session(op.a, op.b, op.m, std::nullopt);
       case Act::cutSession: return session(op.a, op.b, op.m, op.n);
       case Act::open:
-        if (maySync(op.a, op.b))
-          live_.push_back({op.a, op.b, std::make_unique<Link>(at(op.a), at(op.b), options(op.m))});
+        if (maySync(op.a, op.b)) live_.push_back({op.a, op.b, link(op.a, op.b, op.m)});
         return;
       case Act::crash: return crash(op.a);
       case Act::lose:
@@ -80,6 +113,7 @@ class World {
       case Act::admit:
         if (plot_.founders > 0 && !admitted_[op.a] && alive(op.b)) admit(op.a, op.b);
         return;
+      case Act::role: return changeRole(op.a, op.b);
       default: return;
     }
   }
@@ -167,6 +201,7 @@ class World {
       if (p.mark > durable) oracle_.forget(p.space, p.dot);
     pending_[d].clear();
     at(d).crash();
+    listen(d);
   }
   void admit(unsigned newcomer, unsigned sponsor) {
     LocalReplica& replica = at(sponsor).replica();
@@ -191,6 +226,7 @@ class World {
   // Strangers do not talk: one of the two must know that there are members.
   bool maySync(unsigned a, unsigned b) {
     if (a == b || !alive(a) || !alive(b)) return false;
+    hears(a, known_[b]), hears(b, known_[a]);
     return plot_.founders == 0 || !at(a).replica().membership()->active.empty() ||
            !at(b).replica().membership()->active.empty();
   }
@@ -202,12 +238,12 @@ class World {
   }
   void session(unsigned a, unsigned b, unsigned segmentBytes, std::optional<unsigned> cutAfter) {
     if (!maySync(a, b)) return;
-    Link link(at(a), at(b), options(segmentBytes));
+    const std::unique_ptr<Link> made = link(a, b, segmentBytes);
     if (cutAfter)
-      link.runUntilCut(*cutAfter);
+      made->runUntilCut(*cutAfter);
     else
-      run(link);
-    checkOpen(link);
+      run(*made);
+    checkOpen(*made);
   }
   void run(Link& link) {
     for (unsigned steps = 0; link.step(); ++steps)
@@ -265,6 +301,7 @@ class World {
     for (unsigned d = 0; d < devices_.size(); ++d)
       if (alive(d) && !admitted_[d]) admit(d, 0);
     exchange();
+    if (rosters_.size() > 1) limitedHoldNothingUp();
     admitForgotten();
     compareHeld(false);
     stabilise(0);
@@ -272,6 +309,20 @@ class World {
     stabilise(0);
     compareHeld(true);
     checkAlarms();
+  }
+  // Those that have the scope tidy up without the others; these have it again at the end, and bring nothing back.
+  void limitedHoldNothingUp() {
+    for (unsigned round = 0; round < 2; ++round) stabilise(0), exchange();
+    for (unsigned d = 0; d < devices_.size(); ++d)
+      for (const std::string& id : at(d).replica().spaceIds())
+        if (mayHave(d, d))
+          eachHeld(*at(d).replica().findSpace(id), [&](Kind, const std::string& key, const Version& version) {
+            if (version.tombstone) wrong(at(d).name() + " keeps the tombstone " + key + " for those without the scope");
+          });
+    rosters_.emplace_back();
+    hears(0, rosters_.size() - 1);
+    exchange();
+    stabilise(0);  // a tombstone that the others forgot goes here, as it is in no digest
   }
   // Whoever was admitted by a device that was lost before it told anybody.
   void admitForgotten() {
@@ -361,6 +412,8 @@ class World {
   const Plot plot_;
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<bool> lost_, admitted_;
+  std::vector<std::set<unsigned>> rosters_{{}};  // devices without the scope
+  std::vector<std::size_t> known_;               // roster of each device
   std::map<unsigned, std::vector<Pending>> pending_;
   std::list<Live> live_;
   Oracle oracle_;

@@ -44,6 +44,19 @@ export function isRow(value: unknown): value is Row {
   );
 }
 
+// A takeover parted the log of a partition: what was read of it from entry `from` on is not in the ledger.
+export interface Parted {
+  partition: string;
+  from: number;
+}
+export function isParted(value: unknown): value is Parted {
+  return isObject(value) && typeof value['partition'] === 'string' && Number.isSafeInteger(value['from']);
+}
+export const takenBack = (parted: Parted, row: Row): boolean => row.partition === parted.partition && row.seq >= parted.from;
+export function wordsOf(parted: Parted, count: number): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? 'entry was' : 'entries were'} taken back at seq ${parted.from} of ${parted.partition}: a takeover parted its log there.`;
+}
+
 // The list with more rows, oldest first, by time and then by place; the oldest make room.
 export function merged(list: Row[], more: Row[], most = kMostRows): Row[] {
   if (more.length === 0) return list;

@@ -1,3 +1,0 @@
-import{At as e,Bt as t,Ct as n,Dt as r,Gt as i,Ht as a,It as o,Nt as s,Pt as c,U as l,Ut as u,_t as d,bt as f,ft as p,ht as m,n as h,pt as g,vt as _}from"./Page-DVOsu61G.js";var v=f(`<!> `,1),y=f(`<pre tabindex="0"><!><!></pre>`);function b(f,b){u(b,!0);let x=t(()=>l(b.value).split(`
-`));var S=y(),C=s(S);p(C,17,()=>r(x).slice(0,2e3),g,(e,t)=>{var n=v(),i=c(n);h(i,{get text(){return r(t)},most:2e3});var a=o(i,1,!0);a.nodeValue=`
-`,_(e,n)});var w=o(C),T=t=>{var i=n();e(()=>d(i,`… ${r(x).length-2e3} more lines: export the view`)),_(t,i)};m(w,e=>{r(x).length>2e3&&e(T)}),i(S),_(f,S),a()}export{b as t};

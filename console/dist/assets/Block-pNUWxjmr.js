@@ -1,0 +1,3 @@
+import{Ft as e,G as t,Gt as n,Ht as r,It as i,Mt as a,Rt as o,St as s,Tt as c,Wt as l,_t as u,bt as d,ht as f,kt as p,mt as m,n as h,qt as g,yt as _}from"./Page-BKJkiMY_.js";var v=s(`<!> `,1),y=s(`<pre tabindex="0"><!><!></pre>`);function b(s,b){n(b,!0);let x=r(()=>t(b.value).split(`
+`));var S=y(),C=e(S);m(C,17,()=>p(x).slice(0,2e3),f,(e,t)=>{var n=v(),r=i(n);h(r,{get text(){return p(t)},most:2e3});var a=o(r,1,!0);a.nodeValue=`
+`,d(e,n)});var w=o(C),T=e=>{var t=c();a(()=>_(t,`… ${p(x).length-2e3} more lines: export the view`)),d(e,t)};u(w,e=>{p(x).length>2e3&&e(T)}),g(S),d(s,S),l()}export{b as t};

@@ -1,1 +1,0 @@
-import{P as e,w as t}from"./Page-DVOsu61G.js";var n=1e4;async function r(n){return(await e(`/v1/ledger`,n)).entries.filter(t)}var i=(e,t)=>r({partition:e,entity:t,after:0,limit:n});async function a(e,t){let n=(await r({partition:e,after:t-1,limit:1}))[0];if(n?.seq!==t)throw Error(`there is no entry ${t} in ${e} on this device`);return n}export{r as i,i as n,n as r,a as t};
