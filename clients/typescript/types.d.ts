@@ -1050,7 +1050,7 @@ export interface InboxItem {
   /** KIND:KEY; the same as long as it waits */
   id: string;
   /** Why a person is asked */
-  kind: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident" | "form" | "refusal";
+  kind: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident" | "form" | "refusal" | "fold" | "expired";
   /** Entity, agent or device concerned */
   subject: string;
   /** What is asked, in one line */
