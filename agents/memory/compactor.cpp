@@ -244,6 +244,7 @@ Status Compactor::failed(Waiting& waiting, const std::string& why, Now now) {
   job.lastError = why;
   if (job.attempts >= options_.attempts) {
     job.status = FoldStatus::failed;
+    job.dueAtMs = now.wallMs();  // since when it waits for a person
   } else {
     const std::int64_t whole =
         std::min(options_.lastBackoffMs, options_.firstBackoffMs << std::min<std::uint64_t>(job.attempts - 1, 20));

@@ -130,13 +130,14 @@ Result<int> inbox(const ControlClient& client, const InboxArguments& a) {
 void addInboxCommand(Command& app) {
   const auto [command, a] = addLiveVerb<InboxArguments>(
       app, "inbox",
-      "What waits for a person: proposals, questions of graphs and tools, approvals, conflicts, failed operations, "
-      "incidents",
+      "What waits for a person: proposals, questions of graphs and tools, approvals, conflicts, failed operations and "
+      "folds, what expired, incidents",
       "witan inbox", inbox);
   command->option("ID", a->id, "One item, with what each answer would do");
   command->option("CHOICE", a->choice, "Answer it: a word that the item offers");
   command->option("--kind", a->kind, "List items of this kind only")
-      ->oneOf({"proposal", "question", "approval", "conflict", "operation", "incident", "form", "refusal"});
+      ->oneOf({"proposal", "question", "approval", "conflict", "operation", "incident", "form", "refusal", "fold",
+               "expired"});
   command->option("--limit", a->limit, "List so many items; default 100")->check(wholeNumber(1, 1'000));
   command->option("--after", a->after, "List items behind this place: the last page names it");
   command->option("--by", a->by, "Who answers");

@@ -1054,7 +1054,7 @@ export interface InboxItem {
   /** KIND:KEY; the same as long as it waits */
   id: string;
   /** Why a person is asked */
-  kind: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident" | "form" | "refusal";
+  kind: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident" | "form" | "refusal" | "fold" | "expired";
   /** Entity, agent or device concerned */
   subject: string;
   /** When the time for an answer ends: an approval is denied then */

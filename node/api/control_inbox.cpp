@@ -12,9 +12,9 @@
 #include "node/cluster/roster.h"
 #include "node/inbox/inbox_index.h"
 #include "node/inbox/refused_answers.h"
-#include "node/inbox/seen_incidents.h"
 #include "node/operations/agent_records.h"
 #include "node/operations/journal.h"
+#include "node/operations/memory.h"
 #include "node/operations/sync.h"
 #include "replica/core/partition_host.h"
 #include "replica/graph_runtime.h"
@@ -44,7 +44,8 @@ WITAN_STRUCT(
     (std::string, what, "What is asked, in one line"),
     (std::vector<InboxChoice>, choices, "Answers; none: there is nothing to answer here"),
     (json::value, detail,
-     "Row of the list that has it: queue, questions of runs, approvals, journal, sagas or incidents; of a form: "
+     "Row of the list that has it: queue, questions of runs, approvals (also of what expired), journal, sagas, "
+     "folds or incidents; of a form: "
      "its tool, words and schema"),
     (Omittable<InboxClaim>, claim, "Who has claimed it at this node; absent: nobody has"),
     (Omittable<AnswerUnderWay>, answer, "A person's answer to it that waits in this device's outbox"),
@@ -63,8 +64,9 @@ WITAN_STRUCT(ClaimRequest, (std::string, item, "Id of the item", 1),
 WITAN_STRUCT(Claimed, (std::string, item, "Id of the item"),
              (Omittable<InboxClaim>, claim, "The claim that is in force; absent: it was released"))
 
-WITAN_STRUCT(SeenRequest, (std::string, item, "Id of the item, of the kind refusal or incident", 1),
-             (Omittable<std::string>, by, "Name of the person who has seen it; of an incident it is needed"))
+WITAN_STRUCT(SeenRequest,
+             (std::string, item, "Id of the item: a refusal, an incident, what expired, or a divergent fold", 1),
+             (Omittable<std::string>, by, "Name of the person who has seen it; needed, but for a refusal"))
 
 WITAN_STRUCT(Seen, (std::string, item, "Id of the item, which is gone"))
 
@@ -291,16 +293,49 @@ InboxItem refusalItem(const std::string& id, const RefusedAnswer& refused) {
           detailOf(refused)};
 }
 
+// The run has gone on without the effect (docs/FINDINGS.md, F17).
+InboxItem expiredItem(const std::string& id, const operations::ApprovalRow& row) {
+  const std::string how =
+      row.verdict == "approved" ? row.by + " approved it after its time" : "no person answered in its time";
+  return {{},
+          InboxKind::expired,
+          timeOf(row.atMs),
+          row.agentId,
+          concat(how, ": ", brief(row.what)),
+          {{"seen", "this notice goes from this device's inbox; the effect has not happened", false, "/v1/inbox/seen",
+            json::value{{"item", id}}, "by", ""}},
+          detailOf(row)};
+}
+
+InboxItem foldItem(const std::string& id, const operations::FoldRow& row, std::int64_t atMs) {
+  InboxItem item{{}, InboxKind::fold, timeOf(atMs), row.agentId, "", {}, detailOf(row)};
+  if (row.status == "failed") {
+    item.what = concat("its memory from ", row.from, " to ", row.to, " was not folded after ", row.attempts,
+                       " attempts: ", row.error);
+    item.choices = {
+        {"retry", "it is tried again when agents run", false, "/v1/memory/retry", json::value{{"id", row.id}}, "", ""}};
+  } else {
+    item.what = concat("devices folded its memory from ", row.from, " to ", row.to, " to ", row.texts,
+                       " texts; the first one counts");
+    item.choices = {{"seen", "this notice goes from this device's inbox; witan memory list keeps it", false,
+                     "/v1/inbox/seen", json::value{{"item", id}}, "by", ""}};
+  }
+  return item;
+}
+
 Result<std::optional<InboxItem>> itemOf(operations::OperationContext& context, const std::string& scope,
-                                        const std::string& id) {
+                                        const InboxPlace& place) {
+  const std::string& id = place.id;
   const auto parts = InboxIndex::partsOf(id);
   if (!parts) return std::optional<InboxItem>();
   const auto& [kind, key] = *parts;
   switch (kind) {
+    case InboxKind::expired:
     case InboxKind::approval: {
       WITAN_TRY(space, context.replica.database(replication::DatabaseName::agents).space(scope));
       WITAN_TRY(row, operations::approvalOf(*space, key));
       if (!row) return std::optional<InboxItem>();
+      if (kind == InboxKind::expired) return std::optional(expiredItem(id, *row));
       WITAN_TRY(lifecycle, agents::lifecycleIn(*space, row->agentId));
       return std::optional(approvalItem(*row, lifecycle));
     }
@@ -311,6 +346,10 @@ Result<std::optional<InboxItem>> itemOf(operations::OperationContext& context, c
     case InboxKind::operation: {
       WITAN_TRY(line, operations::showSaga(context, {key}));
       return std::optional(operationItem(line));
+    }
+    case InboxKind::fold: {
+      WITAN_TRY(row, operations::foldOf(context, {key, scope}));
+      return row ? std::optional(foldItem(id, *row, place.atMs)) : std::optional<InboxItem>();
     }
     case InboxKind::incident: return incidentItem(context, key);
     case InboxKind::refusal: {
@@ -358,8 +397,9 @@ Status choosePlaces(Listing& listing, const InboxIndex& index) {
     return invalid("after: " + inQuotes(*listing.request.after) + " is no place", "take `next` of an answer");
   const std::uint64_t limit = std::min(listing.request.limit.value_or(100), kMostItems);
   std::vector<InboxPlace> all;
-  for (const InboxKind kind : {InboxKind::proposal, InboxKind::question, InboxKind::approval, InboxKind::conflict,
-                               InboxKind::operation, InboxKind::incident, InboxKind::form, InboxKind::refusal}) {
+  for (const InboxKind kind :
+       {InboxKind::proposal, InboxKind::question, InboxKind::approval, InboxKind::conflict, InboxKind::operation,
+        InboxKind::incident, InboxKind::form, InboxKind::refusal, InboxKind::fold, InboxKind::expired}) {
     if (listing.request.kind && *listing.request.kind != kind) continue;
     const std::set<InboxPlace>& places = kind == InboxKind::proposal   ? listing.proposals
                                          : kind == InboxKind::question ? listing.asked
@@ -404,7 +444,7 @@ Result<Inbox> shown(Daemon& daemon, Listing& listing, const InboxClaims& claims)
     } else if (const auto form = listing.forms.find(place.id); form != listing.forms.end()) {
       item = formItem(InboxIndex::partsOf(place.id)->second, form->second);
     } else {
-      WITAN_SET(item, itemOf(context, daemon.config().scope, place.id));
+      WITAN_SET(item, itemOf(context, daemon.config().scope, place));
     }
     if (!item) continue;  // it was answered meanwhile
     item->id = place.id;
@@ -532,23 +572,18 @@ void claim(const ApiContext& context, const ClaimRequest& asked, Later<Claimed> 
 }
 
 // Who has seen it, and when, stands beside the records.
-Status incidentSeen(Daemon& daemon, const std::string& key, const std::string& by) {
+Status itemSeen(Daemon& daemon, const std::string& id, const std::string& by) {
   WITAN_DO(validateId("by", by));
   WITAN_TRY(index, daemon.inbox());
-  const std::string id = InboxIndex::idOf(InboxKind::incident, key);
-  if (index->find(id) == nullptr) return notFound("nothing waits under " + inQuotes(id), "see: witan inbox");
-  noteSeen(daemon.replica().data().database(replication::DatabaseName::agents), key, {by, daemon.now().wall});
-  daemon.log().info("inbox", "a person has seen an incident", {{"incident", key}, {"by", by}});
+  WITAN_DO(index->seen(id, {by, daemon.now().wall}));
+  daemon.log().info("inbox", "a person has seen an item", {{"item", id}, {"by", by}});
   return okStatus();
 }
 
 Result<Seen> seen(const ApiContext& context, const SeenRequest& asked) {
   const auto parts = InboxIndex::partsOf(asked.item);
-  if (!parts || (parts->first != InboxKind::refusal && parts->first != InboxKind::incident))
-    return invalid("item: only a refused answer or an incident goes when it was seen",
-                   "answer it: witan inbox " + asked.item);
-  WITAN_DO(parts->first == InboxKind::incident ? incidentSeen(context.daemon, parts->second, asked.by.value_or(""))
-                                               : context.daemon.refusedAnswers().seen(parts->second));
+  WITAN_DO(parts && parts->first == InboxKind::refusal ? context.daemon.refusedAnswers().seen(parts->second)
+                                                       : itemSeen(context.daemon, asked.item, asked.by.value_or("")));
   context.daemon.scheduleTick();
   return Seen{asked.item};
 }
@@ -556,15 +591,19 @@ Result<Seen> seen(const ApiContext& context, const SeenRequest& asked) {
 }  // namespace
 
 std::vector<ControlRoute> inboxRoutes() {
-  return {get("/v1/inbox", "readInbox", "queue", ControlRole::observer,
-              "Everything on this device that waits for a person, with the answers it takes", inbox, {409, 500}),
-          post("/v1/inbox/claim", "claimInboxItem", "queue", ControlRole::counselor,
-               "Says to others at this node who looks at an item, for a while; keeps nobody from answering", claim,
-               {404, 409, 500}),
-          post("/v1/inbox/seen", "seeRefusal", "queue", ControlRole::counselor,
-               "Takes the notice of a refused answer, or an incident, out of this device's inbox", seen, {404, 500}),
-          post("/v1/inbox/form", "answerForm", "queue", ControlRole::counselor,
-               "Answers what a tool asks a person amid a call", answerForm, {404})};
+  return {
+      get("/v1/inbox", "readInbox", "queue", ControlRole::observer,
+          "Everything on this device that waits for a person, with the answers it takes", inbox,
+          {409, 500}),
+      post("/v1/inbox/claim", "claimInboxItem", "queue", ControlRole::counselor,
+           "Says to others at this node who looks at an item, for a while; keeps nobody from answering", claim,
+           {404, 409, 500}),
+      post("/v1/inbox/seen", "seeRefusal", "queue", ControlRole::counselor,
+           "Takes what no other answer ends out of this device's inbox: a refused answer, an incident, a question that "
+           "expired, a divergent fold",
+           seen, {404, 500}),
+      post("/v1/inbox/form", "answerForm", "queue", ControlRole::counselor,
+           "Answers what a tool asks a person amid a call", answerForm, {404})};
 }
 
 }  // namespace witan::node::api

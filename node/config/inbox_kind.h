@@ -5,6 +5,6 @@
 
 namespace witan::node {
 
-WITAN_ENUM(InboxKind, proposal, question, approval, conflict, operation, incident, form, refusal)
+WITAN_ENUM(InboxKind, proposal, question, approval, conflict, operation, incident, form, refusal, fold, expired)
 
 }  // namespace witan::node

@@ -113,7 +113,7 @@ class Daemon {
   SliceStore& slices() { return *sliceStore_; }
   LedgerReaders& readers() { return *readers_; }
   // What waits for people in this device's records. Errors: of reading.
-  Result<const InboxIndex*> inbox();
+  Result<InboxIndex*> inbox();
   RefusedAnswers& refusedAnswers() { return *refused_; }
   // This device in the roster. Null: it was taken out.
   const RosterDevice* me() const { return rosters_.current().find(device_); }

@@ -20,8 +20,8 @@ std::set<std::string> questionsOf(const PartitionHost& host, const std::string& 
 
 }  // namespace
 
-Result<const InboxIndex*> Daemon::inbox() {
-  WITAN_DO(inbox_->look(std::as_const(replica()).agents()));
+Result<InboxIndex*> Daemon::inbox() {
+  WITAN_DO(inbox_->look(replica().agents()));
   const std::vector<InboxPlace> fresh = inbox_->takeNew();
   const std::vector<std::string> gone = inbox_->takeGone();
   for (std::size_t i = 0; hooks_ && i < gone.size(); ++i) hooks_->gone(gone[i]);

@@ -1,9 +1,10 @@
 // InboxIndex: which records of this device wait for a person, oldest first, kept by what changes instead of by a scan:
-// approvals, entries in conflict, operations that stopped, incidents, refused answers. Proposals and the
-// questions of graphs stand in their partitions, the forms of tools at their broker.
+// approvals, entries in conflict, operations that stopped, folds of memories that failed or diverge, refused answers;
+// and, until a person has seen them, incidents and questions that expired. Proposals and the questions of graphs stand
+// in their partitions, the forms of tools at their broker.
 //
 // An entry that only agents wrote settles itself (agents/wake/agent_conflict.h): it is listed only where no device
-// hosts its agent, or the agent's run came to nothing. What a destroyed agent asks waits for nobody. Belongs to a
+// hosts its agent, or the agent's run came to nothing. What a destroyed agent asks or asked is not listed. Belongs to a
 // Daemon, or to whoever has the replica, which outlives it; its thread.
 #pragma once
 
@@ -15,7 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/identity.h"
 #include "node/config/inbox_kind.h"
+#include "node/inbox/seen_items.h"
 #include "replication/arrivals.h"
 #include "replication/local_replica.h"
 #include "replication/records/record_schemas.h"
@@ -42,9 +45,12 @@ class InboxIndex {
   // `scope`: of both databases.
   InboxIndex(replication::LocalReplica& replica, std::string scope) : replica_(replica), scope_(std::move(scope)) {}
 
-  // Takes in what has changed. `agents`: at work here; null: none. Errors: of reading. O(what has changed + incidents);
-  // without agents also O(operations that stopped).
-  Status look(const agents::AgentHost* agents);
+  // Takes in what has changed. `agents`: at work here; null: none. Errors: of reading. O(what has changed + incidents +
+  // folds that this device has yet to make); without agents also O(operations that stopped).
+  Status look(agents::AgentHost* agents);
+  // A person has seen an item that no other answer ends. The caller flushes the database. Errors: notFound; invalid, it
+  // takes another answer.
+  Status seen(const std::string& id, const SeenItem& seen);
 
   const std::set<InboxPlace>& of(InboxKind kind) const { return places_[static_cast<std::size_t>(kind)]; }
   // Whether an item waits; where.
@@ -68,21 +74,27 @@ class InboxIndex {
   // Of a kind, exactly these.
   void replace(InboxKind kind, const std::map<std::string, std::int64_t>& all);
   Status lookAtApprovals();
+  Status judgeApproval(replication::Space& records, const std::string& key, std::map<std::string, bool>& destroyed);
   // The approvals that are asked by agents which have been destroyed meanwhile.
   Status noteDestroyed(replication::Space& records, std::set<std::string>& changed);
   Status lookAtConflicts();
   Status judgeConflict(replication::Space& journal, const std::string& id);
-  Result<bool> settlesItself(const std::string& agentId, const std::string& id, const replication::Space& journal);
   Status lookAtOperations(const agents::AgentHost* agents);
   Status lookAtIncidents();
   Status lookAtRefusals();
+  Status lookAtFolds(agents::AgentHost* agents);
+  Status judgeFold(const std::string& key);
+  // What is to be looked at where versions have gone: all of a kind that waits or was seen.
+  Status addKnown(InboxKind kind, std::set<std::string>& changed) const;
+  Status forgetIfSeen(InboxKind kind, std::string_view key);
 
   replication::LocalReplica& replica_;
   const std::string scope_;
   replication::Arrivals approvals_{replication::Kind::approval}, edits_{replication::Kind::journal},
-      states_{replication::Kind::agentState};
+      states_{replication::Kind::agentState}, summaries_{replication::Kind::summary};
   std::set<std::string> settling_;  // entries in conflict whose agents are at it
   std::optional<std::uint64_t> heldChanges_;
+  std::map<SummaryId, std::int64_t> failedFolds_;  // of this device, with when
   std::set<InboxPlace> places_[enumNames<InboxKind>().size()];
   std::map<std::string, std::int64_t, std::less<>> byId_;
   std::vector<InboxPlace> new_;

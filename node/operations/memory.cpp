@@ -82,10 +82,23 @@ Result<Folds> listFolds(OperationContext& context, const FoldListRequest& reques
       const auto id = SummaryId::parse(key);
       if (!id.ok()) continue;
       WITAN_TRY(view, summaryAt(*space, *id));
-      if (view.winner && !view.conflicts.empty()) list.folds.push_back(rowOf(*id, view));
+      if (view.winner && !view.conflicts.empty() && !(*jobs)->jobs().contains(*id))  // one of this device is made first
+        list.folds.push_back(rowOf(*id, view));
     }
   std::ranges::sort(list.folds, {}, &FoldRow::id);
   return list;
+}
+
+Result<std::optional<FoldRow>> foldOf(OperationContext& context, const FoldRequest& request) {
+  WITAN_TRY(id, SummaryId::parse(request.id));
+  WITAN_TRY(jobs, FoldJobs::of(context, request.scope));
+  if (const auto found = (*jobs)->jobs().find(id);
+      found != (*jobs)->jobs().end() && found->second.job.status == FoldStatus::failed)
+    return std::optional(rowOf(found->second.job));
+  Space* space = context.space(DatabaseName::agents, request.scope);
+  if (space == nullptr) return std::optional<FoldRow>();
+  WITAN_TRY(view, summaryAt(*space, id));
+  return view.conflicts.empty() ? std::nullopt : std::optional(rowOf(id, view));
 }
 
 Result<FoldRow> retryFold(OperationContext& context, const FoldRequest& request) {

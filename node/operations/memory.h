@@ -23,6 +23,9 @@ WITAN_STRUCT(FoldRequest, (std::string, id, "Id of the summary, or its first dig
 
 // O(summaries).
 Result<Folds> listFolds(OperationContext& context, const FoldListRequest& request);
+// One that failed or is divergent, by its whole id. None: there is none. Without agents at work O(folds of this
+// device).
+Result<std::optional<FoldRow>> foldOf(OperationContext& context, const FoldRequest& request);
 // One that failed is tried again when agents run. Errors: notFound; conflict, several ids begin so, or a divergent one:
 // no summary changes (docs/FINDINGS.md, F4).
 Result<FoldRow> retryFold(OperationContext& context, const FoldRequest& request);

@@ -8,13 +8,15 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "agents/memory/compactor.h"
 #include "agents/wake/host_choice.h"
 #include "base/bytes.h"
 #include "base/crypto.h"
 #include "net/http_server.h"
 #include "node/inbox/inbox_hooks.h"
-#include "node/inbox/seen_incidents.h"
+#include "node/inbox/seen_items.h"
 #include "node/operations/agent_records.h"
+#include "node/operations/memory.h"
 #include "node/operations/why.h"
 #include "replication/incidents.h"
 #include "replication/records/agent_state.h"
@@ -289,18 +291,169 @@ TEST(InboxIndex, AnIncidentThatWasSeenGoes) {
   const std::vector<std::string> before = idsOf(index, InboxKind::incident);
   ASSERT_THAT(before, SizeIs(1));
   const std::string key = InboxIndex::partsOf(before.front())->second;
-  noteSeen(rows, key, {"ann", Time{a->ms * 1000}});
+  ASSERT_TRUE(index.seen(before.front(), {"ann", Time{a->ms * 1000}}).ok());
+  EXPECT_EQ(index.seen(before.front(), {"ann", {}}).error().code, ErrorCode::notFound) << "it is gone";
   ASSERT_TRUE(index.look(&a->host()).ok());
   EXPECT_THAT(idsOf(index, InboxKind::incident), IsEmpty());
   EXPECT_EQ(index.takeGone(), before);
   EXPECT_THAT(*replica.incidents(), SizeIs(1)) << "it stands where it stood";
-  EXPECT_EQ(seenIncidents(rows)->at(key).by, "ann");
+  EXPECT_EQ(seenItems(rows, InboxKind::incident)->at(key).by, "ann");
   InboxIndex anew(replica, "main");
   ASSERT_TRUE(anew.look(&a->host()).ok());
   EXPECT_THAT(anew.takeNew(), IsEmpty());
   endIncidents(replica, "fork", "b", "two logs");
   ASSERT_TRUE(index.look(&a->host()).ok());
-  EXPECT_THAT(*seenIncidents(rows), IsEmpty());
+  EXPECT_THAT(*seenItems(rows, InboxKind::incident), IsEmpty());
+}
+
+// A run that went on without an effect, as no person answered, tells so.
+TEST(InboxIndex, AQuestionThatExpiredIsListedUntilAPersonHasSeenIt) {
+  const AskingGate gate;
+  auto a = clerkOn("a", "mail it");
+  a->gate = &gate;
+  ASSERT_TRUE(a->open().ok());
+  a->host().setDevices({"a"}, {}, a->now());
+  LocalReplica& replica = a->device().replica();
+  InboxIndex index(replica, "main");
+  ASSERT_TRUE(a->enter("r1", "request", "1").ok());
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(a->round().ok());
+  ASSERT_TRUE(index.look(&a->host()).ok());
+  ASSERT_THAT(idsOf(index, InboxKind::approval), SizeIs(1));
+  EXPECT_THAT(idsOf(index, InboxKind::expired), IsEmpty());
+  EXPECT_EQ(index.seen(idsOf(index, InboxKind::approval).front(), {"ann", {}}).error().code, ErrorCode::invalidInput);
+  EXPECT_THAT(index.takeNew(), SizeIs(1));
+  a->ms += a->options.approvalTtlMs;
+  ASSERT_TRUE(a->settle().ok());
+  ASSERT_TRUE(index.look(&a->host()).ok());
+  EXPECT_THAT(idsOf(index, InboxKind::approval), IsEmpty());
+  const std::vector<std::string> expired = idsOf(index, InboxKind::expired);
+  ASSERT_THAT(expired, SizeIs(1));
+  EXPECT_THAT(index.takeNew(), ElementsAre(*index.find(expired.front())));
+  InboxIndex second(replica, "main");
+  ASSERT_TRUE(second.look(&a->host()).ok());
+  EXPECT_EQ(idsOf(second, InboxKind::expired), expired);
+  ASSERT_TRUE(index.seen(expired.front(), {"ann", Time{a->ms * 1000}}).ok());
+  InboxIndex anew(replica, "main");
+  for (InboxIndex* one : {&index, &anew}) {
+    ASSERT_TRUE(one->look(&a->host()).ok());
+    EXPECT_THAT(idsOf(*one, InboxKind::expired), IsEmpty());
+  }
+  EXPECT_THAT(index.takeGone(), ::testing::Contains(expired.front()));
+  const std::string key = InboxIndex::partsOf(expired.front())->second;
+  const Database& rows = replica.database(DatabaseName::agents);
+  EXPECT_EQ(seenItems(rows, InboxKind::expired)->at(key).by, "ann");
+}
+
+TEST(InboxIndex, WhatADestroyedAgentAskedInVainIsNotListed) {
+  const AskingGate gate;
+  auto a = clerkOn("a", "mail it");
+  a->gate = &gate;
+  ASSERT_TRUE(a->open().ok());
+  a->host().setDevices({"a"}, {}, a->now());
+  InboxIndex index(a->device().replica(), "main");
+  ASSERT_TRUE(a->enter("r1", "request", "1").ok());
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(a->round().ok());
+  a->ms += a->options.approvalTtlMs;
+  ASSERT_TRUE(a->settle().ok());
+  ASSERT_TRUE(index.look(&a->host()).ok());
+  ASSERT_THAT(idsOf(index, InboxKind::expired), SizeIs(1));
+  AgentState state;
+  state.lifecycle = Lifecycle::destroyed;
+  const Write write{Kind::agentState, "clerk", encodeAgentState(state, a->device().replica().writer()), false};
+  ASSERT_TRUE(a->device().replica().commit(DatabaseName::agents, "main", {&write, 1}).ok());
+  ASSERT_TRUE(index.look(&a->host()).ok());
+  EXPECT_THAT(idsOf(index, InboxKind::expired), IsEmpty());
+}
+
+// --- what memories are folded to
+
+class Model final : public agents::Summariser {
+ public:
+  explicit Model(Result<std::string> says) : says_(std::move(says)) {}
+  std::string version() const override { return "model-1"; }
+  Result<std::string> summarise(const agents::SummaryRequest&) const override { return says_; }
+
+ private:
+  const Result<std::string> says_;
+};
+
+// More than is kept: the beginning is folded.
+void remember(HostRig& rig) {
+  std::vector<std::string> parents;
+  for (int i = 1; i <= 10; ++i) {
+    const std::string id = concat("m", i);
+    const Write write{Kind::message, id,
+                      *encodeRecord(MessageBody{
+                          id, "clerk", "main", MessageKind::thought, parents, std::string(8'000, 'a'), rig.ms, {}}),
+                      false};
+    ASSERT_TRUE(rig.device().replica().commit(DatabaseName::agents, "main", {&write, 1}).ok());
+    parents = {id};
+  }
+  rig.device().flush();
+}
+
+void fold(HostRig& rig, const Model& model) {
+  agents::Compactor& memory = rig.host().memory();
+  ASSERT_EQ(*memory.plan("clerk", "main", model, rig.now()), agents::Planned::job);
+  for (int i = 0; i < 5 && memory.nextMs(); ++i) {
+    rig.ms += 3'600'000;
+    ASSERT_TRUE(memory.run(model, rig.now()).ok());
+  }
+  rig.device().flush();
+}
+
+TEST(InboxIndex, AFoldThatFailedIsListedUntilItIsTriedAgain) {
+  auto a = clerkOn("a", "yes");
+  ASSERT_TRUE(a->open().ok());
+  InboxIndex index(a->device().replica(), "main");
+  ASSERT_NO_FATAL_FAILURE(remember(*a));
+  ASSERT_TRUE(index.look(&a->host()).ok());
+  EXPECT_THAT(idsOf(index, InboxKind::fold), IsEmpty());
+  ASSERT_NO_FATAL_FAILURE(fold(*a, Model(Error{ErrorCode::unavailable, "the model is away", ""})));
+  ASSERT_TRUE(index.look(&a->host()).ok());
+  const std::vector<std::string> failed = idsOf(index, InboxKind::fold);
+  ASSERT_THAT(failed, SizeIs(1));
+  EXPECT_EQ(index.find(failed.front())->atMs, a->ms) << "when it failed for good";
+  EXPECT_THAT(index.takeNew(), SizeIs(1));
+  EXPECT_EQ(index.seen(failed.front(), {"ann", {}}).error().code, ErrorCode::invalidInput) << "it is to be tried again";
+  // Without agents at work the same is there.
+  InboxIndex atRest(a->device().replica(), "main");
+  ASSERT_TRUE(atRest.look(nullptr).ok());
+  EXPECT_EQ(idsOf(atRest, InboxKind::fold), failed);
+  const std::string key = InboxIndex::partsOf(failed.front())->second;
+  const std::filesystem::path dir;
+  operations::OperationContext context = contextOf(*a, dir);
+  EXPECT_EQ((*operations::foldOf(context, {key, {}}))->status, "failed");
+  ASSERT_TRUE(operations::retryFold(context, {key, {}}).ok());
+  ASSERT_TRUE(index.look(&a->host()).ok());
+  EXPECT_THAT(idsOf(index, InboxKind::fold), IsEmpty());
+  EXPECT_EQ(index.takeGone(), failed);
+  EXPECT_FALSE(*operations::foldOf(context, {key, {}}));
+}
+
+TEST(InboxIndex, ADivergentFoldIsListedUntilAPersonHasSeenIt) {
+  auto a = clerkOn("a", "yes"), b = clerkOn("b", "yes");
+  ASSERT_TRUE(a->open().ok() && b->open().ok());
+  ASSERT_NO_FATAL_FAILURE(remember(*a));
+  exchange(*a, *b);
+  InboxIndex index(a->device().replica(), "main");
+  ASSERT_NO_FATAL_FAILURE(fold(*a, Model(std::string("what a's model says"))));
+  ASSERT_NO_FATAL_FAILURE(fold(*b, Model(std::string("what b's model says"))));
+  ASSERT_TRUE(index.look(&a->host()).ok());
+  EXPECT_THAT(idsOf(index, InboxKind::fold), IsEmpty());
+  exchange(*a, *b);
+  ASSERT_TRUE(index.look(&a->host()).ok());
+  const std::vector<std::string> divergent = idsOf(index, InboxKind::fold);
+  ASSERT_THAT(divergent, SizeIs(1));
+  const std::filesystem::path dir;
+  operations::OperationContext context = contextOf(*a, dir);
+  EXPECT_EQ((*operations::foldOf(context, {InboxIndex::partsOf(divergent.front())->second, {}}))->texts, 2u);
+  ASSERT_TRUE(index.seen(divergent.front(), {"ann", Time{a->ms * 1000}}).ok());
+  InboxIndex anew(a->device().replica(), "main");
+  for (InboxIndex* one : {&index, &anew}) {
+    ASSERT_TRUE(one->look(&a->host()).ok());
+    EXPECT_THAT(idsOf(*one, InboxKind::fold), IsEmpty());
+  }
 }
 
 // A thousand at once, or as many as $INBOX_ITEMS says; how long a look takes stands in the test's properties.

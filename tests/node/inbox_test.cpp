@@ -1,8 +1,11 @@
 // `witan inbox`: what waits for a person, what each answer would do, and the answer.
 #include <gtest/gtest.h>
 
+#include "agents/memory/compactor.h"
 #include "net/http_message.h"
+#include "node/data_dir/replica_dir.h"
 #include "program/error_report.h"
+#include "replication/records/record_write.h"
 #include "tests/node/node_process.h"
 
 namespace witan::node::inbox_test {
@@ -186,6 +189,65 @@ TEST(InboxHooks, ACommandIsToldWhatARunOfAGraphAsks) {
   EXPECT_TRUE(test::until([&] { return node.runJson({"inbox"}).at("waiting") == 0; }));
   const std::string all = test::contentOf(told);
   EXPECT_EQ(std::ranges::count(all, '\n'), 1) << all;
+}
+
+// A question that no person answered in its time, and a fold that failed for good.
+void leaveBehind(const std::string& dir) {
+  using namespace replication;
+  auto opened = ReplicaDir::open(dir);
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  LocalReplica& replica = (*opened)->replica();
+  ApprovalBody asked;
+  asked.operationId = asked.digest = asked.runKey = sha256("a mail");
+  asked.agentId = "clerk", asked.what = R"({"tool":"mail.send"})";
+  asked.verdict = ApprovalVerdict::denied, asked.by = kNobodyAnswered;
+  asked.untilMs = asked.atMs = 1'000;
+  std::vector<Write> writes{*recordWrite(toHex(asked.operationId), asked)};
+  std::vector<std::string> parents;
+  for (const char* id : {"m1", "m2", "m3"}) {
+    const MessageBody body{id, "clerk", "main", MessageKind::thought, parents, std::string(8'000, 'a'), 1, {}};
+    writes.push_back(*recordWrite(id, body));
+    parents = {id};
+  }
+  ASSERT_TRUE(replica.commit(DatabaseName::agents, "main", writes).ok());
+  ASSERT_TRUE((*opened)->flush().ok());
+  agents::CompactionOptions options;
+  options.triggerBytes = 10'000, options.keepBytes = 1'000, options.attempts = 1;
+  agents::Compactor memory(replica, options);
+  const agents::ExtractSummariser summariser;
+  const Now now{Time{2'000'000}, 2'000};
+  ASSERT_EQ(*memory.plan("clerk", "main", summariser, now), agents::Planned::job);
+  const SummaryId id = memory.jobs().begin()->first;
+  ASSERT_TRUE(memory.answered(id, Error{ErrorCode::unavailable, "no model", ""}, now).ok());
+  ASSERT_TRUE((*opened)->flush().ok());
+  ASSERT_TRUE((*opened)->close().ok());
+}
+
+TEST(InboxOfANodeWithAgents, AnswersWhatExpiredAndWhatWasNotFolded) {
+  const Scratch scratch;
+  Node node(scratch, "a", "\n");
+  ASSERT_EQ(node.init(1).exitCode, 0);
+  ASSERT_NO_FATAL_FAILURE(leaveBehind(node.dir()));
+  ASSERT_TRUE(node.up()) << node.log();
+  const json::value all = node.runJson({"inbox"});
+  ASSERT_EQ(all.at("waiting"), 2);
+  const json::value expired = all.at("items").at(0), fold = all.at("items").at(1);
+  EXPECT_EQ(expired.at("kind"), "expired");
+  EXPECT_EQ(expired.at("subject"), "clerk");
+  EXPECT_EQ(expired.at("detail").at("verdict"), "denied");
+  EXPECT_EQ(fold.at("kind"), "fold");
+  EXPECT_EQ(fold.at("at"), "1970-01-01T00:00:02Z");
+  EXPECT_EQ(fold.at("detail").at("error"), "no model");
+  for (const json::value& item : {expired, fold}) {
+    ASSERT_EQ(item.at("choices").as_array().size(), 1u);
+    const std::string id(item.at("id").as_string()), choice(item.at("choices").at(0).at("choice").as_string());
+    EXPECT_EQ(node.runJson({"inbox", "--kind", std::string(item.at("kind").as_string())}).at("waiting"), 1);
+    EXPECT_EQ(node.run({"inbox", id, "seen"}).exitCode, kExitFailed) << "it names no person, or is none of its answers";
+    EXPECT_EQ(node.post("/v1/inbox/seen", {{"item", id}}).ok(), false);
+    EXPECT_EQ(node.run({"inbox", id, choice, "--by", "ann"}).exitCode, 0);
+    EXPECT_EQ(node.runJson({"inbox", "--kind", std::string(item.at("kind").as_string())}).at("waiting"), 0);
+  }
+  EXPECT_EQ(node.runJson({"memory", "list"}).at("folds").as_array().size(), 0u);
 }
 
 }  // namespace

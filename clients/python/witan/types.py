@@ -1050,7 +1050,7 @@ class InboxItem(TypedDict):
     # KIND:KEY; the same as long as it waits
     id: str
     # Why a person is asked
-    kind: Literal["proposal", "question", "approval", "conflict", "operation", "incident", "form", "refusal"]
+    kind: Literal["proposal", "question", "approval", "conflict", "operation", "incident", "form", "refusal", "fold", "expired"]
     # Entity, agent or device concerned
     subject: str
     # When the time for an answer ends: an approval is denied then

@@ -3208,7 +3208,7 @@ export interface components {
              * @description Why a person is asked
              * @enum {string}
              */
-            kind: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident" | "form" | "refusal";
+            kind: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident" | "form" | "refusal" | "fold" | "expired";
             /** @description Entity, agent or device concerned */
             subject: string;
             /**
@@ -7725,7 +7725,7 @@ export interface operations {
                  * @description Items of this kind only
                  * @example proposal
                  */
-                kind?: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident" | "form" | "refusal";
+                kind?: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident" | "form" | "refusal" | "fold" | "expired";
                 /** @description Most items to give, at most 1000; default: 100 */
                 limit?: number;
                 /** @description Items behind this place only: `next` of an answer */

@@ -13,6 +13,8 @@ export const kKinds: Record<Item['kind'], { one: string; many: string }> = {
   incident: { one: 'Incident', many: 'Incidents' },
   form: { one: 'Question of a tool', many: 'Questions of tools' },
   refusal: { one: 'Refused answer', many: 'Refused answers' },
+  fold: { one: 'Memory of an agent', many: 'Memories of agents' },
+  expired: { one: 'Expired question', many: 'Expired questions' },
 };
 
 // A later node may have other kinds.
