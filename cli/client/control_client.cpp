@@ -1,5 +1,6 @@
 #include "cli/client/control_client.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/json_codec.h"
@@ -16,12 +17,20 @@ namespace {
 constexpr const char* kFile = "control.json";
 constexpr std::int64_t kReadTimeoutMs = 60'000;
 
+std::uint64_t inodeOf(const fs::path& dir) {
+  struct stat is {};
+  return ::stat(dir.c_str(), &is) == 0 ? is.st_ino : 0;
+}
+
 Result<ControlFile> readControlFile(const fs::path& dir) {
   WITAN_TRY(text, readSmallFile(dir / kFile, 4096));
   if (!text) return unavailable("no node runs on " + dir.string(), "start it: witan up --dir " + dir.string());
   WITAN_TRY(parsed, parseJson(*text));
   ControlFile file;
   WITAN_DO(readJson(parsed, file, kFile));
+  if (file.directory && *file.directory != inodeOf(dir))
+    return unavailable("no node runs on " + dir.string() + ", which is a copy of a directory on which one ran",
+                       "start it: witan up --dir " + dir.string());
   return file;
 }
 
@@ -53,7 +62,8 @@ Error noAnswer(const fs::path& dir, const std::string& why) {
 
 }  // namespace
 
-Status writeControlFile(const fs::path& dir, const ControlFile& file) {
+Status writeControlFile(const fs::path& dir, ControlFile file) {
+  file.directory = inodeOf(dir);
   return replaceFile(dir / kFile, toJson(file) + "\n", 0600);
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/json.h"
+#include "base/json_codec.h"
 #include "base/reflect.h"
 #include "net/http_client.h"
 #include "node/api/control_tokens.h"
@@ -20,10 +21,12 @@ namespace witan::node {
 struct ControlFile {
   std::string address;  // as HttpEndpoint wants it
   std::int64_t pid = 0;
-  WITAN_MEMBERS(ControlFile, address, pid)
+  Omittable<std::uint64_t> directory = {};  // inode of DIR: a copy of it has no node
+  WITAN_MEMBERS(ControlFile, address, pid, directory)
 };
 
-Status writeControlFile(const std::filesystem::path& dir, const ControlFile& file);
+// Of this directory.
+Status writeControlFile(const std::filesystem::path& dir, ControlFile file);
 void removeControlFile(const std::filesystem::path& dir);
 
 class ControlClient {

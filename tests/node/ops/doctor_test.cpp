@@ -127,6 +127,18 @@ TEST_F(Doctor, NamesTheProcessThatHoldsAStoreAndThePortThatIsTaken) {
   EXPECT_NE(what.find(node.address()), std::string::npos) << what;
 }
 
+// It has the file that says where the node of the other directory answers.
+TEST_F(Doctor, ACopyOfADirectoryHasNoNode) {
+  ASSERT_TRUE(node.up()) << node.log();
+  const std::string copy = scratch / "copy";
+  fs::create_directory(copy);
+  for (const char* name : {"control.json", "control.tokens", "cluster.json", "replica.json"})
+    fs::copy(node.dir() + "/" + name, copy + "/" + name);
+  const test::Finished asked = test::runWitan({"status", "--dir", copy});
+  EXPECT_EQ(asked.exitCode, node.run({"status", "--url", "http://127.0.0.1:1", "--token", "x"}).exitCode);
+  EXPECT_NE(asked.err.find("a copy of a directory"), std::string::npos) << asked.err;
+}
+
 TEST_F(Doctor, MissesTheLedgersOfADeviceThatKeepsThem) {
   fs::remove_all(node.dir() + "/ledgers");
   std::string what;
