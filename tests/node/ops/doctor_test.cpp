@@ -135,7 +135,7 @@ TEST_F(Doctor, ACopyOfADirectoryHasNoNode) {
   for (const char* name : {"control.json", "control.tokens", "cluster.json", "replica.json"})
     fs::copy(node.dir() + "/" + name, copy + "/" + name);
   const test::Finished asked = test::runWitan({"status", "--dir", copy});
-  EXPECT_EQ(asked.exitCode, node.run({"status", "--url", "http://127.0.0.1:1", "--token", "x"}).exitCode);
+  EXPECT_NE(asked.exitCode, 0);
   EXPECT_NE(asked.err.find("a copy of a directory"), std::string::npos) << asked.err;
 }
 
