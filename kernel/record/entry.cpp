@@ -1,6 +1,5 @@
 #include "kernel/record/entry.h"
 
-#include "base/bytes.h"
 #include "kernel/record/signed_leaves.h"
 
 namespace witan::kernel {

@@ -12,6 +12,7 @@ struct RosterMessage {          # type 64: the newest roster that the sender kno
   dated @1 :Int64;              # microseconds: then the admin's device had no later one; 0: nobody has said so
   datedVersion @2 :UInt64;      # of that roster
   dateSignature @3 :Text;       # in hex, by the admin's key over dateText() (node/cluster/roster_store.h)
+  revocation @4 :Text;          # to who is no member any more, instead of the document (node/cluster/revocation.h)
 }
 
 struct JoinRequest {            # type 65, from a device that would like to be a member; its key is that of the stream
@@ -31,6 +32,7 @@ struct JoinAnswer {             # type 66
   clusterKey @5 :Data;          # the secret that members share
   partitions @6 :UInt32;        # of each domain
   document @7 :Data;            # the roster, with the new member in it
+  revocation @8 :Text;          # of who asks, instead of it (node/cluster/revocation.h)
 }
 
 struct SlicePlace {             # how far somebody's slices of a partition go

@@ -24,7 +24,7 @@ struct RosterMessage {
   static constexpr auto kFrame = ClusterFrame::roster;
   static constexpr std::size_t textMax = kMaxClusterFrame;
   WITAN_DECLARED(RosterMessage, (std::vector<std::uint8_t>, document), (Time, dated), (std::uint64_t, datedVersion),
-                 (std::string, dateSignature))
+                 (std::string, dateSignature), (std::string, revocation))
 };
 
 struct JoinRequest {
@@ -40,7 +40,7 @@ struct JoinAnswer {
   static constexpr std::size_t textMax = kMaxClusterFrame;
   WITAN_DECLARED(JoinAnswer, (JoinVerdict, verdict, JoinVerdict::refused), (std::string, reason), (std::string, device),
                  (std::string, cluster), (std::vector<std::uint8_t>, adminKey), (std::vector<std::uint8_t>, clusterKey),
-                 (std::uint32_t, partitions), (std::vector<std::uint8_t>, document))
+                 (std::uint32_t, partitions), (std::vector<std::uint8_t>, document), (std::string, revocation))
 };
 
 struct SlicePlace {

@@ -45,6 +45,8 @@ Status checkDevice(const RosterDevice& device) {
   if (device.addresses.size() > kMaxDeviceAddresses) return invalid(who + "too many addresses");
   for (const std::string& address : device.addresses) WITAN_DO(checkAddress(address));
   if (device.reason.size() > kMaxReasonBytes) return invalid(who + "the reason is too long");
+  if (device.revocation && device.revocation->size() != 2 * std::tuple_size_v<Signature>)
+    return invalid(who + "its revocation has no signature");
   return okStatus();
 }
 

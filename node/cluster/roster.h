@@ -65,7 +65,10 @@ struct RosterDevice {
   Time since;                          // admitted
   std::string reason;                  // of a revocation
   Omittable<bool> sealsRows{};  // all that it ever wrote (replication/row_seals.h); absent: it is older than that
-  WITAN_MEMBERS(RosterDevice, device, name, keys, state, roles, scopes, addresses, since, reason, sealsRows)
+  Omittable<std::uint64_t> revokedIn{};  // the first version in which it is revoked
+  Omittable<std::string> revocation{};   // the signature of that (node/cluster/revocation.h)
+  WITAN_MEMBERS(RosterDevice, device, name, keys, state, roles, scopes, addresses, since, reason, sealsRows, revokedIn,
+                revocation)
   friend bool operator==(const RosterDevice&, const RosterDevice&) = default;
 
   bool active() const { return state == DeviceState::active; }

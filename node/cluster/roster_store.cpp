@@ -6,6 +6,7 @@
 #include "base/json_codec.h"
 #include "base/sha256.h"
 #include "node/cluster/device_key.h"
+#include "node/cluster/revocation.h"
 #include "node/data_dir/replica_dir.h"
 #include "program/durable_file.h"
 #include "replication/records/records.h"
@@ -30,6 +31,7 @@ Result<std::string> digestLine(const std::filesystem::path& dir, std::string_vie
 }
 
 std::filesystem::path dateFile(std::filesystem::path roster) { return roster += ".date"; }
+std::filesystem::path revokedFile(std::filesystem::path roster) { return roster += ".revoked"; }
 
 std::string inWords(const RosterDevice& device) { return device.device + " (" + device.name + ")"; }
 
@@ -142,6 +144,8 @@ Result<RosterStore> RosterStore::open(const std::filesystem::path& dir, const Pu
   rosters.roster_ = std::move(*roster);
   rosters.document_ = std::move(*document);
   rosters.readDate();
+  WITAN_TRY(revoked, readSmallFile(revokedFile(rosters.file_), replication::kMaxRecordBytes));
+  if (revoked) (void)rosters.markRevoked(*revoked);  // one that cannot be read is asked for again
   return rosters;
 }
 
@@ -177,6 +181,26 @@ Result<bool> RosterStore::adopt(std::string_view document) {
   document_ = std::string(document);
   (void)keep();
   return true;
+}
+
+Result<bool> RosterStore::markRevoked(std::string_view text) {
+  WITAN_TRY(revocation, readRevocation(text, roster_, admin_, admins_));
+  RosterDevice* device = roster_.find(revocation.device);
+  if (device == nullptr || !device->active() || revocation.version <= roster_.version) return false;
+  if (revocation.version > roster_.version + kMaxVersionStep)
+    return Error{ErrorCode::unauthorised,
+                 concat("a revocation of version ", revocation.version, ", where ", roster_.version, " is known"), ""};
+  device->state = DeviceState::revoked;
+  device->reason = revocation.reason;
+  roster_.version = revocation.version;
+  return true;
+}
+
+Result<bool> RosterStore::adoptRevocation(std::string_view text) {
+  WITAN_TRY(news, markRevoked(text));
+  // Without it on disk a restart asks again.
+  if (news) (void)replaceFile(revokedFile(file_), text, 0644);
+  return news;
 }
 
 std::string dateText(std::string_view cluster, const RosterDate& date) {
@@ -219,6 +243,7 @@ Status RosterStore::publish(Roster next, const SigningKey& admin) {
     return Error{ErrorCode::unauthorised, "another key signs the rosters of this cluster by now",
                  "see: witan admin list"};
   if (after.acts > 0) WITAN_DO(checkFollows(roster_, next));
+  signRevocations(next, admin, admin.publicKey() != admins_.signer);
   WITAN_TRY(document, signRoster(next, admin));
   WITAN_TRY(read, readRoster(document, admin_));  // nothing is written that cannot be read again
   (void)read;

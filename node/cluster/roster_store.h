@@ -1,5 +1,6 @@
 // RosterStore: the newest roster that this device knows, on its disk: DIR/roster, the signed document as it travels,
-// and DIR/roster.date, when the admin's device last said that there was no later one than some version.
+// DIR/roster.date, when the admin's device last said that there was no later one than some version, and
+// DIR/roster.revoked, on a device that was told of its revocation and of nothing else.
 //
 // One per data directory and process. What publish() returns is durable. What adopt() takes in counts at once, also
 // where the disk is full: a revocation that was heard is not forgotten because it cannot be written. kept() says
@@ -45,6 +46,9 @@ class RosterStore {
   // documents of one version, the admin's mistake, the one with the smaller bytes counts everywhere. Returns whether
   // the current one changed. Errors: not a roster of this cluster; it has other acts than are known here.
   Result<bool> adopt(std::string_view document);
+  // Takes in that a device is revoked (node/cluster/revocation.h), until a later roster says otherwise. Returns whether
+  // that was news. Errors: not the admin's word.
+  Result<bool> adoptRevocation(std::string_view text);
   // ok: the current one is on disk. Else why it could not be written.
   const Status& kept() const { return kept_; }
   const Status& keep();
@@ -60,6 +64,7 @@ class RosterStore {
  private:
   RosterStore(std::filesystem::path file, const PublicKey& admin) : file_(std::move(file)), admin_(admin) {}
   void readDate();
+  Result<bool> markRevoked(std::string_view text);
 
   std::filesystem::path file_;
   PublicKey admin_;

@@ -8,6 +8,7 @@
 #include "base/seams.h"
 #include "base/sha256.h"
 #include "node/cluster/device_key.h"
+#include "node/cluster/revocation.h"
 #include "node/cluster/scope_keys.h"
 #include "node/enrolment/joining.h"
 #include "program/durable_file.h"
@@ -195,7 +196,7 @@ JoinAnswer EnrolmentService::onJoin(const JoinRequest& request, const PublicKey&
   if (const RosterDevice* known = rosters_->current().byKey(key)) {
     if (known->active()) return admitted(key);
     JoinAnswer answer = refused(unauthorised("this device was revoked: " + known->reason));
-    answer.document.assign(rosters_->document().begin(), rosters_->document().end());  // the admin's word for it
+    answer.revocation = revocationOf(rosters_->current(), known->device);  // the admin's word for it
     return answer;
   }
   if (rosters_->current().find(device) != nullptr)

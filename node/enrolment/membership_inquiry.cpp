@@ -47,8 +47,10 @@ void MembershipInquiry::receive(net::LinkId link, std::string_view frame) {
   JoinAnswer answer;
   const bool read = readClusterFrame(frame, answer).ok();
   network_->close(link, "that was all");
-  if (!read || answer.document.empty()) return;
-  const auto taken = rosters_.adopt(asView(answer.document));
+  if (!read) return;
+  // Members of an earlier version hand out the whole roster.
+  const auto taken =
+      answer.revocation.empty() ? rosters_.adopt(asView(answer.document)) : rosters_.adoptRevocation(answer.revocation);
   if (taken.ok() && *taken) changed_();
 }
 

@@ -1,12 +1,13 @@
-// MembershipInquiry: asks other devices for the roster where none of them lets this device in.
+// MembershipInquiry: asks other devices whether it was revoked, where none of them lets this device in.
 //
 // Members refuse the links of a device that was revoked before a frame passes: what it says must reach nothing, and a
 // link of members is made for replicas. So one that was away at its revocation would hear of it nowhere. It asks over a
-// link for joining, which every device may have and which carries one question and one answer. The answer counts for
-// what the admin has signed in it, so no other device makes this one believe that it was revoked.
+// link for joining, which every device may have and which carries one question and one answer. The answer is the
+// admin's signed word for its revocation, and nothing of the others (node/cluster/revocation.h). So no other device
+// makes this one believe that it was revoked.
 //
-// Belongs to its loop's thread. Loop and roster store outlive it; `changed` is called from the loop, after a newer
-// roster was taken, and may destroy nothing of this.
+// Belongs to its loop's thread. Loop and roster store outlive it; `changed` is called from the loop, after
+// such a word was taken, and may destroy nothing of this.
 #pragma once
 
 #include <functional>

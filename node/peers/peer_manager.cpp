@@ -557,8 +557,12 @@ void PeerManager::applyRoster(std::string_view from) {
     if (std::string why = gossip_.whyLinksEnd(device); !why.empty()) ending.emplace_back(id, std::move(why));
   for (const auto& [device, trial] : std::map(probation_.all()))
     if (const std::string why = gossip_.whyLinksEnd(device); !why.empty()) endProbation(device, why);
-  for (const auto& [device, id] : links_.chosen())
-    if (device != from) sendRoster(id);  // a revoked device gets it too, as the last frame
+  for (const auto& [device, id] : links_.chosen()) {
+    if (roster.member(device) == nullptr)
+      (void)network_.send(id, gossip_.farewell(device));
+    else if (device != from)
+      sendRoster(id);
+  }
   for (const auto& [id, why] : ending) end(id, why);
   tellMesh();
   for (const RosterDevice& device : roster.devices) {

@@ -2,6 +2,7 @@
 
 #include "base/bytes.h"
 #include "node/cluster/messages.h"
+#include "node/cluster/revocation.h"
 
 namespace witan::node {
 
@@ -19,6 +20,10 @@ std::string RosterGossip::frame() const {
   return clusterFrame(message);
 }
 
+std::string RosterGossip::farewell(std::string_view device) const {
+  return clusterFrame(RosterMessage{.revocation = revocationOf(rosters_.current(), device)});
+}
+
 std::string RosterGossip::dateFrame() const { return clusterFrame(messageOf(rosters_.date())); }
 
 Result<RosterGossip::Heard> RosterGossip::receive(std::string_view frame, Time now) {
@@ -26,6 +31,10 @@ Result<RosterGossip::Heard> RosterGossip::receive(std::string_view frame, Time n
   WITAN_DO(readClusterFrame(frame, message));
   Heard heard;
   if (!message.document.empty()) WITAN_SET(heard.roster, rosters_.adopt(asView(message.document)));
+  if (!message.revocation.empty()) {
+    WITAN_SET(heard.roster, rosters_.adoptRevocation(message.revocation));
+    return heard;
+  }
   const auto taken = rosters_.adopt({message.dated, message.datedVersion, message.dateSignature}, now);
   if (taken.ok()) heard.date = *taken;
   if (!taken.ok() && taken.error().code == ErrorCode::unauthorised) return taken.error();

@@ -20,3 +20,13 @@ foreach(plan newcomerOfAnOlderCopy removedUnderAUsedDot restoredBeforeItMet seiz
   add_test(NAME plans.${plan} COMMAND witan-sim replay --plan ${CMAKE_CURRENT_SOURCE_DIR}/sim/cases/${plan}.plan)
   set_tests_properties(plans.${plan} PROPERTIES TIMEOUT 120 LABELS process)
 endforeach()
+
+# Recorded plans of a device that lies: without one check the checker "lies" notices it, with it nothing happens.
+foreach(mutant claimUnsigned anyTaker oldClaim anySeal followBlindly requestUnsigned truncateUnproven answerWithoutEntry anyHead anyProof
+    accuseOwner)
+  set(plan ${CMAKE_CURRENT_SOURCE_DIR}/sim/cases/lies/${mutant}.plan)
+  add_test(NAME lies.${mutant} COMMAND witan-sim replay --plan ${plan} --mutant ${mutant} --json)
+  set_tests_properties(lies.${mutant} PROPERTIES TIMEOUT 60 LABELS process PASS_REGULAR_EXPRESSION "\"checker\":\"lies\"")
+  add_test(NAME lies.${mutant}.IsRefused COMMAND witan-sim replay --plan ${plan})
+  set_tests_properties(lies.${mutant}.IsRefused PROPERTIES TIMEOUT 60 LABELS process)
+endforeach()

@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "node/cluster/device_key.h"
+#include "node/cluster/revocation.h"
 #include "node/peers/peer_manager.h"
 #include "tests/net/device.h"
 #include "tests/node/node_process.h"
@@ -42,6 +43,20 @@ struct MembershipInquiryTest : ::testing::Test {
     std::filesystem::create_directories(scratch / name);
     return *RosterStore::create(scratch / name, admin.publicKey(), std::move(document));
   }
+  // The roster in which c is revoked, and d has come since.
+  RosterStore laterStore() const {
+    RosterStore known = storeIn("a", *signRoster(roster(1, DeviceState::active), admin));
+    EXPECT_TRUE(known.publish(roster(2, DeviceState::revoked), admin).ok());
+    Roster later = known.current();
+    RosterDevice d{idOf('d'), "newcomer", {toHex(net::test::keyOf('d').publicKey())}};
+    d.roles = {"ledger", "*"};
+    d.addresses = {"10.9.8.7:7600"};
+    d.since = kNow;
+    later.devices.push_back(d);
+    std::ranges::sort(later.devices, {}, &RosterDevice::device);
+    EXPECT_TRUE(known.publish(later, admin).ok());
+    return known;
+  }
   // Device c asks until it has taken a roster, or `heard` others have been asked.
   void ask(const std::function<bool()>& done) {
     ASSERT_TRUE(inquiry.ask(net::test::keyOf('c')).ok());
@@ -60,7 +75,7 @@ struct MembershipInquiryTest : ::testing::Test {
 };
 
 TEST_F(MembershipInquiryTest, ARevokedDeviceHearsOfItOverALinkForJoining) {
-  RosterStore known = storeIn("a", *signRoster(roster(2, DeviceState::revoked), admin));
+  RosterStore known = laterStore();
   EnrolmentService enrolment = *EnrolmentService::open(scratch / "a", known, std::string(32, 's'), 1, std::nullopt);
   at.onFrame = [&](net::LinkId link, std::string_view frame) {
     EXPECT_EQ(at.up.at(link).purpose, net::kJoinPurpose);
@@ -69,25 +84,79 @@ TEST_F(MembershipInquiryTest, ARevokedDeviceHearsOfItOverALinkForJoining) {
     const JoinAnswer answer = enrolment.onJoin(request, at.up.at(link).key, at.up.at(link).address, kNow);
     EXPECT_EQ(answer.verdict, JoinVerdict::refused);
     EXPECT_TRUE(answer.clusterKey.empty());
+    EXPECT_TRUE(answer.document.empty());
+    for (const std::string& of : {std::string("10.9.8.7"), std::string("newcomer"), idOf('d'), idOf('b'), idOf('a')})
+      EXPECT_THAT(clusterFrame(answer), ::testing::Not(HasSubstr(of)));
     (void)at.network->send(link, clusterFrame(answer));
   };
   ask([] { return false; });
   EXPECT_EQ(changes, 1u);
   EXPECT_EQ(rosters.current().version, 2u);
   EXPECT_EQ(rosters.current().member(idOf('c')), nullptr);
+  EXPECT_EQ(rosters.current().find(idOf('c'))->reason, "sold");
+  EXPECT_EQ(rosters.current().find(idOf('d')), nullptr) << "who came later is not its business";
+  // It stays so after a restart, until the admin lets it in again.
+  RosterStore again = *RosterStore::open(scratch / "c", admin.publicKey());
+  EXPECT_EQ(again.current().member(idOf('c')), nullptr);
+  Roster back = known.current();
+  back.find(idOf('c'))->state = DeviceState::active;
+  ASSERT_TRUE(known.publish(back, admin).ok());
+  EXPECT_FALSE(known.current().find(idOf('c'))->revocation);
+  ASSERT_TRUE(*again.adopt(known.document()));
+  EXPECT_NE(again.current().member(idOf('c')), nullptr);
+  EXPECT_FALSE(*again.adoptRevocation(revocationOf(laterStore().current(), idOf('c')))) << "an old word";
+  EXPECT_NE(RosterStore::open(scratch / "c", admin.publicKey())->current().member(idOf('c')), nullptr);
+}
+
+// Word for word.
+TEST_F(MembershipInquiryTest, ARevocationIsTheAdminsAndOfThisDevice) {
+  const std::string said = revocationOf(laterStore().current(), idOf('c'));
+  EXPECT_EQ(revocationOf(laterStore().current(), idOf('b')), "") << "it is a member";
+  for (const auto& [from, to] : {std::pair<std::string, std::string>{"sold", "lost"},
+                                 {idOf('c'), idOf('b')},
+                                 {"\"version\":2", "\"version\":3"}}) {
+    std::string other = said;
+    ASSERT_NE(other.find(from), std::string::npos) << said;
+    other.replace(other.find(from), from.size(), to);
+    const auto taken = rosters.adoptRevocation(other);
+    ASSERT_FALSE(taken.ok()) << other;
+    EXPECT_EQ(taken.error().code, ErrorCode::unauthorised);
+  }
+  Roster forged = roster(9, DeviceState::revoked);
+  signRevocations(forged, net::test::keyOf('a'), false);
+  EXPECT_FALSE(rosters.adoptRevocation(revocationOf(forged, idOf('c'))).ok());
+  signRevocations(forged, admin, true);
+  forged.find(idOf('c'))->revokedIn = std::uint64_t{1} << 40;
+  signRevocations(forged, admin, true);
+  EXPECT_FALSE(rosters.adoptRevocation(revocationOf(forged, idOf('c'))).ok()) << "a version far ahead";
+  for (const std::string& none : {std::string("{}"), std::string("x"), std::string(1 << 20, '[')})
+    EXPECT_FALSE(rosters.adoptRevocation(none).ok());
+  EXPECT_NE(rosters.current().member(idOf('c')), nullptr);
+  EXPECT_TRUE(*rosters.adoptRevocation(said));
+  EXPECT_FALSE(*rosters.adoptRevocation(said));
 }
 
 // A member that has no admin's key.
 TEST_F(MembershipInquiryTest, NoOtherDeviceMakesItBelieveThat) {
+  std::size_t downs = 0;
   bool told = false;
   at.onFrame = [&](net::LinkId link, std::string_view) {
     JoinAnswer answer{.verdict = JoinVerdict::refused, .reason = "this device was revoked", .device = idOf('c')};
     const std::string forged = *signRoster(roster(9, DeviceState::revoked), net::test::keyOf('a'));
     answer.document.assign(forged.begin(), forged.end());
+    if (downs++ % 2 == 0) {
+      Roster signedByIt = roster(9, DeviceState::revoked);
+      signRevocations(signedByIt, net::test::keyOf('a'), false);
+      answer.document = {};
+      answer.revocation = revocationOf(signedByIt, idOf('c'));
+    }
     (void)at.network->send(link, clusterFrame(answer));
   };
   ask([&] { return told = told || !at.downs.empty(); });
+  told = false, at.downs.clear();
+  ask([&] { return told = told || !at.downs.empty(); });
   EXPECT_TRUE(told);
+  EXPECT_EQ(downs, 2u);
   EXPECT_EQ(changes, 0u);
   EXPECT_NE(rosters.current().member(idOf('c')), nullptr);
 }

@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "node/cluster/device_key.h"
+#include "node/cluster/revocation.h"
 #include "node/relay/tunnel_messages.h"
 #include "tests/net/device.h"
 #include "tests/net/proxy.h"
@@ -230,6 +231,31 @@ TEST_F(PeerManagerTest, ARevocationCountsAlsoWhereItCannotBeWritten) {
   std::filesystem::remove(file);
   other.until([&] { return rosters.kept().ok(); }, "that it is written again");
   EXPECT_EQ(RosterStore::open(scratch / "node", admin.publicKey())->current().version, 7u);
+}
+
+// The last frame over its link says that it was revoked, and nothing of the others.
+TEST_F(PeerManagerTest, ARevokedDeviceIsToldOfItselfAlone) {
+  net::test::Device c(loop, 'c');
+  c.network->dial("a", *manager.listen("127.0.0.1:0"), std::nullopt);
+  manager.dialAll();
+  other.until([&] { return connected.size() == 2 && other.up.size() == 1; }, "the links with b and c");
+  std::vector<RosterMessage> heard;
+  c.onFrame = [&](net::LinkId, std::string_view frame) {
+    RosterMessage message;
+    if (readClusterFrame(frame, message).ok()) heard.push_back(message);
+  };
+  Roster next = rosters.current();
+  next.version = 7;
+  next.find(deviceOf('c').device)->state = DeviceState::revoked;
+  signRevocations(next, admin, false);
+  RosterMessage message;
+  const std::string document = *signRoster(next, admin);
+  message.document.assign(document.begin(), document.end());
+  other.network->send(other.last, clusterFrame(message));
+  c.until([&] { return !c.downs.empty(); }, "the end of the revoked device's link");
+  ASSERT_FALSE(heard.empty());
+  EXPECT_TRUE(heard.back().document.empty());
+  EXPECT_EQ(heard.back().revocation, revocationOf(next, deviceOf('c').device));
 }
 
 // Whoever has made itself a key.
