@@ -106,6 +106,7 @@ struct Position {               # what I hold of a partition's log
   high @8 :UInt64;
   probes @9 :List(LogProbe);    # at most 65
   seal @10 :Data;               # a BatchSeal of my last batch, if another device wrote it
+  keeps @11 :UInt64;            # the version of the placement by which I keep this copy, all of it on my disk; 0: none
 }
 
 struct PeerAdvertisement {      # type 34, both ways

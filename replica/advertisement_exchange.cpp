@@ -35,6 +35,7 @@ bool AdvertisementExchange::learn(const OwnershipRecord& claim) {
   if (sign) signClaim(state_.config.replication.cluster, mine, state_.config.heads->key());
   if (!state_.owners.learn(mine, state_.writes.pending())) return false;
   state_.followDirty = state_.expedite = true;
+  if (state_.isSuccessor(claim.partition) && state_.partitions.find(claim.partition) == nullptr) state_.placed = false;
   return true;
 }
 
@@ -106,6 +107,8 @@ void AdvertisementExchange::tell(Peer& peer, PartitionHost& host, bool follow) {
   if (!peer.keeper) return;
   LogPosition position = host.position();
   position.follow = follow;
+  if (state_.isPlaced(host.id()) && position.batches == host.durableBatches())
+    position.keeps = state_.placement.version();
   if (state_.provesOwners() && position.batches > 0 && peer.device == replication::deviceOf(host.epoch().owner))
     position.seal = state_.seals.find(host.id(), position.batches - 1);
   LogPosition& news = newsOf(peer, host.id());
@@ -138,7 +141,7 @@ void AdvertisementExchange::tellAll(PartitionHost& host) {
 
 // Whether this device wants a partition's entries from a peer: from the owner if it is there, else from every replica.
 bool AdvertisementExchange::wants(std::string_view from, const PartitionHost& host) const {
-  if (ownership_->owns(host) || host.ahead()) return false;
+  if (ownership_->owns(host) || host.ahead() || state_.leaving.contains(host.id())) return false;
   if (!ownership_->needsPeers(host.id()) || state_.refusesOwner(host.id())) return false;
   const std::string owner = state_.ownerDevice(host.id());
   const auto at = state_.peers.find(owner);
@@ -278,6 +281,7 @@ void AdvertisementExchange::onPosition(const std::string& from, Peer& peer, cons
   FollowerProgress& follower = link.follower;
   if (!follower.known()) state_.followDirty = true;
   follower.report(position.follow, position.batches, theirs.last());
+  noteKept(link, *mine, position);
   if (!theirs.epochs.empty() && !state_.provesOwners())
     learn({position.partition, theirs.last().number, theirs.last().owner, kernel::EpochCause::founding,
            theirs.epochs.back().start});
@@ -320,6 +324,25 @@ void AdvertisementExchange::onPosition(const std::string& from, Peer& peer, cons
     for (const OwnershipRecord* claim : std::span(later).first(std::min(later.size(), kClaimsOfOne)))
       peer.news.claims.push_back(*claim);
   }
+}
+
+void AdvertisementExchange::noteKept(PeerPartition& link, const PartitionHost& host, const LogPosition& position) {
+  link.keeps = position.keeps;
+  link.shares = std::min(link.shares, position.batches);
+  if (position.keeps == 0) return;
+  const auto share = [&](std::uint64_t batches, const Hash& chain) {
+    const bool had = batches <= std::min(position.batches, host.ledger().batches());
+    if (had && chain != Hash{} && host.chain().after(batches) == chain) link.shares = std::max(link.shares, batches);
+  };
+  share(position.batches, position.chain);
+  for (const LogProbe& probe : position.probes) share(probe.batches, probe.chain);
+}
+
+void AdvertisementExchange::askForAll(Peer& peer, PartitionHost& host) {
+  tell(peer, host, peer.partitions[host.id()].asked);
+  LogPosition& question = newsOf(peer, host.id());
+  question.low = host.ledger().batches();
+  question.high = std::max<std::uint64_t>(question.low, 1);  // else nothing is asked
 }
 
 // The latest claim and those before it lead back to an epoch that this log has.
@@ -382,6 +405,14 @@ void AdvertisementExchange::onDiverged(const std::string& from, Peer& peer, Part
     question.low = divergence.low, question.high = divergence.high;
   } else if (position.probes.empty() && position.high == 0) {
     tellProbes(peer, host, 0, position.batches);
+  }
+}
+
+void AdvertisementExchange::onReleased(const std::string& partition) {
+  for (auto& [name, peer] : state_.peers) {
+    peer.partitions.erase(partition);
+    std::erase_if(peer.news.positions, [&](const LogPosition& position) { return position.partition == partition; });
+    if (peer.greeted && peer.keeper) (void)newsOf(peer, partition), peer.newsDue = true;
   }
 }
 

@@ -35,6 +35,10 @@ class AdvertisementExchange final : public EpochListener {
   void compareClaims();
   // A claim that nothing proved may be proven by another roster.
   void retryClaims();
+  // Tells every peer that this device has no copy any more.
+  void onReleased(const std::string& partition);
+  // Asks a peer how much of this log it has.
+  void askForAll(Peer& peer, PartitionHost& host);
   // Tells a peer the position of a copy, and whether this device wants entries.
   void tell(Peer& peer, PartitionHost& host, bool follow);
   void onAdvertisement(const std::string& from, Peer& peer, PeerAdvertisement standing, Now now);
@@ -80,6 +84,7 @@ class AdvertisementExchange final : public EpochListener {
   bool otherRules(const std::string& from, std::string_view domain) const;
   bool fitsEngine(const std::string& from, Peer& peer, const PeerAdvertisement& standing, Now now);
   void onPosition(const std::string& from, Peer& peer, const LogPosition& position, Now now);
+  static void noteKept(PeerPartition& link, const PartitionHost& host, const LogPosition& position);
   void onDiverged(const std::string& from, Peer& peer, PartitionHost& host, const LogPosition& position,
                   const Divergence& divergence);
   void noteRollback(const std::string& from, const PartitionHost& host, const std::string& what,

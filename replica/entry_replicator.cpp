@@ -99,8 +99,11 @@ void EntryReplicator::onEntries(const std::string& from, Peer& peer, const Entri
   if (!entries.seal.empty()) state_.seals.keep(mine->id(), entries.batch, entries.seal, rows);
   link.follower.onBatchFrom(mine->ledger().batches());
   link.ackDue = true;
-  if (mine->epoch() != before && mine->epoch().owner == state_.ownerName && ownership_->ownerHoldsLog())
+  const std::uint64_t released = state_.partitions.released(mine->id());
+  if (mine->epoch() != before && mine->epoch().owner == state_.ownerName && ownership_->ownerHoldsLog() &&
+      entries.batch >= released)
     exchange_.onOwnEpochFrom(from, *mine, rows);
+  if (released > 0 && mine->ledger().batches() >= released) state_.partitions.forgetRelease(mine->id(), rows);
   ownership_->onEpochs(*mine, epochs);
   ownership_->onFollowed(*mine, now);
   checkTold(state_, *mine);

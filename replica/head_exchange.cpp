@@ -95,6 +95,7 @@ bool HeadExchange::extendsRemembered(const PartitionHost& host, Log& log) const 
 
 std::optional<HeadMemory::Signed> HeadExchange::contradicted(const PartitionHost& host) const {
   const HeadMemory::Signed* last = memory_.find(host.id());
+  if (state_.partitions.released(host.id()) > host.ledger().batches()) return std::nullopt;  // others have it
   // A later epoch may go on from before what was signed.
   if (last == nullptr || last->epoch < host.epoch() || state_.owners.latestEpoch(host.id()) > last->epoch.number)
     return std::nullopt;

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/mutant.h"
 #include "replica/agent_runtime.h"
+#include "replica/copy_release.h"
 #include "replica/core/request_proofs.h"
 #include "replica/core/row_proofs.h"
 #include "replica/entry_replicator.h"
@@ -39,6 +40,7 @@ struct Replica::Parts {
   std::unique_ptr<OwnershipEngine> ownership;
   AdvertisementExchange exchange{state, ownership};
   EntryReplicator entries{state, ownership, exchange};
+  CopyRelease release{state, ownership, exchange};
   RequestRouter router;
   HeadExchange heads{state, ownership};
   PeerSessions sessions{state, exchange, entries, router, heads};
@@ -78,7 +80,13 @@ Status Replica::start(Now now) {
   WITAN_DO(state_.outbox.load(state_.stores.ledgers));
   WITAN_DO(state_.evidence.load(state_.stores.ledgers));
   state_.outbox.expedite(now.ms);
-  WITAN_DO(state_.partitions.open(config, state_.stores.ledgers, state_.ownerName));
+  state_.keepsAll = config.agents && std::ranges::any_of(config.agents->agents, [](const agents::Agent* agent) {
+                      return needsLedgers(*agent);
+                    });
+  place();
+  WITAN_DO(state_.partitions.open(config, state_.stores.ledgers, state_.ownerName,
+                                  [&](std::string_view id) { return state_.isKeeper(id); }));
+  state_.placed = true;
   for (const auto& [id, why] : state_.partitions.damaged()) {
     state_.local->note({"damagedLedger", device(), concat(why.message, "; ", why.hint)});
     state_.notice("damagedLedger", id, why.message);
@@ -149,6 +157,15 @@ std::set<std::string, std::less<>> Replica::neededPeers() const {
   std::set<std::string, std::less<>> needed;
   for (const auto& [id, waiting] : state_.outbox.all())
     needed.insert(state_.ownerDevice(state_.partitionFor(waiting.request.domain, waiting.request.entity)));
+  // The mesh links devices that keep ledgers, and knows nothing of single copies. While an owner cannot be linked, who
+  // has the rest of its log may be; an operator who seizes the partition has to hear of it.
+  for (const auto& [id, host] : hosts()) {
+    if (!state_.placement.partial(id) || owns(*host)) continue;
+    const std::string owner = state_.ownerDevice(id);
+    needed.insert(owner);
+    if (!isConnected(owner) || parts_->release.isSurplus(*host))
+      needed.insert(state_.placement.keepers(id).begin(), state_.placement.keepers(id).end());
+  }
   needed.erase("");
   needed.erase(device());
   return needed;
@@ -180,13 +197,24 @@ std::vector<PublicKey> Replica::keysOf(std::string_view device) const {
   return state_.config.heads ? state_.config.heads->keysOf(device) : std::vector<PublicKey>();
 }
 const std::map<std::string, std::string, std::less<>>& Replica::evidence() const { return state_.evidence.files(); }
-void Replica::rosterChanged() { parts_->exchange.retryClaims(), parts_->copies.rosterChanged(); }
+void Replica::rosterChanged() { parts_->exchange.retryClaims(), parts_->copies.rosterChanged(), place(); }
+
+// With etcd the copies of a partition are those that may own it.
+void Replica::place() {
+  if (!state_.config.placement || state_.config.etcd) return;
+  state_.placement = state_.config.placement();
+  state_.placed = false;
+}
 void Replica::keepRequests() {
   state_.outbox.saveAll(state_.writes.pending());
   parts_->heads.hurry();
 }
 
 Status Replica::bootstrap(Now now, const std::function<bool(std::string_view partition)>& which) {
+  // Who founds a partition has a copy of it, whoever else does.
+  if (state_.config.ledgerReplica)
+    WITAN_DO(state_.partitions.openMissing(state_.config, state_.stores.ledgers, state_.ownerName,
+                                           [&](std::string_view id) { return !which || which(id); }));
   return parts_->ownership->bootstrap(now, which);
 }
 Status Replica::transferOwnership(std::string_view partition, std::string_view to, std::string_view reason, Now now) {
@@ -233,6 +261,7 @@ std::int64_t Replica::nextTickMs() const {
       std::min({nextTickMs_, nextAdvertiseMs_, nextStabiliseMs_, ownership.nextTickMs(), parts_->heads.nextMs()});
   if (!state_.writes.synced()) next = std::min(next, state_.writes.syncDueMs(ownership.syncWaitMs()));
   next = std::min({next, parts_->sessions.nextMs(drained_.ms), parts_->copies.nextMs()});
+  if (state_.writes.synced()) next = std::min(next, parts_->release.nextMs());
   if (const auto due = state_.outbox.dueMs()) next = std::min(next, *due);
   for (const auto& [name, peer] : state_.peers)
     if (const auto due = peer.session->dueMs()) next = std::min(next, *due);
@@ -264,7 +293,9 @@ Status Replica::drain(Now now, Effects& out) {
     durable = synced;
   }
   WITAN_DO(takeReleases(durable, now));
+  WITAN_DO(makeCopies(now));
   WITAN_DO(reopenCopies(now));
+  if (durable) WITAN_DO(parts_->release.round(now));
   if (agents_) WITAN_DO(agents_->look(now));  // copies show what is durable
   giveReleases(out);
   finishOwnership(now, out);
@@ -293,6 +324,26 @@ Status Replica::takeReleases(bool durable, Now now) {
     if (early) host->answered(releases, true);
     WITAN_DO(host->snapshotIfDue(state_.config.snapshotEvery));
   }
+  return okStatus();
+}
+
+// Begins the copies that this device keeps from now on; the others that have them are asked for what is in them.
+Status Replica::makeCopies(Now now) {
+  if (std::exchange(state_.placed, true) || !state_.config.ledgerReplica) return okStatus();
+  WITAN_TRY(opened, state_.partitions.openMissing(
+                        state_.config, state_.stores.ledgers, state_.ownerName,
+                        [&](std::string_view id) { return state_.isKeeper(id) || state_.isSuccessor(id); }));
+  for (const auto& [id, host] : hosts())
+    if (state_.placement.partial(id)) parts_->exchange.tellAll(*host);
+  for (const std::string& id : opened) {
+    parts_->heads.onReopened(id);
+    for (auto& [name, peer] : state_.peers)  // what peers have said of it before was of no use here
+      if (peer.greeted) parts_->exchange.askForAll(peer, *host(id));
+  }
+  state_.counters.copiesMade += opened.size();
+  parts_->release.hurry();
+  state_.followDirty = true;
+  parts_->ownership->onReopened(now);
   return okStatus();
 }
 
@@ -363,6 +414,7 @@ const std::map<std::string, Error, std::less<>>& Replica::damagedPartitions() co
   return state_.partitions.damaged();
 }
 PartitionHost* Replica::host(std::string_view partition) { return state_.partitions.find(partition); }
+const Placement& Replica::placement() const { return state_.placement; }
 const OwnerTable& Replica::owners() const { return state_.owners; }
 const Outbox& Replica::outbox() const { return state_.outbox; }
 bool Replica::owns(const PartitionHost& host) const { return parts_->ownership->owns(host); }
@@ -398,7 +450,7 @@ bool Replica::quiet() const {
   if (agents_ && !agents_->host().quiet()) return false;
   if (graphs_ && !graphs_->quiet()) return false;
   return parts_->ownership->quiet() && state_.outbox.size() == 0 && state_.writes.quiet() && parts_->sessions.quiet() &&
-         parts_->entries.quiet() && parts_->copies.quiet();
+         parts_->entries.quiet() && parts_->copies.quiet() && parts_->release.quiet();
 }
 
 }  // namespace witan::node

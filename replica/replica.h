@@ -68,6 +68,7 @@ class HeadExchange;
 class Outbox;
 class OwnerTable;
 class PartitionHost;
+class Placement;
 struct Effects;
 struct EtcdAnswer;
 struct ReplicaConfig;
@@ -101,7 +102,7 @@ class Replica {
   void etcdDisconnected();
   void etcdReceived(const EtcdAnswer& answer, Now now);
 
-  // Who may take partitions over, or a device's keys, may have changed (ReplicaConfig::heads).
+  // Who may take partitions over, a device's keys (ReplicaConfig::heads), or who keeps which copies may have changed.
   void rosterChanged();
 
   // ---- agents and people of this device
@@ -151,6 +152,8 @@ class Replica {
   const replication::LocalReplica& data() const;
   const std::map<std::string, std::unique_ptr<PartitionHost>, std::less<>>& hosts() const;
   PartitionHost* host(std::string_view partition);
+  // Who is to keep copies of what.
+  const Placement& placement() const;
   // Copies that could not be read at the start, and why: nothing is decided, taken or shown of them here.
   const std::map<std::string, Error, std::less<>>& damagedPartitions() const;
   const OwnerTable& owners() const;
@@ -191,6 +194,8 @@ class Replica {
   Status loadOwnerName();
   // The steps of drain() that follow each other (replica.cpp).
   Status takeReleases(bool durable, Now now);
+  void place();
+  Status makeCopies(Now now);
   Status reopenCopies(Now now);
   void giveReleases(Effects& out);
   void finishOwnership(Now now, Effects& out);

@@ -284,13 +284,15 @@ constexpr const char* kIncidents[] = {
     "equivocation", "falseAnswer", "falsePosition", "forgedName",  "forgedRow",      "fork",           "forkProven",
     "graph",        "graphBody",   "graphLoop",     "headDiffers", "newIncarnation", "olderCopy",      "otherRules",
     "quarantine",   "rolledBack",  "surplus",       "unlawful",    "unsigned",       "unsignedAnswer", "wentBack"};
-constexpr const char* kNotices[] = {
-    "agent answer",  "agent failed",    "agent folded",   "agent needsAttention", "agent question", "agent unheard",
-    "badFrame",      "claimRefused",    "contradiction",  "damagedLedger",        "evidence",       "falseAnswer",
-    "falsePosition", "forgedName",      "fork",           "forkProven",           "graph",          "graphBody",
-    "handover",      "headDiffers",     "headsNotSigned", "notAllowed",           "otherEngine",    "otherRules",
-    "owner",         "proposerUnknown", "seizure",        "session ends",         "surplus",        "tooLarge",
-    "unlawful",      "unsigned",        "wentBack"};
+constexpr const char* kNotices[] = {"agent answer",   "agent failed",    "agent folded", "agent needsAttention",
+                                    "agent question", "agent unheard",   "badFrame",     "claimRefused",
+                                    "contradiction",  "damagedLedger",   "evidence",     "falseAnswer",
+                                    "falsePosition",  "forgedName",      "fork",         "forkProven",
+                                    "graph",          "graphBody",       "handover",     "headDiffers",
+                                    "headsNotSigned", "notAllowed",      "otherEngine",  "otherRules",
+                                    "owner",          "proposerUnknown", "released",     "seizure",
+                                    "session ends",   "surplus",         "tooLarge",     "unlawful",
+                                    "unsigned",       "wentBack"};
 
 std::vector<std::string> allNames() {
   std::vector<std::string> names(std::begin(kCounted), std::end(kCounted));
@@ -334,6 +336,9 @@ constexpr Unreached kUnreached[] = {
     {"fault: offline", "hours are too long for ten minutes; month-offline reaches it"},
     {"notice: proposerUnknown", "all devices of a run know all keys; tests/replica/names_test.cpp"},
     {"notice: headsNotSigned", "what a device of a run signed it can always note; tests/replica/heads_test.cpp"},
+    {"copiesMade", "all ledger replicas of a run keep all; tests/replica/keepers_histories_test.cpp"},
+    {"copiesReleased", "likewise"},
+    {"notice: released", "likewise"},
     {"memory folded", "nobody tells an agent anything to remember; the scenario agents reaches it"},
     {"notice: agent folded", "nobody tells an agent anything to remember; the scenario agents reaches it"},
     {"notice: graph", "no runtime makes a step that its ledger rejects"},

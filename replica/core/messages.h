@@ -127,7 +127,8 @@ struct LogPosition {
   std::uint64_t high = 0;
   std::vector<LogProbe> probes;
   std::vector<std::uint8_t> seal;
-  WITAN_MEMBERS(LogPosition, partition, follow, batches, entries, root, epochs, chain, low, high, probes, seal)
+  std::uint64_t keeps = 0;
+  WITAN_MEMBERS(LogPosition, partition, follow, batches, entries, root, epochs, chain, low, high, probes, seal, keeps)
 };
 
 struct PeerAdvertisement {

@@ -17,9 +17,7 @@ namespace {
 
 constexpr std::string_view kSealRows = "z/";
 
-std::string rowOf(std::string_view partition, std::uint64_t batch) {
-  return concat(kSealRows, partition, '/', bigEndian(batch));
-}
+std::string rowOf(std::string_view partition, std::uint64_t batch) { return sealRowsOf(partition) + bigEndian(batch); }
 
 // Of an epoch without proofs as before there were any.
 Hash leafOf(std::string_view cluster, std::string_view partition, const BatchSeal& seal) {
@@ -89,6 +87,8 @@ bool holdsSeal(std::string_view cluster, std::string_view partition, const Batch
   const std::string text = kernel::leavesText(cluster, seal.size, seal.root);
   return std::ranges::any_of(keys, [&](const PublicKey& key) { return memo.holds(key, text, seal.signature); });
 }
+
+std::string sealRowsOf(std::string_view partition) { return concat(kSealRows, partition, '/'); }
 
 void SealBook::keep(const std::string& partition, std::uint64_t batch, Bytes seal, store::WriteBatch& out) {
   out.put(rowOf(partition, batch), {reinterpret_cast<const char*>(seal.data()), seal.size()});

@@ -69,6 +69,9 @@ void sealTogether(std::string_view cluster, std::span<const std::pair<std::strin
 
 // SealBook: the seals of batches that other devices wrote. Rows "z/" + partition + "/" + big-endian number of the batch
 // in the ledgers' store, of use only where they are of the batch that stands there.
+// Of a partition, in the ledgers' store.
+std::string sealRowsOf(std::string_view partition);
+
 class SealBook {
  public:
   explicit SealBook(const store::Store& ledgers) : ledgers_(ledgers) {}
@@ -76,6 +79,8 @@ class SealBook {
   void keep(const std::string& partition, std::uint64_t batch, Bytes seal, store::WriteBatch& out);
   // Empty: none. The last one of a partition may not be written yet.
   Bytes find(std::string_view partition, std::uint64_t batch) const;
+  // Its rows are gone.
+  void forget(const std::string& partition) { last_.erase(partition); }
 
  private:
   const store::Store& ledgers_;

@@ -83,7 +83,7 @@ LogPosition PartitionHost::position() const { return told_ ? *told_ : reached();
 // With what is under way.
 LogPosition PartitionHost::reached() const {
   EpochHistory mine = wholeHistory();
-  return {options_.id, false, mine.batches, entries_, root_, std::move(mine.epochs), chain_->last(), 0, 0, {}, {}};
+  return {options_.id, false, mine.batches, entries_, root_, std::move(mine.epochs), chain_->last(), 0, 0, {}, {}, 0};
 }
 
 OwnershipRecord PartitionHost::recordOf(std::size_t i) const {

@@ -1,28 +1,59 @@
 #include "replica/core/partition_table.h"
 
+#include "base/concat.h"
+#include "replica/core/owner_proofs.h"
 #include "replication/space_rows.h"
 
 namespace witan::node {
 
 namespace {
-constexpr std::string_view kStoppedRow = "w/";  // + partition -> "{number} {owner}" of its epoch
+constexpr std::string_view kStoppedRow = "w/";   // + partition -> "{number} {owner}" of its epoch
+constexpr std::string_view kReleasedRow = "q/";  // + partition -> its batches, big-endian; and "-" until all is out
+constexpr std::size_t kReleaseOps = 4096;        // of one write
 constexpr std::string_view kRefusedRow =
     "u/";  // + partition -> two big-endian numbers (epoch, batch), owner, newline, batch
 
 std::string epochText(const kernel::Epoch& epoch) { return std::to_string(epoch.number) + " " + epoch.owner; }
+
+Status eraseRows(const std::string& prefix, store::Store& ledgers) {
+  for (std::size_t erased = kReleaseOps; erased == kReleaseOps;) {
+    store::WriteBatch rows;
+    WITAN_DO(ledgers.scan(prefix, {}, [&](std::string_view key, std::string_view) {
+      rows.erase(key);
+      return rows.size() < kReleaseOps;
+    }));
+    WITAN_DO(ledgers.write(rows));
+    erased = rows.size();
+  }
+  return okStatus();
+}
 }  // namespace
 
-Status PartitionTable::open(const ReplicaConfig& config, store::Store& ledgers, const std::string& ownerName) {
-  if (config.ledgerReplica)
-    for (const kernel::DomainModule* module : config.domains)
-      for (std::uint32_t n = 0; n < config.partitions; ++n) {
-        const std::string id = partitionId(module->signature().domain, n);
-        const Status opened = openHost(config, ledgers, ownerName, *module, id);
-        if (!opened.ok() && opened.error().code != ErrorCode::corrupt) return opened;
-        if (!opened.ok()) damaged_.emplace(id, opened.error());
-      }
+Status PartitionTable::open(const ReplicaConfig& config, store::Store& ledgers, const std::string& ownerName,
+                            const Wanted& wanted) {
+  WITAN_DO(loadReleased(ledgers));
+  const auto held = [](std::string_view) { return true; };
+  if (config.ledgerReplica) WITAN_DO(openMissing(config, ledgers, ownerName, held));
+  std::erase_if(hosts_, [&](const auto& one) { return one.second->ledger().batches() == 0 && !wanted(one.first); });
   WITAN_DO(loadStopped(ledgers));
   return loadRefused(ledgers);
+}
+
+Result<std::vector<std::string>> PartitionTable::openMissing(const ReplicaConfig& config, store::Store& ledgers,
+                                                             const std::string& ownerName, const Wanted& wanted) {
+  std::vector<std::string> opened;
+  for (const kernel::DomainModule* module : config.domains)
+    for (std::uint32_t n = 0; n < config.partitions; ++n) {
+      const std::string id = partitionId(module->signature().domain, n);
+      if (hosts_.contains(id) || damaged_.contains(id) || !wanted(id)) continue;
+      const Status made = openHost(config, ledgers, ownerName, *module, id);
+      if (!made.ok() && made.error().code != ErrorCode::corrupt) return made.error();
+      if (made.ok())
+        opened.push_back(id);
+      else
+        damaged_.emplace(id, made.error());
+    }
+  return opened;
 }
 
 Status PartitionTable::openHost(const ReplicaConfig& config, store::Store& ledgers, const std::string& ownerName,
@@ -42,6 +73,42 @@ Status PartitionTable::openHost(const ReplicaConfig& config, store::Store& ledge
     host = std::move(whole);
   }
   hosts_[id] = std::move(host);
+  return okStatus();
+}
+
+Status PartitionTable::release(const std::string& id, store::Store& ledgers) {
+  store::WriteBatch mark;
+  mark.put(std::string(kReleasedRow) + id, bigEndian(find(id)->ledger().batches()) + "-");
+  WITAN_DO(ledgers.writeSynced(mark));
+  hosts_.erase(id);
+  return loadReleased(ledgers);
+}
+
+std::uint64_t PartitionTable::released(std::string_view id) const {
+  const auto at = released_.find(id);
+  return at == released_.end() ? 0 : at->second;
+}
+
+void PartitionTable::forgetRelease(const std::string& id, store::WriteBatch& out) {
+  if (released_.erase(id) > 0) out.erase(std::string(kReleasedRow) + id);
+}
+
+// Takes out what is left of those that are being released.
+Status PartitionTable::loadReleased(store::Store& ledgers) {
+  std::vector<std::string> begun;
+  WITAN_DO(ledgers.scan(kReleasedRow, {}, [&](std::string_view row, std::string_view value) {
+    const std::string id(row.substr(kReleasedRow.size()));
+    if (value.size() >= 8) released_[id] = replication::rows::bigEndian(value.substr(0, 8));
+    if (value.size() > 8) begun.push_back(id);
+    return true;
+  }));
+  for (const std::string& id : begun) {
+    WITAN_DO(eraseRows(concat("p/", id, "/"), ledgers));
+    WITAN_DO(eraseRows(sealRowsOf(id), ledgers));
+    store::WriteBatch done;
+    done.put(std::string(kReleasedRow) + id, bigEndian(released_[id]));
+    WITAN_DO(ledgers.writeSynced(done));
+  }
   return okStatus();
 }
 

@@ -3,12 +3,14 @@
 // outlive it.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "replica/core/partition_host.h"
 #include "replica/core/replica_config.h"
@@ -24,9 +26,14 @@ class PartitionTable {
     std::uint64_t keep = 0;
   };
 
-  // Opens every copy that the configuration asks for, and reads back which are not decided here any more. A damaged
+  using Wanted = std::function<bool(std::string_view partition)>;
+
+  // Opens every copy that is wanted or has something, and reads back which are not decided here any more. A damaged
   // copy is left alone: it is no host, and the others serve.
-  Status open(const ReplicaConfig& config, store::Store& ledgers, const std::string& ownerName);
+  Status open(const ReplicaConfig& config, store::Store& ledgers, const std::string& ownerName, const Wanted& wanted);
+  // Opens each copy that is wanted and is not here. Returns their partitions.
+  Result<std::vector<std::string>> openMissing(const ReplicaConfig& config, store::Store& ledgers,
+                                               const std::string& ownerName, const Wanted& wanted);
   // Opens one copy, for the first time or again.
   Status openHost(const ReplicaConfig& config, store::Store& ledgers, const std::string& ownerName,
                   const kernel::DomainModule& module, const std::string& id);
@@ -38,6 +45,15 @@ class PartitionTable {
 
   // Copies that could not be read when this table was opened, and why.
   const std::map<std::string, Error, std::less<>>& damaged() const { return damaged_; }
+
+  // ---- copies that this device gave up, since others keep them; rows "q/" + partition
+  // Takes every row of the copy out of the store. It is no host any more. What a crash leaves of it the next open()
+  // takes out.
+  Status release(const std::string& id, store::Store& ledgers);
+  // Batches that it had then; 0: it gave up none. That it lacks them is no sign of a disk that went back.
+  std::uint64_t released(std::string_view id) const;
+  // Of a log that stays here again as long as it was.
+  void forgetRelease(const std::string& id, store::WriteBatch& out);
 
   // ---- copies that are of no use until they are opened again, at the end of the round
   void reopen(const std::string& id) { reopen_[id] = std::nullopt; }
@@ -67,6 +83,7 @@ class PartitionTable {
   const RefusedEpoch* refused(std::string_view id) const;
 
  private:
+  Status loadReleased(store::Store& ledgers);
   Status loadStopped(const store::Store& ledgers);
   Status loadRefused(const store::Store& ledgers);
 
@@ -75,6 +92,7 @@ class PartitionTable {
   std::set<std::string, std::less<>> stopped_;
   std::map<std::string, RefusedEpoch, std::less<>> refused_;
   std::map<std::string, Error, std::less<>> damaged_;
+  std::map<std::string, std::uint64_t, std::less<>> released_;  // batches
 };
 
 }  // namespace witan::node

@@ -14,6 +14,7 @@
 #include "base/reflect.h"
 #include "kernel/ledger/ledger.h"
 #include "replica/core/messages.h"
+#include "replica/core/placement.h"
 #include "replication/local_replica.h"
 #include "replication/sync_session.h"
 
@@ -46,7 +47,7 @@ struct ReplicaConfig {
   replication::ReplicaOptions replication;
   std::vector<const kernel::DomainModule*> domains;
   std::uint32_t partitions = 64;  // of each domain; fixed when the cluster is founded
-  bool ledgerReplica = true;      // keeps a copy of every partition
+  bool ledgerReplica = true;      // keeps copies of partitions, as `placement` says
   std::int64_t pendingTtlMicros = 0;
   replication::SessionOptions session;  // `peer` and `mayHave` are filled in
   // Whether a device may have a space. Default: every one.
@@ -54,6 +55,9 @@ struct ReplicaConfig {
   // Whether a device keeps copies of the ledgers. Of one that does not, no log and no claim is believed, and it is told
   // of claims alone. Asked when it connects. Default: every one.
   std::function<bool(std::string_view device)> keepsLedgers;
+  // Who keeps copies of what, by the roster that this device has. Asked at the start and by Replica::rosterChanged().
+  // Default: who keeps ledgers keeps all; with etcd that is always so. What a device has a copy of it goes on keeping.
+  std::function<Placement()> placement;
   // Whether a device keeps encrypted copies only: of it nothing but these is taken, and it is told nothing else.
   // Default: none.
   std::function<bool(std::string_view device)> copiesOnly;
@@ -112,12 +116,13 @@ struct ReplicaCounters {
   std::uint64_t requestsUnproven = 0;  // of others, that no key which is known signed
   std::uint64_t answersUnproven = 0;   // that their entry does not prove; they count for nothing
   std::uint64_t surplusEntries = 0, handovers = 0, seizures = 0, forks = 0, wentBack = 0, badFrames = 0;
+  std::uint64_t copiesMade = 0, copiesReleased = 0;  // because the placement changed
   EtcdCounters etcd;
   WITAN_MEMBERS(ReplicaCounters, decided, duplicates, frozen, forwarded, retries, redirects, batchesSent,
                 batchesFollowed, batchesRepeated, gaps, resent, zombieRefused, fenced, surplusEntries, handovers,
                 seizures, forks, wentBack, badFrames, boundElsewhere, notAllowed, answersUnasked, logsRefused,
                 headsSigned, headsCosigned, headsRefused, forksProven, claimsRefused, positionsRefused, batchesUnsealed,
-                requestsUnproven, answersUnproven)
+                requestsUnproven, answersUnproven, copiesMade, copiesReleased)
 };
 
 }  // namespace witan::node

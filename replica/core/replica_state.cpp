@@ -24,6 +24,19 @@ std::string ReplicaState::partitionFor(std::string_view domain, std::string_view
   return partitionOf(domain, entity, config.partitions);
 }
 
+bool ReplicaState::isKeeper(std::string_view partition) const {
+  return config.ledgerReplica && (keepsAll || placement.keeps(device(), partition));
+}
+
+bool ReplicaState::isSuccessor(std::string_view partition) const {
+  const OwnershipRecord* claim = owners.find(partition);
+  return claim != nullptr && claim->successor == ownerName;
+}
+
+bool ReplicaState::isPlaced(std::string_view partition) const {
+  return config.ledgerReplica && placement.partial(partition) && placement.keeps(device(), partition);
+}
+
 std::string ReplicaState::ownerDevice(std::string_view partition) const {
   const OwnershipRecord* claim = owners.find(partition);
   return claim == nullptr ? std::string() : std::string(replication::deviceOf(claim->owner));

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "replica/core/owner_proofs.h"
 #include "replica/core/owner_table.h"
 #include "replica/core/partition_table.h"
+#include "replica/core/placement.h"
 #include "replica/core/replica_config.h"
 #include "replica/core/request_proofs.h"
 #include "replication/sync_session.h"
@@ -34,6 +36,9 @@ struct PeerPartition {
   // Of its batches this one waits for a claim or a key that is not known here: those behind it show no gap.
   std::optional<std::uint64_t> putOff;
   bool unproven = false;  // its next batch waits for a key that is not known here, and that was noticed
+  // The version of the placement by which the peer keeps its copy, all of it durable (0: it does not say so), and how
+  // many batches of this log it was seen to have.
+  std::uint64_t keeps = 0, shares = 0;
 };
 
 // What this device has asked a peer, the owner of some partitions.
@@ -83,6 +88,10 @@ struct ReplicaState {
   std::uint64_t run = 0;
   LedgerWrites writes;
   PartitionTable partitions;
+  Placement placement;                         // ReplicaConfig::placement
+  bool placed = true;                          // the copies that this device is to have are here, or were begun
+  std::set<std::string, std::less<>> leaving;  // copies that take nothing more: CopyRelease gives them up
+  bool keepsAll = false;  // agents of this device read ledgers: it keeps copies beside those of the placement
   OwnerTable owners;
   SealBook seals;
   kernel::SignatureMemo signatures;
@@ -106,6 +115,12 @@ struct ReplicaState {
   // Null: no such domain.
   const kernel::DomainModule* moduleOf(std::string_view domain) const;
   std::string partitionFor(std::string_view domain, std::string_view entity) const;
+  // Whether this device is to keep a copy.
+  bool isKeeper(std::string_view partition) const;
+  // Whether the owner has named this device to be the next one.
+  bool isSuccessor(std::string_view partition) const;
+  // Whether it is one of those that the placement names, where not all are.
+  bool isPlaced(std::string_view partition) const;
   // The device that owns a partition; empty: not known.
   std::string ownerDevice(std::string_view partition) const;
 

@@ -4,6 +4,7 @@
 
 #include "base/concat.h"
 #include "base/mutant.h"
+#include "base/string_util.h"
 #include "replica/core/log_head.h"
 #include "replication/writer.h"
 
@@ -84,13 +85,20 @@ Status EmbeddedOwnership::transferOwnership(std::string_view partition, std::str
   const std::string where = "device " + std::string(to);
   const Peer* const peer = state_.member(to);
   if (peer == nullptr) return Error{ErrorCode::unavailable, where + " is not connected", ""};
-  if (peer->owner.empty() || !peer->follower(partition).known())
-    return Error{ErrorCode::conflict, where + " keeps no copy of partition " + std::string(partition), ""};
+  const FollowerProgress& copy = peer->follower(partition);
+  if (peer->owner.empty() || !copy.known() || (copy.hasNothing() && !copy.follows()))
+    return Error{ErrorCode::conflict, where + " keeps no copy of partition " + std::string(partition),
+                 keepersHint(partition)};
   mine->beginEpoch({mine->epoch().number + 1, state_.ownerName}, kernel::EpochCause::handover, now.wall, reason,
                    state_.writes.pending(), peer->owner);
   listener_.announce(mine->claim());
   state_.notice("handover", std::string(partition), "to " + peer->owner);
   return okStatus();
+}
+
+std::string EmbeddedOwnership::keepersHint(std::string_view partition) const {
+  const auto& keepers = state_.placement.keepers(partition);
+  return keepers.empty() ? std::string() : "these keep one: " + joined(keepers);
 }
 
 // A link is of use only when its other end has said what it has. A peer that says nothing may not hinder for long.
@@ -133,7 +141,8 @@ Status EmbeddedOwnership::forceTakeover(std::string_view partition, std::string_
   WITAN_DO(checkMayTakeOver());
   const std::string id(partition);
   PartitionHost* mine = state_.partitions.find(partition);
-  if (mine == nullptr) return Error{ErrorCode::conflict, "this device keeps no copy of partition " + id, ""};
+  if (mine == nullptr)
+    return Error{ErrorCode::conflict, "this device keeps no copy of partition " + id, keepersHint(id)};
   if (owns(*mine)) return Error{ErrorCode::conflict, "this device owns partition " + id, ""};
   if (mine->epoch().number == 0 || !state_.partitions.usable(id))
     return Error{ErrorCode::conflict, "this device has nothing of partition " + id + " yet", ""};

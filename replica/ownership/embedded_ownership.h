@@ -34,6 +34,8 @@ class EmbeddedOwnership final : public OwnershipEngine {
   // A device without ledgers may belong to a cluster whose owners etcd names.
   Status checkEmbedded() const;
   Status checkMayTakeOver() const;
+  // Who has copies, where not all have; for people.
+  std::string keepersHint(std::string_view partition) const;
   Status checkHeard(const PartitionHost& host, Now now) const;
   Status checkTakeover(const PartitionHost& host, const kernel::Epoch& last) const;
 };
