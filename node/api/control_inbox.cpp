@@ -43,7 +43,7 @@ void inbox(const ApiContext& context, const InboxRequest& request, Later<Inbox> 
   });
 }
 
-void stream(const ApiContext& context, const Nothing&) {
+void streamInbox(const ApiContext& context, const Nothing&) {
   Daemon& daemon = context.daemon;
   if (const Status reads = readsInbox(daemon); !reads.ok()) return context.responder.refuse(reads.error());
   const StreamPlaces::Place place = context.streams.take(context.role);
@@ -142,7 +142,7 @@ std::vector<ControlRoute> inboxRoutes() {
                                 "comes, changes or goes; an InboxChange each",
                                 {409, 500},
                                 "text/event-stream"},
-                               stream),
+                               streamInbox),
       post("/v1/inbox/claim", "claimInboxItem", "queue", ControlRole::counselor,
            "Says to others at this node who looks at an item, for a while; keeps nobody from answering", claim,
            {404, 409, 500}),

@@ -9,7 +9,7 @@ namespace witan::node::api {
 
 namespace {
 
-constexpr std::int64_t kLookMs = 1'000, kSoonMs = 50;
+constexpr std::int64_t kInboxLookMs = 1'000, kInboxSoonMs = 50;
 constexpr std::size_t kMostOnTheWay = 512 * 1024;  // to one reader; less than a connection holds for it
 constexpr std::size_t kMostItemBytes = 256 * 1024;
 constexpr std::size_t kPart = 200;     // of what a reader is told at its beginning
@@ -64,7 +64,7 @@ void InboxWatch::look() {
       self->looking_ = false;
       const bool more = !self->fresh_.empty() ||
                         std::ranges::any_of(self->readers_, [](const Reader& reader) { return !reader.whole; });
-      self->lookLater(more ? kSoonMs : kLookMs);
+      self->lookLater(more ? kInboxSoonMs : kInboxLookMs);
     });
   });
 }
