@@ -52,6 +52,11 @@ bool HttpStream::open() const {
   return connection && !connection->ended_ && !connection->streamClosing_;
 }
 
+std::size_t HttpStream::waiting() const {
+  const auto connection = connection_.lock();
+  return connection ? connection->pending_.size() + connection->writingBytes_ : 0;
+}
+
 void HttpStream::onGone(std::function<void()> work) {
   const auto connection = connection_.lock();
   if (connection && !connection->ended_) {

@@ -36,6 +36,7 @@ class HttpStream {
   bool write(std::string_view raw);  // other content types: bytes as they are, same bound
   void close();                      // after what waits has been sent
   bool open() const;
+  std::size_t waiting() const;  // bytes that the reader has yet to take
   // The loop calls `work` once when the stream has ended, for any reason; also if it has ended already.
   void onGone(std::function<void()> work);
 

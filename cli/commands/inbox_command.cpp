@@ -1,6 +1,7 @@
 // `witan inbox [ID [CHOICE]]`: what waits for a person on a running node, and the answer to it. The node says which
 // answers an item takes, and as which request (node/api/control_inbox.cpp).
 #include <algorithm>
+#include <iostream>
 
 #include "base/quote.h"
 #include "cli/client/answer_signature.h"
@@ -15,7 +16,7 @@ namespace {
 struct InboxArguments : LiveArguments {
   std::string id, choice, kind, by, reason, after, sign, form;
   std::uint64_t limit = 0;
-  bool unsafe = false;
+  bool unsafe = false, follow = false;
 };
 
 // What somebody has answered already, and until when it is asked.
@@ -106,7 +107,33 @@ std::string answerWords(const json::value& answer) {
   return outcome + (isTrue(answer, "duplicate") ? " before" : "") + (entry == "-" ? "" : ", entry " + entry) + "\n";
 }
 
+std::string changeWords(const json::value& change) {
+  if (const json::value* item = change.as_object().if_contains("item"))
+    return concat(shown(*item, "id"), "  ", shown(*item, "at"), "  ", shown(*item, "subject"), "  ",
+                  shown(*item, "what"), standing(*item), "\n");
+  if (const std::string gone = shown(change, "gone"); gone != "-") return "gone: " + gone + "\n";
+  return shown(change, "waiting") + " wait\n";
+}
+
+// Whether it is about an item of that kind, or about none.
+bool isOfKind(const json::value& change, const std::string& kind) {
+  const json::value* item = change.as_object().if_contains("item");
+  const std::string id = item != nullptr ? shown(*item, "id") : shown(change, "gone");
+  return kind.empty() || id == "-" || id.starts_with(kind + ":");
+}
+
+Result<int> follow(const ControlClient& client, const InboxArguments& a) {
+  WITAN_DO(client.events("/v1/inbox/stream", [&](std::string_view data) {
+    const auto change = parseJson(data, kOwnJson);
+    if (!change.ok() || !isOfKind(*change, a.kind)) return true;
+    (void)print(*change, a.json, changeWords);
+    return static_cast<bool>(std::cout.flush());
+  }));
+  return unavailable("the stream has ended", "follow again: it begins with what waits");
+}
+
 Result<int> inbox(const ControlClient& client, const InboxArguments& a) {
+  if (a.follow) return follow(client, a);
   json::object query;
   if (!a.kind.empty()) query["kind"] = a.kind;
   if (!a.id.empty()) query["item"] = a.id;
@@ -140,6 +167,8 @@ void addInboxCommand(Command& app) {
                "expired"});
   command->option("--limit", a->limit, "List so many items; default 100")->check(wholeNumber(1, 1'000));
   command->option("--after", a->after, "List items behind this place: the last page names it");
+  command->flag("-f,--follow", a->follow, "Show what waits, then go on as items come, change and go")
+      ->excludes({"ID", "--limit", "--after"});
   command->option("--by", a->by, "Who answers");
   command->option("--sign", a->sign, "Key file of the counselor (`witan person add`); asks for its passphrase");
   command->option("--reason", a->reason, "Kept with the answer");

@@ -1,13 +1,9 @@
 // `witan why SUBJECT`: the chain of causes of an entry, an operation, a run or an entity.
-#include <algorithm>
-
-#include "base/quote.h"
 #include "base/seams.h"
 #include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "cli/format/why_words.h"
-#include "node/cluster/device_heads.h"
-#include "node/cluster/device_key.h"
+#include "cli/ledgers/why_evidence.h"
 #include "node/data_dir/store_dir.h"
 #include "node/ledgers/ledger_rows.h"
 #include "program/durable_file.h"
@@ -20,45 +16,24 @@ using namespace operations;
 
 namespace {
 
-constexpr std::string_view kWhyNote = "witan-why/1 ";  // no head, order or statement of a copy begins so
-
 struct WhyArguments : ReplicaArguments {
   std::string subject, signedTo, check;
   std::vector<std::string> vkeys;
-  bool svg = false;
+  bool svg = false, force = false;
 };
 
-// The chain as this device tells it now: a note (kernel/record/signed_note.h) of two lines, what it is and the JSON.
-Status writeSigned(const std::filesystem::path& dir, const Why& answer, const std::string& file) {
-  WITAN_TRY(key, readKey(dir, KeyName::device));
-  WITAN_TRY(verifiers, readVerifierKeys({(dir / kDeviceKeysFile).string()}));
-  const auto own = std::ranges::find_if(verifiers, [&](const kernel::NoteVerifier& one) {
-    return one.publicKey == key.publicKey() && one.type == kernel::NoteKeyType::signature;
-  });
-  if (own == verifiers.end())
-    return notFound(concat(kDeviceKeysFile, " in ", dir.string(), " is not of this device's key"),
-                    "start its node once: witan up");
-  const std::string text =
-      concat(kWhyNote, own->name, " at ", formatTime(SystemClock().now()), "\n", toJson(answer), "\n");
-  auto note = kernel::signNote(text, std::array{kernel::NoteSigner{own->name, key}});
-  if (!note.ok()) return invalid("the chain cannot be signed: " + note.error().message, "ask for less of it");
-  return replaceFile(file, *note, 0644);
+Status writeSigned(const std::filesystem::path& dir, const Why& answer, const WhyArguments& a) {
+  WITAN_TRY(note, signedWhy(dir, answer));
+  return replaceFile(a.signedTo, note, 0644);
 }
 
-// Errors: none of the given keys signed it, as a chain.
-Result<Why> checked(const WhyArguments& a, std::string& head) {
+Result<CheckedWhy> checked(const WhyArguments& a) {
   WITAN_TRY(text, readSmallFile(a.check, kernel::maxNoteBytes));
-  if (!text) return Error{ErrorCode::notFound, "no file " + a.check, "witan why SUBJECT --signed FILE writes it"};
+  if (!text) return notFound("no file " + a.check, "witan why SUBJECT --signed FILE writes it");
   WITAN_TRY(keys, readVerifierKeys(a.vkeys));
-  WITAN_TRY(note, kernel::openNote(*text, keys));
-  const std::size_t line = note.text.find('\n');
-  head = note.text.substr(0, line);
-  if (!head.starts_with(concat(kWhyNote, note.verifiedBy.front().name, " ")))
-    return invalid(a.check + ": its first line is not of a chain that " + note.verifiedBy.front().name + " signed");
-  Why answer;
-  WITAN_TRY(value, parseJson(std::string_view(note.text).substr(line + 1), kOwnJson));
-  WITAN_DO(readJson(value, answer, a.check));
-  return answer;
+  auto held = checkedWhy(*text, keys);
+  if (!held.ok()) return Error{held.error().code, a.check + ": " + held.error().message, held.error().hint};
+  return held;
 }
 
 // With the ledgers, which other operations do not need.
@@ -76,15 +51,18 @@ Result<int> explain(const WhyArguments& a) {
   if (a.check.empty() != a.vkeys.empty())
     return reportUsage(invalid("--check and --vkey go together", "--vkey takes a copy of the device's device.vkey"),
                        a.json);
+  if (std::error_code ec; !a.signedTo.empty() && !a.force && std::filesystem::exists(a.signedTo, ec))
+    return conflict("there is a file " + a.signedTo, "give another one, or --force to replace it");
   Why answer;
-  std::string head;
   if (!a.check.empty()) {
-    WITAN_SET(answer, checked(a, head));
-    putErr(concat("witan: ", oneLine(head), ": its signature holds\n"));
+    WITAN_TRY(held, checked(a));
+    putErr(concat("witan: ", oneLine(held.head),
+                  ": its signature holds; entries of ledgers under signed heads: ", held.proven, "\n"));
+    answer = std::move(held.chain);
   } else {
     WITAN_TRY(path, replicaDirPath(a.dir));
     WITAN_SET(answer, whyIn(path, {a.subject, given(a.scope)}));
-    if (!a.signedTo.empty()) WITAN_DO(writeSigned(path, answer, a.signedTo));
+    if (!a.signedTo.empty()) WITAN_DO(writeSigned(path, answer, a));
   }
   return printed({a.json ? toJson(answer) + "\n" : a.svg ? whySvg(answer) : whyText(answer)});
 }
@@ -100,9 +78,12 @@ void addWhyCommand(Command& app) {
       "Operation id, run key, DOMAIN/NUMBER:SEQ of a ledger entry, id of a journal entry, or DOMAIN/ENTITY");
   addScopeOption(command, *a);
   command->flag("--svg", a->svg, "A drawing");
-  command->option("--signed", a->signedTo, "File for the chain, signed with this device's key");
-  command->option("--check", a->check, "Such a file, instead of a SUBJECT: its signature, then the chain");
-  command->option("--vkey", a->vkeys, "File of verifier keys (device.vkey), one of which must have signed it");
+  command->option("--signed", a->signedTo,
+                  "File for the chain with proofs of its entries of ledgers, signed with this device's key");
+  command->flag("--force", a->force, "Replace the file if there is one");
+  command->option("--check", a->check, "Such a file, instead of a SUBJECT: signatures and proofs, then the chain");
+  command->option("--vkey", a->vkeys,
+                  "File of verifier keys (device.vkey): one must have signed the chain, one each head of a ledger");
 }
 
 }  // namespace witan::node

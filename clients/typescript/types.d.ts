@@ -1021,6 +1021,15 @@ export interface Inbox {
   waiting: number;
 }
 
+export interface InboxChange {
+  /** Id of an item that does not wait any more */
+  gone?: string;
+  /** Waits: it has come, or is not as it was told last */
+  item?: Record<string, Json>;
+  /** A beginning: so many wait and are told now; what the reader was told before is void */
+  waiting?: number;
+}
+
 export interface InboxChoice {
   /** Word for the answer */
   choice: string;
@@ -1049,7 +1058,7 @@ export interface InboxItem {
   choices: Array<InboxChoice>;
   /** Who has claimed it at this node; absent: nobody has */
   claim?: Record<string, Json>;
-  /** Row of the list that has it: queue, questions of runs, approvals, journal, sagas or incidents; of a form: its tool, words and schema */
+  /** Row of the list that has it: queue, questions of runs, approvals (also of what expired), journal, sagas, folds or incidents; of a form: its tool, words and schema */
   detail: Json;
   /** KIND:KEY; the same as long as it waits */
   id: string;
@@ -1057,7 +1066,7 @@ export interface InboxItem {
   kind: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident" | "form" | "refusal" | "fold" | "expired";
   /** Entity, agent or device concerned */
   subject: string;
-  /** When the time for an answer ends: an approval is denied then */
+  /** When the time for an answer ends: an approval is denied then, and a tool told that no person answers */
   until?: string;
   /** What is asked, in one line */
   what: string;
@@ -2229,9 +2238,9 @@ export interface Seen {
 }
 
 export interface SeenRequest {
-  /** Name of the person who has seen it; of an incident it is needed */
+  /** Name of the person who has seen it; needed, but for a refusal */
   by?: string;
-  /** Id of the item, of the kind refusal or incident */
+  /** Id of the item: a refusal, an incident, what expired, or a divergent fold */
   item: string;
 }
 

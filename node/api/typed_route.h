@@ -29,6 +29,10 @@
 
 namespace witan::node {
 
+namespace api {
+class InboxWatch;
+}
+
 // HTTP status of an error of this API.
 int statusOf(ErrorCode code);
 // {"error":{"code","message","hint"}}
@@ -55,6 +59,7 @@ struct ConsoleDoor {
   std::function<Result<std::string>()> address;
   InboxClaims claims{};
   std::weak_ptr<void> trial{};  // of a domain, under way (control_rules.cpp)
+  std::weak_ptr<api::InboxWatch> inboxWatch{};
 };
 
 // The work of a route gets the node, the request, and the place for its answer. The daemon outlives it.

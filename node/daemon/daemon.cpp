@@ -13,6 +13,7 @@
 #include "node/daemon/agent_names.h"
 #include "node/daemon/agents_policy_file.h"
 #include "node/daemon/graph_environment.h"
+#include "node/daemon/mind_confirmation.h"
 #include "node/data_dir/replica_dir.h"
 #include "node/market/market_host.h"
 #include "node/market/market_passes.h"
@@ -126,7 +127,11 @@ Result<std::shared_ptr<const AgentSetup>> Daemon::agentSetup() {
   std::vector<ToolConfig> tools = agentFiles_.withMinds(config_.tools);
   offerTools(setup.options, tools);
   setup.options.standing = config_.budgets;
-  setup.options.wake.attended = [this](std::string_view agent) { return tools_ != nullptr && tools_->attended(agent); };
+  const auto minds = std::make_shared<MindConfirmation>(log_, gate_, setup.options.tools);
+  setup.options.wake.attended = [this, minds](std::string_view id) {
+    const agents::Agent* agent = agentFiles_.find(id);
+    return tools_ != nullptr && tools_->attended(id) && (agent == nullptr || minds->given(agent->spec()));
+  };
   WITAN_TRY(secrets, secretsOf(path_, tools, config_.secretKey));
   gate_->know(secrets.names());
   WITAN_SET(tools_, ToolBroker::open(loop_, log_, std::move(tools), std::move(secrets)));

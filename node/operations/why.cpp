@@ -471,20 +471,14 @@ Result<Number> Chain::decision(const PartitionHost& host, std::uint64_t seq) {
       std::string operationId, counselor, agent, device, role;
       std::uint64_t escalation = 0;
     } of;
-    WhyLink link{WhyKind::decision, concat(host.id(), ":", seq), {}, "", {}, nullptr};
+    WhyLink link;
     WITAN_TRY(found, visitEntry(host.rows(), seq, [&](const StoredEntry& entry) {
                 of = {std::string(entry.entry.operationId), std::string(entry.entry.counselor),
                       std::string(entry.entry.agent),       std::string(entry.entry.device),
                       std::string(entry.entry.role),        entry.entry.escalation};
-                link.at = entry.entry.time;
-                link.what = entryStory(entry.entry);
-                link.detail = json::object{{"leaf", toHex(entry.leaf)},
-                                           {"operationId", of.operationId},
-                                           {"outcome", enumName(entry.entry.tag)},
-                                           {"proof", concat("witan ledger proof ", seq, " --partition ", host.id())}};
+                link = decisionLink(host.id(), entry.entry, entry.leaf);
               }));
     if (!found) return Number();
-    link.what = inOneLine(link.what);
     if (of.escalation > 0) {
       WITAN_TRY(asked, decision(host, of.escalation));
       because(link, asked);
@@ -560,6 +554,18 @@ Result<Number> subjectOf(Chain& chain, const OperationContext& context, const st
 }
 
 }  // namespace
+
+WhyLink decisionLink(std::string_view partition, const kernel::EntryView& entry, const Hash& leaf) {
+  return {WhyKind::decision,
+          concat(partition, ":", entry.seq),
+          entry.time,
+          inOneLine(entryStory(entry)),
+          {},
+          json::object{{"leaf", toHex(leaf)},
+                       {"operationId", entry.operationId},
+                       {"outcome", enumName(entry.tag)},
+                       {"proof", concat("witan ledger proof ", entry.seq, " --partition ", partition)}}};
+}
 
 Result<Why> why(OperationContext& context, const WhyRequest& request) {
   Chain chain(context, request.scope.value_or(kDefaultScope));

@@ -3,6 +3,7 @@
 // what was pruned, or is not on this device, is said to be missing.
 #pragma once
 
+#include "kernel/record/entry.h"
 #include "node/operations/operation.h"
 
 namespace witan::node::operations {
@@ -24,6 +25,9 @@ WITAN_STRUCT(Why, (std::string, subject, "What was asked for"),
              (std::vector<WhyLink>, links,
               "Causes before what follows from them; the last is the subject. A journal entry of the same name "
               "as something else comes behind it"))
+
+// What the chain says of an entry of a ledger, without its causes. Requires: entry.seq > 0.
+WhyLink decisionLink(std::string_view partition, const kernel::EntryView& entry, const Hash& leaf);
 
 // Errors: notFound. O(links).
 Result<Why> why(OperationContext& context, const WhyRequest& request);

@@ -410,13 +410,16 @@ class McpPort final : public ToolPort {
     const std::uint64_t number = nextForm_++;
     const auto call = calls_.find(asked.key);
     setup_.say("it asks a person: " + asked.form.words);
-    forms_.emplace(number, ToolForm{std::move(asked.form), call == calls_.end() ? "" : call->second.request.operation});
     asked_.emplace(number, asked.number);
     std::int64_t sinceMs = call == calls_.end() ? net::Loop::nowMs() : call->second.sinceMs;
     for (const auto& [key, one] : calls_)
       if (call == calls_.end()) sinceMs = std::min(sinceMs, one.sinceMs);
-    const std::int64_t leftMs = sinceMs + setup_.config.timeoutMs * 8 / 10 - net::Loop::nowMs();
-    setup_.loop.after(std::max<std::int64_t>(0, leftMs), [this, number, here = std::weak_ptr<bool>(alive_)] {
+    const std::int64_t leftMs =
+        std::max<std::int64_t>(0, sinceMs + setup_.config.timeoutMs * 8 / 10 - net::Loop::nowMs());
+    const Time now = SystemClock().now();
+    forms_.emplace(number, ToolForm{std::move(asked.form), call == calls_.end() ? "" : call->second.request.operation,
+                                    now, Time{now.micros + leftMs * 1'000}});
+    setup_.loop.after(leftMs, [this, number, here = std::weak_ptr<bool>(alive_)] {
       if (!here.expired() && forms_.contains(number)) answerForm(number, mcp::FormAction::cancel, {});
     });
   }
@@ -498,7 +501,8 @@ class McpPort final : public ToolPort {
   std::vector<Listed> listeners_;
   std::map<std::uint64_t, ToolForm> forms_;
   std::map<std::uint64_t, std::uint64_t> asked_;  // their numbers in this session
-  std::uint64_t nextForm_ = 1;
+  // Of another life of the node nobody may answer a form under the number of one of this life.
+  std::uint64_t nextForm_ = 1 + SystemRandom().below(std::uint64_t{1} << 48);
   std::map<std::string, Hash, std::less<>> pins_;
   net::Loop::TimerId timer_ = 0;
   std::uint64_t life_ = 0;

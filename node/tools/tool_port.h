@@ -13,6 +13,7 @@
 
 #include "base/json.h"
 #include "base/secret.h"
+#include "base/time.h"
 #include "mcp/elicitation.h"
 #include "net/loop.h"
 #include "node/config/tool_config.h"
@@ -48,6 +49,7 @@ struct ToolListing {
 struct ToolForm {
   mcp::Form form;
   std::string operation;  // empty: the tool does not say in which call
+  Time since, until;      // asked; given up, so that the tool hears in time that no person answers
 };
 
 class ToolPort {
@@ -62,7 +64,7 @@ class ToolPort {
   virtual void cancel(std::uint64_t key) = 0;
   // What the other side says that it offers. Likewise.
   virtual void list(Listed listed) { listed(ToolListing{}); }
-  // By numbers that are not used again.
+  // By numbers that are not used again, also by another life of the node.
   virtual const std::map<std::uint64_t, ToolForm>& forms() const {
     static const std::map<std::uint64_t, ToolForm> none;
     return none;

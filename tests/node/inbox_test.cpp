@@ -1,8 +1,12 @@
 // `witan inbox`: what waits for a person, what each answer would do, and the answer.
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "agents/memory/compactor.h"
+#include "kernel/record/signed_note.h"
 #include "net/http_message.h"
+#include "node/cluster/device_key.h"
 #include "node/data_dir/replica_dir.h"
 #include "program/error_report.h"
 #include "replication/records/record_write.h"
@@ -108,8 +112,11 @@ TEST_F(InboxOfANode, WhyAnEntryIsThere) {
 // The chain leaves the device under its signature, and says so elsewhere, without any node.
 TEST_F(InboxOfANode, WhyIsExportedAsSignedEvidence) {
   const std::string file = scratch_ / "why.signed", vkey = node_.dir() + "/device.vkey";
-  const test::Finished told = node_.run({"why", "moderation/L", "--json", "--signed", file});
-  ASSERT_EQ(told.exitCode, 0) << told.err;
+  test::Finished told;  // the owner signs the newest entries a moment later
+  ASSERT_TRUE(test::until([&] {
+    told = node_.run({"why", "moderation/L", "--json", "--signed", file});
+    return told.exitCode == 0;
+  })) << told.err;
   const auto check = [&](const std::string& what, const std::string& key) {
     return test::runWitan({"why", "--check", what, "--vkey", key, "--json"});
   };
@@ -131,6 +138,62 @@ TEST_F(InboxOfANode, WhyIsExportedAsSignedEvidence) {
   EXPECT_EQ(check(scratch_ / "head", vkey).exitCode, kExitFailed);
   EXPECT_EQ(test::runWitan({"why", "--check", file}).exitCode, kExitUsage);
   EXPECT_EQ(test::runWitan({"why"}).exitCode, kExitUsage);
+  // A file that is there is replaced if that is wanted.
+  EXPECT_EQ(node_.run({"why", "moderation/L", "--signed", scratch_ / "head"}).exitCode, kExitFailed);
+  EXPECT_EQ(check(scratch_ / "head", vkey).exitCode, kExitFailed);
+  EXPECT_EQ(node_.run({"why", "moderation/L", "--signed", scratch_ / "head", "--force"}).exitCode, 0);
+  EXPECT_EQ(check(scratch_ / "head", vkey).exitCode, 0);
+}
+
+// The device signs the chain, and answers for it; its entries of ledgers are proven by themselves. A device that signs
+// another chain, or other proofs, is found out without a node.
+TEST_F(InboxOfANode, AChainsEntriesAreProvenUnderSignedHeads) {
+  const std::string file = scratch_ / "why.signed", vkey = node_.dir() + "/device.vkey";
+  ASSERT_TRUE(test::until([&] { return node_.run({"why", "moderation/L", "--signed", file}).exitCode == 0; }));
+  ASSERT_EQ(node_.stop(), 0);
+  const std::string note = test::contentOf(file), text = note.substr(0, note.find("\n\n") + 1);
+  const std::size_t first = text.find('\n') + 1, second = text.find('\n', first) + 1;
+  const json::value chain = *parseJson(text.substr(first, second - first - 1), kOwnJson);
+  const json::value proofs = *parseJson(text.substr(second), kOwnJson);
+  const std::string name = text.substr(12, text.find(' ', 12) - 12);
+  const SigningKey key = *readKey(node_.dir(), KeyName::device);
+  // Signed anew.
+  const auto holds = [&](const json::value& told, const json::value& proven) {
+    const std::string made = concat(text.substr(0, first), canonicalJson(told), "\n", canonicalJson(proven), "\n");
+    scratch_.write("anew", *kernel::signNote(made, std::array{kernel::NoteSigner{name, key}}));
+    return test::runWitan({"why", "--check", scratch_ / "anew", "--vkey", vkey}).exitCode == 0;
+  };
+  ASSERT_TRUE(holds(chain, proofs));
+  ASSERT_EQ(chain.at("links").as_array().size(), 2u);
+  for (const auto& [member, other] : {std::pair("/links/1/detail/leaf", json::value(std::string(64, '0'))),
+                                      {"/links/1/detail/outcome", "approved"},
+                                      {"/links/1/detail/operationId", "ban-2"},
+                                      {"/links/1/at", "2026-01-01T00:00:00Z"},
+                                      {"/links/1/id", "moderation/0:2"}}) {
+    json::value changed = chain;
+    ASSERT_NE(changed.at_pointer(member), other);
+    changed.at_pointer(member) = other;
+    EXPECT_FALSE(holds(changed, proofs)) << member;
+  }
+  const auto turned = [](std::string value, std::size_t at) {
+    value[at] = value[at] == 'a' ? 'b' : 'a';
+    return json::value(value);
+  };
+  const std::string bytes(proofs.at("entries").at(0).at("bytes").as_string());
+  const std::string head(proofs.at("heads").at("moderation/0").as_string());
+  const std::string step(proofs.at("entries").at(0).at("path").at(0).as_string());
+  for (const auto& [member, other] : {std::pair("/entries/0/bytes", turned(bytes, bytes.size() / 2)),
+                                      {"/entries/0/path/0", turned(step, 7)},
+                                      {"/entries/0/path", json::array{}},
+                                      {"/heads/moderation~10", turned(head, head.find('\n') + 1)},
+                                      {"/heads/moderation~10", turned(head, head.size() - 9)},
+                                      {"/heads/moderation~10", json::value("")},
+                                      {"/heads", json::object{}},
+                                      {"/entries", json::array{}}}) {
+    json::value changed = proofs;
+    changed.at_pointer(member) = other;
+    EXPECT_FALSE(holds(chain, changed)) << member;
+  }
 }
 
 // A program is told of the ban, and of nothing twice, also after a restart.
@@ -244,6 +307,9 @@ TEST(InboxOfANodeWithAgents, AnswersWhatExpiredAndWhatWasNotFolded) {
     EXPECT_EQ(node.runJson({"inbox", "--kind", std::string(item.at("kind").as_string())}).at("waiting"), 1);
     EXPECT_EQ(node.run({"inbox", id, "seen"}).exitCode, kExitFailed) << "it names no person, or is none of its answers";
     EXPECT_EQ(node.post("/v1/inbox/seen", {{"item", id}}).ok(), false);
+    EXPECT_EQ(node.post("/v1/inbox/claim", {{"item", id}, {"by", "ann\u202e<b>"}}).error().code,
+              ErrorCode::invalidInput);
+    EXPECT_TRUE(node.post("/v1/inbox/claim", {{"item", id}, {"by", "ann"}}).ok());
     EXPECT_EQ(node.run({"inbox", id, choice, "--by", "ann"}).exitCode, 0);
     EXPECT_EQ(node.runJson({"inbox", "--kind", std::string(item.at("kind").as_string())}).at("waiting"), 0);
   }

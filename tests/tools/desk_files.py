@@ -1,8 +1,10 @@
 """The agent `desk` of the tests of tools outside, its policy, and its data directory."""
+import contextlib
 import json
 import os
 import pathlib
 import subprocess
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 POLICY = """
@@ -103,5 +105,39 @@ class Desk:
         says(self.witan("receipt", "confirm", "--agent", "desk", "--boundary", "llm", "--provider", "stub", "--model", "m-1",
                         "--by", "ann"), "confirmed", 0)
 
+    def becomes_node(self):
+        """A node's directory."""
+        kept = {name: (self.dir / name).read_text() for name in ("policy.toml", "witan.toml", "agents/desk.agent.toml")}
+        os.rename(self.dir, self.dir.parent / "files")
+        says(self.witan("init", "--name", "desk", "--listen", "127.0.0.1:0"), "", 0)
+        (self.dir / "agents").mkdir(exist_ok=True)
+        for name, text in kept.items():
+            with open(self.dir / name, "a") as out:
+                out.write(text)
+
     def puts(self):
         return self.box.read_text().splitlines() if self.box.exists() else []
+
+
+@contextlib.contextmanager
+def node(d):
+    log = open(d.dir.parent / "log", "a")
+    up = subprocess.Popen([d.program, "up", "--agent", "desk", "--dir", d.dir], stdout=log, stderr=log)
+    try:
+        says(d.witan("status", "--wait", "ready"), "", 0)
+        yield up
+    finally:
+        if up.poll() is None:
+            up.terminate()
+            assert up.wait(30) == 0, (d.dir.parent / "log").read_text()
+
+
+def put_note(d):
+    says(d.witan("feed", "-", text='{"id":"n1","type":"note","payload":{"text":"hello"}}'), "", 0)
+
+
+def until(d, holds):
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end, (d.dir.parent / "log").read_text()
+        time.sleep(0.05)

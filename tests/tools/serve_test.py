@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "clients/python"))
 import witan
-from desk_files import Desk, says
+from desk_files import Desk, node, put_note, says, until
 
 HERE = pathlib.Path(__file__).resolve().parent
 WITAN, KILLED = (os.path.abspath(one) for one in sys.argv[1:3])
@@ -76,42 +76,12 @@ def node_dies(step, moment, mode):
 
 # --- a program that comes to the node
 
-@contextlib.contextmanager
-def node(d):
-    log = open(d.dir.parent / "log", "a")
-    up = subprocess.Popen([WITAN, "up", "--agent", "desk", "--dir", d.dir], stdout=log, stderr=log)
-    try:
-        says(d.witan("status", "--wait", "ready"), "", 0)
-        yield up
-    finally:
-        if up.poll() is None:
-            up.terminate()
-            assert up.wait(30) == 0, (d.dir.parent / "log").read_text()
-
-
 def served(mode="idempotent", agent="served = true\ntimeoutMs = 20000\n", more="idempotent = true"):
     """A node's directory; box.get and box.put are there."""
     folder = tempfile.mkdtemp(dir=ROOT)
     made = Desk(folder, mode, witan=WITAN, agent=agent, more=more)
-    kept_files = {name: (made.dir / name).read_text() for name in ("policy.toml", "witan.toml", "agents/desk.agent.toml")}
-    os.rename(made.dir, folder + "/files")
-    says(made.witan("init", "--name", "desk", "--listen", "127.0.0.1:0"), "", 0)
-    (made.dir / "agents").mkdir(exist_ok=True)
-    for name, text in kept_files.items():
-        with open(made.dir / name, "a") as out:
-            out.write(text)
+    made.becomes_node()
     return made
-
-
-def put_note(d):
-    says(d.witan("feed", "-", text='{"id":"n1","type":"note","payload":{"text":"hello"}}'), "", 0)
-
-
-def until(d, holds):
-    end = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < end, (d.dir.parent / "log").read_text()
-        time.sleep(0.05)
 
 
 PROGRAM = """
@@ -285,7 +255,7 @@ def a_person_answers(choice, said, form=None):
         put_note(d)
         until(d, asked)
         [item] = asked()
-        assert item["what"] == "asks: Really?" and item["subject"] == "box", item
+        assert item["what"] == "asks: Really?" and item["subject"] == "box" and item["at"] < item["until"], item
         says(inbox(item["id"], choice), "needs the person")
         says(inbox(item["id"], "accept", "--by", "ann", "--form", '{"sure":"perhaps"}'), "sure")
         says(inbox(item["id"], "accept", "--by", "ann", "--form", '{"other":true}'), "no field")
@@ -298,6 +268,24 @@ def a_person_answers(choice, said, form=None):
         until(d, d.puts)
         assert json.loads(d.puts()[0].split(" ", 1)[1]) == said, d.puts()
         assert asked() == []
+
+
+def a_form_has_its_id_for_good():
+    """The node asks anew in its next life: whoever read the first form answers no other one under its id."""
+    d = served("forms", 'mind = "mind.step"\n', 'asks = "person"\n')
+    toml = d.dir / "witan.toml"
+    toml.write_text(toml.read_text().replace("timeout_ms = 700", "timeout_ms = 60000"))
+    ids = set()
+    for _ in range(2):
+        with node(d) as up:
+            if not ids:
+                put_note(d)
+            items = []
+            until(d, lambda: items.extend(json.loads(d.witan("inbox", "--kind", "form", "--json").stdout)["items"]) or items)
+            ids.add(items[0]["id"])
+            up.kill()
+            up.wait()
+    assert len(ids) == 2, ids
 
 
 # --- a node in memory
@@ -348,4 +336,5 @@ with tempfile.TemporaryDirectory(prefix="witan-") as ROOT:
     answers_too_much()
     waits_for_its_program_through_a_restart()
     answers_nobody_waits_for()
+    a_form_has_its_id_for_good()
     print("ok")

@@ -11,7 +11,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 sys.dont_write_bytecode = True
-from desk_files import Desk, says
+from desk_files import Desk, node, put_note, says, until
 
 HERE = pathlib.Path(__file__).resolve().parent
 WITAN, KILLED = sys.argv[1:3]
@@ -272,6 +272,24 @@ def models_misbehave(format):
     with_model(format, '{"cut":true,"text":"I was about to"}\n', lambda d, _: not d.puts() or 1 / 0, 3)
 
 
+def waits_until_its_model_is_confirmed():
+    """Nobody has confirmed the model when the entry comes: the wake waits, and is begun once somebody has."""
+    d, stub = model_desk("openai", PUT)
+    try:
+        d.becomes_node()
+        with node(d):
+            put_note(d)
+            until(d, lambda: "wait until a person confirms" in (d.dir.parent / "log").read_text())
+            says(d.witan("wake", "list", "--failed", "--json"), '{"wakes":[]}', 0)
+            assert not d.puts()
+            says(d.witan("receipt", "confirm", "--agent", "desk", "--boundary", "llm", "--provider", "stub", "--model", "m-1",
+                         "--by", "ann"), "confirmed", 0)
+            until(d, lambda: len(d.puts()) == 1)
+    finally:
+        stub.terminate()
+        stub.wait()
+
+
 def obeys_nobody_but_the_file():
     """The model does whatever it reads; the entry wants a foreign tool, another role and the journal."""
     def check(d, result):
@@ -309,6 +327,7 @@ with tempfile.TemporaryDirectory(prefix="witan-") as ROOT:
     for wire in ("openai", "anthropic", "ollama"):
         models_plan(wire)
         models_misbehave(wire)
+    waits_until_its_model_is_confirmed()
     obeys_nobody_but_the_file()
     acts_once_wherever_it_dies()
     print("ok")

@@ -1017,6 +1017,15 @@ class Inbox(TypedDict):
     waiting: int
 
 
+class InboxChange(TypedDict):
+    # Id of an item that does not wait any more
+    gone: NotRequired[str]
+    # Waits: it has come, or is not as it was told last
+    item: NotRequired[dict[str, Json]]
+    # A beginning: so many wait and are told now; what the reader was told before is void
+    waiting: NotRequired[int]
+
+
 class InboxChoice(TypedDict):
     # Word for the answer
     choice: str
@@ -1045,7 +1054,7 @@ class InboxItem(TypedDict):
     choices: list[InboxChoice]
     # Who has claimed it at this node; absent: nobody has
     claim: NotRequired[dict[str, Json]]
-    # Row of the list that has it: queue, questions of runs, approvals, journal, sagas or incidents; of a form: its tool, words and schema
+    # Row of the list that has it: queue, questions of runs, approvals (also of what expired), journal, sagas, folds or incidents; of a form: its tool, words and schema
     detail: Json
     # KIND:KEY; the same as long as it waits
     id: str
@@ -1053,7 +1062,7 @@ class InboxItem(TypedDict):
     kind: Literal["proposal", "question", "approval", "conflict", "operation", "incident", "form", "refusal", "fold", "expired"]
     # Entity, agent or device concerned
     subject: str
-    # When the time for an answer ends: an approval is denied then
+    # When the time for an answer ends: an approval is denied then, and a tool told that no person answers
     until: NotRequired[str]
     # What is asked, in one line
     what: str
@@ -2213,9 +2222,9 @@ class Seen(TypedDict):
 
 
 class SeenRequest(TypedDict):
-    # Name of the person who has seen it; of an incident it is needed
+    # Name of the person who has seen it; needed, but for a refusal
     by: NotRequired[str]
-    # Id of the item, of the kind refusal or incident
+    # Id of the item: a refusal, an incident, what expired, or a divergent fold
     item: str
 
 

@@ -949,8 +949,25 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Takes the notice of a refused answer, or an incident, out of this device's inbox */
+        /** Takes what no other answer ends out of this device's inbox: a refused answer, an incident, a question that expired, a divergent fold */
         post: operations["seeRefusal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/inbox/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What waits for a person as server-sent events `inbox`: first how many wait and each of them, then each that comes, changes or goes; an InboxChange each */
+        get: operations["streamInbox"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3145,6 +3162,69 @@ export interface components {
             /** @description Number of all items of the kind, also of those beyond the limit */
             waiting: number;
         };
+        InboxChange: {
+            /** @description Id of an item that does not wait any more */
+            gone?: string;
+            /** @description Waits: it has come, or is not as it was told last */
+            item?: {
+                /** @description A person's answer to it that waits in this device's outbox */
+                answer?: {
+                    /** @description Digest of the proposal, or span of the question */
+                    about: string;
+                    /** @description Name of the person who answered */
+                    by: string;
+                    /** @description commit or reject; of a graph's question: approve or deny */
+                    choice: string;
+                    /** @description Name of the domain */
+                    domain: string;
+                    /** @description Id of the entity */
+                    entity: string;
+                    /** @description Id of the device that decides */
+                    owner: string;
+                    /** @description Reason of the answer */
+                    reason: string;
+                };
+                /**
+                 * Format: date-time
+                 * @description Since when it waits
+                 */
+                at?: string;
+                /** @description Answers; none: there is nothing to answer here */
+                choices: components["schemas"]["InboxChoice"][];
+                /** @description Who has claimed it at this node; absent: nobody has */
+                claim?: {
+                    /** @description Name of the person who looks at it */
+                    by: string;
+                    /**
+                     * Format: date-time
+                     * @description When the claim ends
+                     */
+                    until: string;
+                    /** @description Where: as that window named itself; one person may have two */
+                    window: string;
+                };
+                /** @description Row of the list that has it: queue, questions of runs, approvals (also of what expired), journal, sagas, folds or incidents; of a form: its tool, words and schema */
+                detail: unknown;
+                /** @description KIND:KEY; the same as long as it waits */
+                id: string;
+                /**
+                 * @description Why a person is asked
+                 * @enum {string}
+                 */
+                kind: "proposal" | "question" | "approval" | "conflict" | "operation" | "incident" | "form" | "refusal" | "fold" | "expired";
+                /** @description Entity, agent or device concerned */
+                subject: string;
+                /**
+                 * Format: date-time
+                 * @description When the time for an answer ends: an approval is denied then, and a tool told that no person answers
+                 */
+                until?: string;
+                /** @description What is asked, in one line */
+                what: string;
+            };
+            /** @description A beginning: so many wait and are told now; what the reader was told before is void */
+            waiting?: number;
+        };
         InboxChoice: {
             /** @description Word for the answer */
             choice: string;
@@ -3200,7 +3280,7 @@ export interface components {
                 /** @description Where: as that window named itself; one person may have two */
                 window: string;
             };
-            /** @description Row of the list that has it: queue, questions of runs, approvals, journal, sagas or incidents; of a form: its tool, words and schema */
+            /** @description Row of the list that has it: queue, questions of runs, approvals (also of what expired), journal, sagas, folds or incidents; of a form: its tool, words and schema */
             detail: unknown;
             /** @description KIND:KEY; the same as long as it waits */
             id: string;
@@ -3213,7 +3293,7 @@ export interface components {
             subject: string;
             /**
              * Format: date-time
-             * @description When the time for an answer ends: an approval is denied then
+             * @description When the time for an answer ends: an approval is denied then, and a tool told that no person answers
              */
             until?: string;
             /** @description What is asked, in one line */
@@ -4493,9 +4573,9 @@ export interface components {
             item: string;
         };
         SeenRequest: {
-            /** @description Name of the person who has seen it; of an incident it is needed */
+            /** @description Name of the person who has seen it; needed, but for a refusal */
             by?: string;
-            /** @description Id of the item, of the kind refusal or incident */
+            /** @description Id of the item: a refusal, an incident, what expired, or a divergent fold */
             item: string;
         };
         SeizeRequest: {
@@ -7930,6 +8010,41 @@ export interface operations {
             404: components["responses"]["NotFound"];
             408: components["responses"]["TooSlow"];
             413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    streamInbox: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example event: inbox
+                     *     data: {"waiting":1}
+                     *
+                     *     event: inbox
+                     *     data: {"gone":"form:box/1"}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
             421: components["responses"]["OtherHost"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Failed"];

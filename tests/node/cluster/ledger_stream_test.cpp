@@ -2,13 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <mutex>
-#include <thread>
-
-#include "base/string_util.h"
-#include "net/event_parser.h"
-#include "net/http_client.h"
-#include "tests/node/node_process.h"
+#include "tests/node/stream_reader.h"
 
 namespace witan::node::ledger_stream_test {
 namespace {
@@ -30,27 +24,17 @@ constexpr const char* kPartition = "budget/0";
 class Reader {
  public:
   explicit Reader(const Node& node, const std::string& id = {}, const std::string& query = "domain=budget")
-      : client_(loop_, {.address = memberOf(node, "control.json", "address")}) {
-    net::HttpRequest request{.method = "GET", .target = "/v1/ledger/stream?" + query};
-    request.headers["authorization"] = "Bearer " + memberOf(node, "control.tokens", "observer");
-    if (!id.empty()) request.headers["last-event-id"] = id;
-    client_.stream(
-        std::move(request), [this](const net::HttpResponse& head, std::string_view piece) { return take(head, piece); },
-        [this](const Result<net::HttpResponse>& end) {
-          const std::lock_guard lock(mutex_);
-          if (end.ok() && end->status != 200) lines_.push_back(concat("refused ", end->status));
-        });
-    thread_ = std::thread([this] { loop_.run(); });
-  }
-  ~Reader() {
-    loop_.post([this] { client_.close(), loop_.stop(); });
-    thread_.join();
-  }
-  Reader(const Reader&) = delete;
+      : stream_(node, "/v1/ledger/stream?" + query, id) {}
 
   std::vector<std::string> lines() const {
-    const std::lock_guard lock(mutex_);
-    return lines_;
+    std::vector<std::string> lines;
+    for (const net::ServerEvent& event : stream_.events()) {
+      const json::value row = parseJson(event.data).value();
+      lines.push_back(event.name == "parted" ? concat("parted ", row.at("from").to_number<std::uint64_t>())
+                                             : entryOf(row));
+    }
+    if (const int status = stream_.ended(); status > 0 && status != 200) lines.push_back(concat("refused ", status));
+    return lines;
   }
   // Once it has said so much.
   std::vector<std::string> lines(std::size_t count) const {
@@ -58,42 +42,17 @@ class Reader {
     return lines();
   }
   std::string lastId() const {
-    until([&] { return !id().empty(); }, std::chrono::seconds(20));
-    return id();
+    until([&] { return !stream_.id().empty(); }, std::chrono::seconds(20));
+    return stream_.id();
   }
 
  private:
-  static std::string memberOf(const Node& node, const std::string& file, const char* member) {
-    const auto value = parseJson(contentOf(node.dir() + "/" + file));
-    return value.ok() ? std::string(value->at(member).as_string()) : "";
-  }
-  std::string id() const {
-    const std::lock_guard lock(mutex_);
-    return parser_.lastId();
-  }
-  bool take(const net::HttpResponse&, std::string_view piece) {
-    const std::lock_guard lock(mutex_);
-    return parser_
-        .feed(piece,
-              [this](const net::ServerEvent& event) {
-                const json::value row = parseJson(event.data).value();
-                lines_.push_back(event.name == "parted" ? concat("parted ", row.at("from").to_number<std::uint64_t>())
-                                                        : entryOf(row));
-                return true;
-              })
-        .ok();
-  }
   static std::string entryOf(const json::value& row) {
     return concat(row.at("seq").to_number<std::uint64_t>(), ":",
                   row.at("entry").at("action").at("n").to_number<std::uint64_t>());
   }
 
-  net::Loop loop_;
-  net::HttpClient client_;
-  mutable std::mutex mutex_;
-  net::EventParser parser_;
-  std::vector<std::string> lines_;
-  std::thread thread_;
+  test::StreamReader stream_;
 };
 
 // `first` owned the partition and decided 2 and 3 when it was cut off; `second` seized it and decides anew.

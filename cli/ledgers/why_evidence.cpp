@@ -1,0 +1,182 @@
+#include "cli/ledgers/why_evidence.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <map>
+
+#include "base/bytes.h"
+#include "base/json_codec.h"
+#include "base/quote.h"
+#include "base/seams.h"
+#include "cli/ledgers/node_ledgers.h"
+#include "kernel/record/checkpoint.h"
+#include "kernel/record/merkle.h"
+#include "node/cluster/device_heads.h"
+#include "node/cluster/device_key.h"
+#include "node/data_dir/store_dir.h"
+
+namespace witan::node {
+
+using operations::Why;
+using operations::WhyKind;
+using operations::WhyLink;
+
+WITAN_STRUCT(ProvenEntry, (std::string, entry, "DOMAIN/NUMBER:SEQ, as the chain has it"),
+             (std::string, bytes, "Its bytes in base64"), (std::vector<std::string>, path, "Audit path, in hex"),
+             (std::string, head, "DOMAIN/NUMBER, of `heads`"))
+WITAN_STRUCT(WhyEvidence, (std::vector<ProvenEntry>, entries, "Entries of ledgers"),
+             (ByName<std::string>, heads, "Signed heads by DOMAIN/NUMBER"))
+
+namespace {
+
+constexpr std::string_view kWhyNote = "witan-why/1 ";  // no head, order or statement of a copy begins so
+
+struct EntryId {
+  std::string partition;
+  std::uint64_t seq = 0;
+};
+
+Result<EntryId> entryIdOf(const WhyLink& link) {
+  const std::size_t colon = std::min(link.id.rfind(':'), link.id.size());
+  const char* const end = link.id.data() + link.id.size();
+  std::uint64_t seq = 0;
+  const auto [stop, failure] = std::from_chars(std::min(link.id.data() + colon + 1, end), end, seq);
+  if (failure != std::errc() || stop != end || seq == 0) return invalid(inQuotes(link.id) + " is no entry of a ledger");
+  return EntryId{link.id.substr(0, colon), seq};
+}
+
+// One head proves all entries of its ledger: the newest cosigned one, if it covers them.
+Result<LedgerHead> headCovering(NodeLedgers& ledgers, const std::string& partition, std::uint64_t seq) {
+  auto head = ledgers.head(partition, false);
+  if (!head.ok() || head->size < seq) head = ledgers.head(partition, true);
+  if (head.ok() && head->size < seq)
+    return conflict(concat("the newest head covers ", head->size, " of ", head->entries, " entries of ", partition),
+                    "its owner signs the rest soon");
+  return head;
+}
+
+Result<WhyEvidence> evidenceOf(const std::filesystem::path& dir, const Why& chain) {
+  std::map<std::string, std::uint64_t> newest;  // by partition
+  for (const WhyLink& link : chain.links) {
+    if (link.kind != WhyKind::decision) continue;
+    WITAN_TRY(id, entryIdOf(link));
+    newest[id.partition] = std::max(newest[id.partition], id.seq);
+  }
+  WhyEvidence evidence;
+  if (newest.empty()) return evidence;
+  LedgerChoice choice;
+  choice.dir = dir.string();
+  WITAN_TRY(ledgers, NodeLedgers::open(choice));
+  std::map<std::string, std::uint64_t> sizes;
+  for (const auto& [partition, seq] : newest) {
+    WITAN_TRY(head, headCovering(*ledgers, partition, seq));
+    sizes[partition] = head.size, evidence.heads[partition] = head.note;
+  }
+  for (const WhyLink& link : chain.links) {
+    if (link.kind != WhyKind::decision) continue;
+    WITAN_TRY(id, entryIdOf(link));
+    WITAN_TRY(proof, ledgers->proof(id.partition, id.seq, sizes.at(id.partition), 0));
+    evidence.entries.push_back({link.id, proof.bytes, proof.path, id.partition});
+  }
+  WITAN_DO(ledgers->close());
+  return evidence;
+}
+
+// A head that one of the keys signed, of that ledger.
+Result<kernel::Checkpoint> headOf(const WhyEvidence& evidence, const std::string& partition,
+                                  std::span<const kernel::NoteVerifier> keys) {
+  const auto note = evidence.heads.find(partition);
+  if (note == evidence.heads.end()) return invalid("no head of " + partition);
+  auto opened = kernel::openNote(note->second, keys);
+  if (!opened.ok())
+    return Error{ErrorCode::unauthorised, concat("the head of ", partition, ": ", opened.error().message),
+                 "give device.vkey of its owner, or of a device that cosigned it, as well: --vkey FILE"};
+  WITAN_TRY(head, kernel::parseCheckpointText(opened->text));
+  const std::size_t slash = head.origin.find('/', head.origin.find('/') + 1);
+  const auto log = slash == head.origin.npos || !head.origin.starts_with("witan/")
+                       ? std::nullopt
+                       : logOfOrigin(std::string_view(head.origin).substr(6, slash - 6), head.origin);
+  if (!log || log->partition != partition)
+    return invalid("the head that is given for " + partition + " is of another log");
+  return head;
+}
+
+// The link says then what the entry says, in the words of this program.
+Status checkEntry(WhyLink& link, const ProvenEntry& proven, const kernel::Checkpoint& head) {
+  const auto wrong = [&](std::string_view why) { return corrupt(concat("entry ", link.id, ": ", why)); };
+  WITAN_TRY(id, entryIdOf(link));
+  WITAN_TRY(bytes, fromBase64(proven.bytes));
+  std::vector<Hash> path;
+  for (const std::string& hex : proven.path) {
+    WITAN_TRY(hash, hashFromHex(hex));
+    path.push_back(hash);
+  }
+  const Hash leaf = kernel::leafHash(bytes);
+  if (!kernel::verifyInclusion(leaf, id.seq - 1, head.size, path, head.root))
+    return wrong("its path does not lead to the root of the signed head");
+  std::vector<std::uint64_t> words((bytes.size() + 7) / 8);  // aligned
+  std::memcpy(words.data(), bytes.data(), bytes.size());
+  WITAN_TRY(entry, kernel::readEntryView({reinterpret_cast<const char*>(words.data()), bytes.size()}));
+  WhyLink told = operations::decisionLink(id.partition, entry, leaf);
+  told.causes = link.causes;
+  told.what.swap(link.what);  // another version of this program has other words
+  if (toJson(told) != toJson(WhyLink{link.kind, link.id, link.at, told.what, link.causes, link.detail}))
+    return wrong("the chain tells it otherwise than the ledger has it");
+  return okStatus();
+}
+
+Result<std::size_t> checkEntries(Why& chain, const WhyEvidence& evidence, std::span<const kernel::NoteVerifier> keys) {
+  std::size_t proven = 0;
+  for (WhyLink& link : chain.links) {
+    if (link.kind != WhyKind::decision) continue;
+    const auto at = std::ranges::find(evidence.entries, link.id, &ProvenEntry::entry);
+    if (at == evidence.entries.end()) return corrupt("entry " + link.id + ": there is no proof of it");
+    WITAN_TRY(id, entryIdOf(link));
+    WITAN_TRY(head, headOf(evidence, id.partition, keys));
+    WITAN_DO(checkEntry(link, *at, head));
+    ++proven;
+  }
+  return proven;
+}
+
+}  // namespace
+
+Result<std::string> signedWhy(const std::filesystem::path& dir, const Why& chain) {
+  WITAN_TRY(key, readKey(dir, KeyName::device));
+  WITAN_TRY(verifiers, readVerifierKeys({(dir / kDeviceKeysFile).string()}));
+  const auto own = std::ranges::find_if(verifiers, [&](const kernel::NoteVerifier& one) {
+    return one.publicKey == key.publicKey() && one.type == kernel::NoteKeyType::signature;
+  });
+  if (own == verifiers.end())
+    return notFound(concat(kDeviceKeysFile, " in ", dir.string(), " is not of this device's key"),
+                    "start its node once: witan up");
+  WITAN_TRY(evidence, evidenceOf(dir, chain));
+  const std::string text = concat(kWhyNote, own->name, " at ", formatTime(SystemClock().now()), "\n", toJson(chain),
+                                  "\n", toJson(evidence), "\n");
+  auto note = kernel::signNote(text, std::array{kernel::NoteSigner{own->name, key}});
+  if (!note.ok()) return invalid("the chain cannot be signed: " + note.error().message, "ask for less of it");
+  return note;
+}
+
+Result<CheckedWhy> checkedWhy(std::string_view text, std::span<const kernel::NoteVerifier> keys) {
+  WITAN_TRY(note, kernel::openNote(text, keys));
+  const std::size_t first = note.text.find('\n'), second = note.text.find('\n', first + 1);
+  CheckedWhy checked;
+  checked.head = note.text.substr(0, first);
+  const std::string& signer = note.verifiedBy.front().name;
+  if (!checked.head.starts_with(concat(kWhyNote, signer, " ")))
+    return invalid("its first line is not of a chain that " + signer + " signed");
+  if (second == note.text.npos || second + 1 == note.text.size())
+    return invalid("it is of a version that proves no entries", "write it again: witan why SUBJECT --signed FILE");
+  WITAN_TRY(chain, parseJson(std::string_view(note.text).substr(first + 1, second - first - 1), kOwnJson));
+  WITAN_DO(readJson(chain, checked.chain, "the chain"));
+  WITAN_TRY(proofs, parseJson(std::string_view(note.text).substr(second + 1), kOwnJson));
+  WhyEvidence evidence;
+  WITAN_DO(readJson(proofs, evidence, "the proofs"));
+  WITAN_SET(checked.proven, checkEntries(checked.chain, evidence, keys));
+  return checked;
+}
+
+}  // namespace witan::node
