@@ -8,6 +8,7 @@
 #include "cli/client/verb.h"
 #include "cli/ledgers/node_ledgers.h"
 #include "domains/registry.h"
+#include "kernel/ledger/export_line.h"
 #include "kernel/ledger/ledger_verify.h"
 #include "node/data_dir/store_dir.h"
 #include "node/ledgers/ledger_rows.h"

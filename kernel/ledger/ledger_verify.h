@@ -51,8 +51,6 @@ struct VerifyReport {
 // Errors are those of reading the store; a ledger that does not verify is a report, not an error.
 Result<VerifyReport> verifyLedger(const store::Reader&, const VerifyOptions& = {});
 
-inline constexpr std::size_t kMaxExportLine = 64 << 20;  // bytes
-
 // The same for an export (docs/ledger-format.md), which has neither epochs nor stored checkpoints; the readable half of
 // each line must say what its bytes say. `next`: the next line, none at the end. Without options.kept the invariants'
 // names are not known and not checked. Errors: of `next`.

@@ -32,7 +32,8 @@ async function api(path, body) {
   return made;
 }
 async function until(so) {
-  for (const end = Date.now() + 90_000; !(await so()); await new Promise((wake) => setTimeout(wake, 50))) assert(Date.now() < end, `it did not come true within 90 s: ${so}`);
+  const end = Date.now() + 90_000;
+  while (!(await so())) await new Promise((wake, fail) => setTimeout(Date.now() < end ? wake : fail, 50, `not within 90 s: ${so}`));
 }
 const propose = (role, action) => api('/v1/propose', { domain: 'udt', entity: 'David', role, action });
 
