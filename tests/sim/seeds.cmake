@@ -22,8 +22,8 @@ foreach(plan newcomerOfAnOlderCopy removedUnderAUsedDot restoredBeforeItMet seiz
 endforeach()
 
 # Recorded plans of a device that lies: without one check the checker "lies" notices it, with it nothing happens.
-foreach(mutant claimUnsigned anyTaker oldClaim anySeal followBlindly requestUnsigned truncateUnproven answerWithoutEntry anyHead anyProof
-    accuseOwner)
+foreach(mutant claimUnsigned anyTaker oldClaim anySeal followBlindly anyProposer requestUnsigned truncateUnproven
+    answerWithoutEntry ignoreHeads anyHead anyProof accuseOwner)
   set(plan ${CMAKE_CURRENT_SOURCE_DIR}/sim/cases/lies/${mutant}.plan)
   add_test(NAME lies.${mutant} COMMAND witan-sim replay --plan ${plan} --mutant ${mutant} --json)
   set_tests_properties(lies.${mutant} PROPERTIES TIMEOUT 60 LABELS process PASS_REGULAR_EXPRESSION "\"checker\":\"lies\"")
