@@ -16,6 +16,7 @@ namespace {
 struct EnrolArguments : LiveArguments {
   std::string device, reason, ttl = "15m";
   std::vector<std::string> roles, scopes, addresses;
+  std::optional<std::string> site;
   std::uint64_t uses = 1;
   bool deny = false, all = false;
 };
@@ -186,6 +187,7 @@ void addEnrolmentCommands(Command& device) {
           if (!args.roles.empty()) body["roles"] = listOf(args.roles);
           if (!args.scopes.empty()) body["scopes"] = listOf(args.scopes);
           if (!args.reason.empty()) body["reason"] = args.reason;
+          if (args.site) body["site"] = *args.site;
           WITAN_TRY(answer, client.post(concat("/v1/devices/", name), body));
           putWarnings(answer, args.json);
           return print(answer, args.json, [&](const json::value& done) {
@@ -209,6 +211,9 @@ void addEnrolmentCommands(Command& device) {
   const auto [changing, changed] =
       one("roles", "Give a member these roles instead of those it has", "witan device roles lab --role udt.LabOrder");
   lists(changing, *changed)->required();
+  const auto [placing, placed] =
+      one("site", "Say where a member stands: copies are kept at different sites", "witan device site lab berlin");
+  placing->option("SITE", placed->site, "Devices of one site may fail together; '': not said")->required();
 }
 
 }  // namespace witan::node

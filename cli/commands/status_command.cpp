@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/json.h"
 #include "base/seams.h"
+#include "base/string_util.h"
 #include "cli/client/device_names.h"
 #include "cli/client/verb.h"
 #include "cli/commands/commands.h"
@@ -162,6 +163,7 @@ void addPeers(Command& app) {
 
 struct PartitionArguments : LiveArguments {
   std::string partition, device, reason, domain;
+  std::uint64_t copies = 0;
 };
 
 std::string partitionsWords(const json::value& answer, const DeviceNames& names) {
@@ -172,6 +174,13 @@ std::string partitionsWords(const json::value& answer, const DeviceNames& names)
       owner += " (this device)";
     else if (!isTrue(p, "ownerConnected"))
       owner += " (not connected)";
+    if (!p.get_object().contains("entries") && p.get_object().contains("keepers")) {
+      std::vector<std::string> keepers;
+      for (const json::value& keeper : rowsOf(p, "keepers")) keepers.push_back(names.in(keeper.as_string()));
+      rows.push_back(
+          {shown(p, "partition"), owner, "epoch " + shown(p, "epoch"), "copies: " + joined(keepers), "", ""});
+      continue;
+    }
     rows.push_back({shown(p, "partition"), owner, "epoch " + shown(p, "epoch"), shown(p, "entries") + " entries",
                     shown(p, "entities") + " entities",
                     shown(p, "pending") == "0" || shown(p, "pending") == "-" ? "" : shown(p, "pending") + " pending"});
@@ -207,6 +216,19 @@ void addPartition(Command& app) {
     if (toDevice) command->option("DEVICE", a->device, "Its name or id")->required();
     command->option("--reason", a->reason, "For the ledger");
   };
+  const auto [copies, a] = verb(
+      "copies", "How many copies of each partition there are, on devices with the role ledger",
+      "witan partition copies udt 3", [](const ControlClient& client, const PartitionArguments& args) -> Result<int> {
+        WITAN_TRY(answer, client.post("/v1/partitions/copies", {{"domain", args.domain}, {"copies", args.copies}}));
+        for (const json::value& warning : rowsOf(answer, "warnings"))
+          if (!args.json) putErr(concat("witan: warning: ", warning.as_string(), "\n"));
+        return print(answer, args.json, [&](const json::value& done) {
+          return concat("copies of ", args.domain, ": ", args.copies == 0 ? "everywhere" : std::to_string(args.copies),
+                        "; roster ", shown(done, "version"), "\n");
+        });
+      });
+  copies->option("DOMAIN", a->domain, "The domain")->required();
+  copies->option("COPIES", a->copies, "2 or more, and the owner's; 0: on each device with the role ledger")->required();
   change("move", "Hand a partition over to another device", "witan partition move udt/3 server --reason maintenance",
          true);
   change("seize", "Take a partition over without its owner, which is gone for good",

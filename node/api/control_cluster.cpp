@@ -17,7 +17,8 @@ WITAN_STRUCT(DeviceRow, (std::string, device, "Id of the device"), (std::string,
              (std::vector<std::string>, addresses, "Addresses at which peers dial the device"),
              (Time, since, "When the device was admitted"), (std::string, reason, "Reason of a revocation"),
              (bool, this_, "Whether it is the device that answers"),
-             (bool, connected, "Whether it has a link to the device that answers"))
+             (bool, connected, "Whether it has a link to the device that answers"),
+             (Omittable<std::string>, site, "Where it stands; absent: not said"))
 
 WITAN_STRUCT(Devices, (std::string, cluster, "Id of the cluster"), (std::uint64_t, version, "Version of the roster"),
              (bool, admin, "Whether the device that answers holds the admin key"),
@@ -78,6 +79,13 @@ WITAN_STRUCT(RevokeRequest, (std::string, device, "Id or name of the member", 1)
 
 WITAN_STRUCT(RolesRequest, (std::string, device, "Id or name of the member", 1),
              (std::vector<std::string>, roles, "All roles of the member from now on; []: none"))
+
+WITAN_STRUCT(SiteRequest, (std::string, device, "Id or name of the member", 1),
+             (std::string, site, "Where it stands: devices of one site may fail together; empty: not said"))
+
+WITAN_STRUCT(CopiesRequest, (std::string, domain, "Domain of the partitions", 1),
+             (std::uint64_t, copies,
+              "Copies of each partition, 2 or more; 0: each device with the role ledger has one"))
 
 WITAN_STRUCT(RosterChanged, (std::uint64_t, version, "Version of the new roster"),
              (std::vector<std::string>, warnings, "Roles that no domain has, and the like"))
@@ -145,7 +153,7 @@ Result<Devices> devices(const ApiContext& context, const Nothing&) {
   Devices answer{roster.cluster, roster.version, daemon.enrolment().isAdmin(), daemon.enrolment().pending().size(), {}};
   for (const RosterDevice& d : roster.devices)
     answer.devices.push_back({d.device, d.name, d.keys, d.state, d.roles, d.scopes, d.addresses, d.since, d.reason,
-                              d.device == daemon.replica().device(), daemon.peers().connected(d.device)});
+                              d.device == daemon.replica().device(), daemon.peers().connected(d.device), d.site});
   return answer;
 }
 
@@ -236,6 +244,33 @@ Result<RosterChanged> setRoles(const ApiContext& context, const RolesRequest& re
   return published(context, request.roles);
 }
 
+Result<RosterChanged> setSite(const ApiContext& context, const SiteRequest& request) {
+  if (!request.site.empty()) WITAN_DO(checkSite(request.site));
+  WITAN_DO(context.daemon.enrolment().change([&](Roster& roster) -> Status {
+    WITAN_TRY(known, roster.lookUp(request.device));
+    RosterDevice& device = *roster.find(known->device);
+    device.site.reset();
+    if (!request.site.empty()) device.site = request.site;
+    return okStatus();
+  }));
+  return published(context);
+}
+
+Result<RosterChanged> setDomainCopies(const ApiContext& context, const CopiesRequest& request) {
+  Daemon& daemon = context.daemon;
+  WITAN_TRY(module, moduleNamed(daemon, request.domain));
+  (void)module;
+  if (request.copies > 0 && daemon.config().engine == "etcd")
+    return conflict("with etcd each device that keeps ledgers keeps all", "the tail of each log is in etcd");
+  WITAN_DO(
+      daemon.enrolment().change([&](Roster& roster) { return setCopies(roster, request.domain, request.copies); }));
+  RosterChanged changed = published(context);
+  if (request.copies > 0 && !placementOf(daemon.roster().current()).partial(partitionId(request.domain, 0)))
+    changed.warnings.push_back(
+        concat("no more than ", request.copies, " devices have the role ledger: each keeps all of ", request.domain));
+  return changed;
+}
+
 Result<KeyRotated> rotateKey(const ApiContext& context, const Nothing&) {
   WITAN_DO(context.daemon.rotateKey());
   context.daemon.scheduleTick();
@@ -300,6 +335,10 @@ std::vector<ControlRoute> clusterRoutes() {
            {404, 409, 500}),
       post("/v1/devices/roles", "setDeviceRoles", "devices", admin, "Replaces a member's roles", setRoles,
            {404, 409, 500}),
+      post("/v1/devices/site", "setDeviceSite", "devices", admin, "Says where a member stands", setSite,
+           {404, 409, 500}),
+      post("/v1/partitions/copies", "setCopies", "partitions", admin,
+           "Says how many copies of each partition of a domain there are", setDomainCopies, {404, 409, 500}),
       post("/v1/devices/accept-key", "acceptDeviceKey", "devices", admin,
            "Gives a member the key for which it asked, or denies it", acceptKey, {404, 409, 500}),
       post("/v1/devices/rotate-key", "rotateDeviceKey", "devices", admin,

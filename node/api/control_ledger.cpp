@@ -10,6 +10,7 @@
 #include "node/ledgers/suffix_rows.h"
 #include "node/slices/bound_roles.h"
 #include "node/witness/witness_rounds.h"
+#include "replica/core/placement.h"
 
 namespace witan::node::api {
 
@@ -342,7 +343,10 @@ void slice(const ApiContext& context, const SliceRequest& request, Later<SliceSh
   Replica& replica = context.daemon.replica();
   const auto mask = maskOf(context.daemon, request);
   if (!mask.ok()) return later.refuse(mask.error());
-  const PartitionHost* host = replica.host(replica.partitionFor(request.domain, request.entity));
+  const std::string partition = replica.partitionFor(request.domain, request.entity);
+  const PartitionHost* host = replica.host(partition);
+  if (host == nullptr && !replica.hosts().empty() && replica.placement().partial(partition))
+    return later.refuse(needsCopy(context.daemon, partition).error());
   if (host == nullptr) return later.answer(receivedSlice(context.daemon, request));
   context.daemon.readers().read(
       {host->id()},

@@ -1,6 +1,7 @@
 // Who decides for what, and how that changes hands.
 #include "base/quote.h"
 #include "node/api/control_routes.h"
+#include "replica/core/placement.h"
 #include "replica/head_exchange.h"
 #include "replication/writer.h"
 
@@ -20,7 +21,9 @@ WITAN_STRUCT(PartitionRow, (std::string, partition, "DOMAIN/NUMBER"),
              (Omittable<bool>, behindEpoch, "Whether the copy has not reached the owner's epoch yet"),
              (Omittable<std::uint64_t>, witnessed,
               "Entries under the newest head that a device other than the owner has cosigned; absent: there is none"),
-             (Omittable<std::vector<std::string>>, witnesses, "Ids of those that cosigned it"))
+             (Omittable<std::vector<std::string>>, witnesses, "Ids of those that cosigned it"),
+             (Omittable<std::vector<std::string>>, keepers,
+              "Ids of the devices that are to keep copies beside the owner; absent: each with the role ledger"))
 
 WITAN_STRUCT(Partitions, (std::vector<PartitionRow>, partitions, "Partitions, by id"))
 
@@ -47,6 +50,7 @@ PartitionRow rowOf(Daemon& daemon, const std::string& id, PartitionHost* host) {
     if (const RosterDevice* known = daemon.roster().current().find(device)) row.ownerName = known->name;
     row.ownerConnected = device == replica.device() || replica.isConnected(device);
   }
+  if (const auto& keepers = replica.placement().keepers(id); !keepers.empty()) row.keepers = keepers;
   if (host == nullptr) return row;
   row.here = replica.owns(*host);
   const LedgerReaders::Census census = daemon.readers().censusOf(*host);
@@ -79,12 +83,11 @@ Result<Partitions> partitions(const ApiContext& context, const DomainFilter& req
   const std::string domain = request.domain.value_or("");
   const auto wanted = [&](const std::string& id) { return domain.empty() || id.starts_with(domain + "/"); };
   Replica& replica = context.daemon.replica();
-  if (replica.hosts().empty()) {
-    for (const auto& [id, claim] : replica.owners().all())
-      if (wanted(id)) answer.partitions.push_back(rowOf(context.daemon, id, nullptr));
-  }
-  for (const auto& [id, host] : replica.hosts())
-    if (wanted(id)) answer.partitions.push_back(rowOf(context.daemon, id, host.get()));
+  std::map<std::string, PartitionHost*, std::less<>> all;  // those that are elsewhere, too
+  for (const auto& [id, claim] : replica.owners().all()) all[id] = nullptr;
+  for (const auto& [id, host] : replica.hosts()) all[id] = host.get();
+  for (const auto& [id, host] : all)
+    if (wanted(id)) answer.partitions.push_back(rowOf(context.daemon, id, host));
   return answer;
 }
 

@@ -273,8 +273,9 @@ Status checkWithin(Daemon& daemon, const Request& request, const std::string& ke
   WITAN_TRY(module, moduleNamed(daemon, request.domain));
   WITAN_DO(slicesOf(*module));
   Replica& replica = daemon.replica();
-  const PartitionHost* host = replica.host(replica.partitionFor(request.domain, request.entity));
-  if (host == nullptr || staysWithin(*host, request, {&key, 1}, daemon.now().wall)) return okStatus();
+  const std::string partition = replica.partitionFor(request.domain, request.entity);
+  WITAN_DO(needsCopy(daemon, partition));
+  if (staysWithin(*replica.host(partition), request, {&key, 1}, daemon.now().wall)) return okStatus();
   return Error{ErrorCode::unauthorised,
                "the action names or writes rows that do not belong to " + inQuotes(key) + ", or cannot be made", ""};
 }

@@ -71,6 +71,7 @@ Result<std::string> TileShelf::content(const std::string& partition, Book& book,
   const auto name = tileNamed(file);
   if (!name || !hasTile(*name, book.size)) return noFile(file);
   if (name->level) return hashTile(*name, *book.tree);
+  WITAN_DO(needsCopy(daemon_, partition));  // it may have gone since the head was read
   PartitionHost& host = *daemon_.replica().host(partition);
   std::string bundle;
   for (std::uint64_t seq = name->index * kTileWidth + 1; seq <= name->index * kTileWidth + name->width; ++seq) {

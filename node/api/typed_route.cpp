@@ -2,7 +2,9 @@
 
 #include "base/json_codec.h"
 #include "base/quote.h"
+#include "base/string_util.h"
 #include "node/cluster/roster.h"
+#include "replica/core/placement.h"
 
 namespace witan::node {
 
@@ -43,6 +45,15 @@ void Responder::refuse(const Error& error) const {
 Result<const kernel::DomainModule*> moduleNamed(Daemon& daemon, const std::string& domain) {
   if (const kernel::DomainModule* known = daemon.replica().moduleOf(domain); known != nullptr) return known;
   return Error{ErrorCode::notFound, "there is no domain " + inQuotes(domain), "see: witan domain list"};
+}
+
+Status needsCopy(Daemon& daemon, const std::string& partition) {
+  if (daemon.replica().host(partition) != nullptr) return okStatus();
+  std::vector<std::string> names;
+  for (const std::string& device : daemon.replica().placement().keepers(partition))
+    if (const RosterDevice* keeper = daemon.roster().current().find(device)) names.push_back(keeper->name);
+  return Error{ErrorCode::unavailable, "this device keeps no copy of partition " + partition,
+               names.empty() ? "see: witan partition list" : "ask one that does: " + joined(names)};
 }
 
 Status needsLedgers(Daemon& daemon) {

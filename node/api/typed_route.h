@@ -78,6 +78,8 @@ struct ApiContext {
 Result<const kernel::DomainModule*> moduleNamed(Daemon& daemon, const std::string& domain);
 // Errors: unavailable, on a device that keeps no ledgers.
 Status needsLedgers(Daemon& daemon);
+// Errors: unavailable, other devices keep the copies of it.
+Status needsCopy(Daemon& daemon, const std::string& partition);
 
 struct RouteInfo {
   const char* method;

@@ -24,6 +24,9 @@ namespace {
 constexpr std::string_view kDocumentName = "roster";
 constexpr std::size_t kShownIdDigits = 8;
 constexpr std::size_t kMaxReasonBytes = 1024;
+constexpr std::size_t kMaxRosterCopies = 1024;  // domains
+// What each device with ledgers reads of these, its runtime or desk needs.
+constexpr std::string_view kEverywhere[] = {"graph", "escrow", "evidence"};
 constexpr std::string_view kCounselor = "counselor";  // brings decisions; a role of devices, and of no process
 
 Status checkDevice(const RosterDevice& device) {
@@ -47,6 +50,20 @@ Status checkDevice(const RosterDevice& device) {
   if (device.reason.size() > kMaxReasonBytes) return invalid(who + "the reason is too long");
   if (device.revocation && device.revocation->size() != 2 * std::tuple_size_v<Signature>)
     return invalid(who + "its revocation has no signature");
+  if (device.site)
+    if (const Status site = checkSite(*device.site); !site.ok()) return invalid(who + site.error().message);
+  return okStatus();
+}
+
+Status checkCopies(const std::vector<DomainCopies>& copies) {
+  if (copies.size() > kMaxRosterCopies) return invalid(concat("copies of more than ", kMaxRosterCopies, " domains"));
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    WITAN_DO(validateId("copies", copies[i].domain));
+    if (i > 0 && !(copies[i - 1].domain < copies[i].domain)) return invalid("copies: not in order of their domains");
+    if (copies[i].copies < kLeastCopies || copies[i].copies > kMaxRosterDevices)
+      return invalid(concat("copies of ", copies[i].domain, ": ", copies[i].copies, " (", kLeastCopies, " to ",
+                            kMaxRosterDevices, ")"));
+  }
   return okStatus();
 }
 
@@ -247,6 +264,31 @@ const RosterPerson* Roster::person(std::string_view name) const {
   return at == persons->end() ? nullptr : &*at;
 }
 
+Placement placementOf(const Roster& roster) {
+  if (!roster.copies) return {};
+  std::vector<LedgerMember> members;
+  for (const RosterDevice& device : roster.devices)
+    if (device.active() && device.keepsLedgers()) members.push_back({device.device, device.site.value_or("")});
+  return {std::move(members), *roster.copies, roster.version};
+}
+
+Status setCopies(Roster& roster, std::string_view domain, std::uint64_t copies) {
+  if (std::ranges::find(kEverywhere, domain) != std::end(kEverywhere))
+    return invalid(concat("each device with the role ledger keeps all of ", domain), "name another domain");
+  if (copies != 0 && copies < kLeastCopies)
+    return invalid(concat(copies, " copies: with the loss of one disk, decisions would be lost"),
+                   concat("give ", kLeastCopies, " or more, or 0 for copies on each device with the role ledger"));
+  std::vector<DomainCopies> all = roster.copies.value_or(std::vector<DomainCopies>());
+  std::erase_if(all, [&](const DomainCopies& of) { return of.domain == domain; });
+  if (copies != 0)
+    all.insert(std::ranges::upper_bound(all, domain, {}, &DomainCopies::domain), {std::string(domain), copies});
+  roster.copies.reset();
+  if (!all.empty()) roster.copies = std::move(all);
+  return checkRoster(roster);
+}
+
+Status checkSite(std::string_view site) { return validateId("site", site); }
+
 Status addPerson(Roster& roster, std::string_view name, const PublicKey& key, std::span<const std::string> roles,
                  Time now) {
   WITAN_DO(checkLegible(name));
@@ -355,6 +397,7 @@ Status checkRoster(const Roster& roster) {
       if (!keys.insert(key).second) return invalid("one key stands for two devices");
   }
   if (roster.scopeKeys) WITAN_DO(checkScopeKeys(*roster.scopeKeys));
+  if (roster.copies) WITAN_DO(checkCopies(*roster.copies));
   if (roster.acts) WITAN_DO(checkPermitted(roster));
   return roster.persons ? checkPersons(*roster.persons, keys) : okStatus();
 }

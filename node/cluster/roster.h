@@ -23,6 +23,7 @@
 #include "base/time.h"
 #include "kernel/domain_module.h"
 #include "node/cluster/admin_acts.h"
+#include "replica/core/placement.h"
 
 namespace witan::node {
 
@@ -67,8 +68,9 @@ struct RosterDevice {
   Omittable<bool> sealsRows{};  // all that it ever wrote (replication/row_seals.h); absent: it is older than that
   Omittable<std::uint64_t> revokedIn{};  // the first version in which it is revoked
   Omittable<std::string> revocation{};   // the signature of that (node/cluster/revocation.h)
+  Omittable<std::string> site{};         // where it stands (LedgerMember)
   WITAN_MEMBERS(RosterDevice, device, name, keys, state, roles, scopes, addresses, since, reason, sealsRows, revokedIn,
-                revocation)
+                revocation, site)
   friend bool operator==(const RosterDevice&, const RosterDevice&) = default;
 
   bool active() const { return state == DeviceState::active; }
@@ -122,7 +124,8 @@ struct Roster {
   Omittable<std::vector<ScopeKey>> scopeKeys{};    // by scope
   Omittable<std::vector<AdminAct>> acts{};         // all that the admins did together
   Omittable<std::uint64_t> partitions{};           // of each domain; absent: only cluster.json says it
-  WITAN_MEMBERS(Roster, cluster, version, devices, persons, scopeKeys, acts, partitions)
+  Omittable<std::vector<DomainCopies>> copies{};   // of the partitions of a domain, by domain; of others, everywhere
+  WITAN_MEMBERS(Roster, cluster, version, devices, persons, scopeKeys, acts, partitions, copies)
   friend bool operator==(const Roster& one, const Roster& other) { return toJson(one) == toJson(other); }
 
   // Null: nobody.
@@ -141,6 +144,13 @@ struct Roster {
     return acts ? std::span<const AdminAct>(*acts) : std::span<const AdminAct>();
   }
 };
+
+// Who keeps copies of which partitions, of the members with the role `ledger`.
+Placement placementOf(const Roster& roster);
+// Of the partitions of a domain, so many from now on; 0: everywhere. Errors: too few; a domain that has to be
+// everywhere.
+Status setCopies(Roster& roster, std::string_view domain, std::uint64_t copies);
+Status checkSite(std::string_view site);
 
 // What of the roster takes an act of the admins, where they act together, as settledText() has it.
 std::vector<std::string> actsNeededBy(const Roster& roster);

@@ -187,6 +187,7 @@ NodeSetup Daemon::setup() {
     const RosterDevice* member = rosters_.current().member(device);
     return member != nullptr && member->keepsLedgers();
   };
+  setup.placement = [this] { return placementOf(rosters_.current()); };
   setup.mayAsk = [this](std::string_view device, const Request& request) {
     return rights_.mayAsk(device, request, now().ms);
   };

@@ -549,6 +549,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/devices/site": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Says where a member stands */
+        post: operations["setDeviceSite"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/domains": {
         parameters: {
             query?: never;
@@ -1461,6 +1478,23 @@ export interface paths {
         get: operations["listPartitions"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/partitions/copies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Says how many copies of each partition of a domain there are */
+        post: operations["setCopies"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2705,6 +2739,12 @@ export interface components {
             /** @description Money, at most */
             total: number;
         };
+        CopiesRequest: {
+            /** @description Domain of the partitions */
+            domain: string;
+            /** @description Copies of each partition, 2 or more; 0: each device with the role ledger has one */
+            copies: number;
+        };
         DecideRequest: {
             /**
              * @description State from which a commit starts; default: candidate
@@ -2808,6 +2848,8 @@ export interface components {
             addresses: string[];
             /** @description Whether it has a link to the device that answers */
             connected: boolean;
+            /** @description Where it stands; absent: not said */
+            site?: string;
             /** @description Id of the device */
             device: string;
             /** @description Public keys in hex; the last one is in force */
@@ -3870,6 +3912,8 @@ export interface components {
             witnessed?: number;
             /** @description Ids of those that cosigned it */
             witnesses?: string[];
+            /** @description Ids of the devices that are to keep copies beside the owner; absent: each with the role ledger */
+            keepers?: string[];
         };
         Partitions: {
             /** @description Partitions, by id */
@@ -4615,6 +4659,12 @@ export interface components {
             asked: unknown;
             /** @description Id of the question, for its answer */
             question: string;
+        };
+        SiteRequest: {
+            /** @description Id or name of the member */
+            device: string;
+            /** @description Where it stands: devices of one site may fail together; empty: not said */
+            site: string;
         };
         SliceShown: {
             /**
@@ -6650,6 +6700,100 @@ export interface operations {
                     /**
                      * @example {
                      *       "version": 6,
+                     *       "warnings": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RosterChanged"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setDeviceSite: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "device": "laptop",
+                 *       "site": "berlin"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SiteRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "version": 8,
+                     *       "warnings": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RosterChanged"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setCopies: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "copies": 3,
+                 *       "domain": "budget"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CopiesRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "version": 7,
                      *       "warnings": []
                      *     }
                      */

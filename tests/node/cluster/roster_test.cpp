@@ -82,6 +82,57 @@ TEST(Roster, PersonsAreNamedWithKeysAndRevoked) {
   EXPECT_EQ(revokePerson(roster, "nobody", "left").error().code, ErrorCode::notFound);
 }
 
+TEST(Roster, SaysHowManyCopiesOfADomainThereAreAndWhere) {
+  const SigningKey admin = keyOf(1);
+  std::vector<RosterDevice> devices;
+  for (unsigned char seed = 2; seed < 8; ++seed) devices.push_back(deviceWith(keyOf(seed), concat("d", int{seed})));
+  devices[0].roles = {"*"};
+  devices[1].state = DeviceState::revoked;
+  for (std::size_t n = 2; n < 6; ++n) devices[n].site = std::string(n < 4 ? "berlin" : "rome");
+  Roster roster = rosterOf(admin, devices);
+  EXPECT_FALSE(placementOf(roster).partial("budget/0"));
+  EXPECT_THAT(*signRoster(rosterOf(admin, {deviceWith(keyOf(2), "a")}), admin),
+              Not(::testing::AnyOf(HasSubstr("copies"), HasSubstr("site"))))
+      << "as before there were any";
+  ASSERT_TRUE(setCopies(roster, "udt", 3).ok());
+  ASSERT_TRUE(setCopies(roster, "budget", 2).ok());
+  const auto read = readRoster(*signRoster(roster, admin), admin.publicKey());
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(*read, roster);
+  const Placement placement = placementOf(*read);
+  EXPECT_EQ(placement.version(), read->version);
+  for (int n = 0; n < 20; ++n) {
+    const auto& keepers = placement.keepers(concat("budget/", n));
+    ASSERT_EQ(keepers.size(), 2u);
+    EXPECT_NE(read->find(keepers[0])->site.value_or(""), read->find(keepers[1])->site.value_or(""));
+    for (const std::string& keeper : keepers)
+      EXPECT_TRUE(read->member(keeper) != nullptr && read->member(keeper)->keepsLedgers());
+  }
+  ASSERT_TRUE(setCopies(roster, "budget", 0).ok());
+  EXPECT_FALSE(placementOf(roster).partial("budget/0"));
+  EXPECT_TRUE(placementOf(roster).partial("udt/0"));
+  ASSERT_TRUE(setCopies(roster, "udt", 0).ok());
+  EXPECT_FALSE(roster.copies.has_value());
+}
+
+TEST(Roster, HasNoSingleCopiesAndNoneOfWhatMustBeEverywhere) {
+  const SigningKey admin = keyOf(1);
+  Roster roster = rosterOf(admin, {deviceWith(keyOf(2), "laptop")});
+  EXPECT_EQ(setCopies(roster, "budget", 1).error().code, ErrorCode::invalidInput);
+  EXPECT_EQ(setCopies(roster, "graph", 3).error().code, ErrorCode::invalidInput);
+  for (const auto& bad : std::vector<std::vector<DomainCopies>>{{{"budget", 1}},
+                                                                {{"udt", 2}, {"budget", 2}},
+                                                                {{"budget", 2}, {"budget", 3}},
+                                                                {{"", 2}},
+                                                                {{"budget", 9'999}}}) {
+    roster.copies = bad;
+    EXPECT_EQ(checkRoster(roster).error().code, ErrorCode::invalidInput) << toJson(bad);
+  }
+  roster.copies.reset();
+  roster.devices.front().site = std::string("two words");
+  EXPECT_EQ(checkRoster(roster).error().code, ErrorCode::invalidInput);
+}
+
 TEST(Roster, ASignedOneReadsBack) {
   const SigningKey admin = keyOf(1);
   const Roster roster = rosterOf(admin, {deviceWith(keyOf(2), "laptop"), deviceWith(keyOf(3), "phone")});
