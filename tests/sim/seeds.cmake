@@ -21,12 +21,17 @@ foreach(plan newcomerOfAnOlderCopy removedUnderAUsedDot restoredBeforeItMet seiz
   set_tests_properties(plans.${plan} PROPERTIES TIMEOUT 120 LABELS process)
 endforeach()
 
-# Recorded plans of a device that lies: without one check the checker "lies" notices it, with it nothing happens.
-foreach(mutant claimUnsigned anyTaker oldClaim anySeal followBlindly anyProposer requestUnsigned truncateUnproven
-    answerWithoutEntry ignoreHeads anyHead anyProof accuseOwner)
-  set(plan ${CMAKE_CURRENT_SOURCE_DIR}/sim/cases/lies/${mutant}.plan)
-  add_test(NAME lies.${mutant} COMMAND witan-sim replay --plan ${plan} --mutant ${mutant} --json)
-  set_tests_properties(lies.${mutant} PROPERTIES TIMEOUT 60 LABELS process PASS_REGULAR_EXPRESSION "\"checker\":\"lies\"")
-  add_test(NAME lies.${mutant}.IsRefused COMMAND witan-sim replay --plan ${plan})
-  set_tests_properties(lies.${mutant}.IsRefused PROPERTIES TIMEOUT 60 LABELS process)
-endforeach()
+# Recorded plans of a device that lies: without one check a checker notices it, with it nothing happens.
+function(witan_lies checker)
+  foreach(mutant ${ARGN})
+    set(plan ${CMAKE_CURRENT_SOURCE_DIR}/sim/cases/lies/${mutant}.plan)
+    add_test(NAME lies.${mutant} COMMAND witan-sim replay --plan ${plan} --mutant ${mutant} --json)
+    set_tests_properties(lies.${mutant} PROPERTIES TIMEOUT 60 LABELS process
+      PASS_REGULAR_EXPRESSION "\"checker\":\"${checker}\"")
+    add_test(NAME lies.${mutant}.IsRefused COMMAND witan-sim replay --plan ${plan})
+    set_tests_properties(lies.${mutant}.IsRefused PROPERTIES TIMEOUT 60 LABELS process)
+  endforeach()
+endfunction()
+witan_lies(lies claimUnsigned anyTaker oldClaim anySeal followBlindly anyProposer requestUnsigned truncateUnproven
+  answerWithoutEntry anyHolder ignoreHeads anyHead anyProof accuseOwner)
+witan_lies(alarms anyCounter)
