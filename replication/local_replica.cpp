@@ -323,7 +323,7 @@ Status LocalReplica::noticeOwnRetirement(const Membership& members) {
 
 Status LocalReplica::stabilise() {
   WITAN_TRY(known, members());
-  if (!known->present.empty()) forgetAcksOfOthers(known->present);
+  if (!known->present.empty() && !mutated("keepOldAcks")) forgetAcksOfOthers(known->present);
   for (const Database* database : {agents_.get(), journal_.get()})
     for (const auto& [scope, space] : database->spaces()) stabilise(database->name(), scope, *space, *known);
   return okStatus();

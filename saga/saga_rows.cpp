@@ -172,7 +172,7 @@ void SagaRows::hold(const SagaRow& row) {
 
 void SagaRows::release(const SagaRow& row) {
   ++heldChanges_;
-  agents_.eraseMeta(named(kHeld, row.intent.operation));
+  if (!mutated("keepHeldRow")) agents_.eraseMeta(named(kHeld, row.intent.operation));
   putOpen(row);
 }
 

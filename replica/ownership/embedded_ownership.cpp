@@ -38,6 +38,7 @@ bool EmbeddedOwnership::decide(PartitionHost& host, const Request& request, cons
 }
 
 void EmbeddedOwnership::expirePending(Now now) {
+  if (mutated("expireWhenAsked")) return;
   for (const auto& [id, host] : state_.partitions.hosts())
     if (owns(*host)) host->expire(now.wall);
 }
@@ -130,7 +131,8 @@ Status EmbeddedOwnership::checkTakeover(const PartitionHost& host, const kernel:
     const FollowerProgress& follower = peer.follower(host.id());
     if (refusesOwner && follower.batches() > refused->batch) continue;  // it holds the refused batch
     // Of two divergent logs the operator chooses the one that stands.
-    if (!follower.diverged() && follower.epoch() >= host.epoch() && follower.batches() > host.ledger().batches())
+    const std::uint64_t here = host.ledger().batches() + (mutated("seizeBesideOneMore") ? 1 : 0);
+    if (!follower.diverged() && follower.epoch() >= host.epoch() && follower.batches() > here)
       return Error{ErrorCode::conflict, name + " has more of partition " + host.id(), "seize it there"};
   }
   return okStatus();

@@ -98,6 +98,7 @@ class AgentChecker final : public Checker {
     options.graph = kSimGraph;
     options.wholeDisks = c_.history().losses().empty();
     options.keptSinceMs = keptSinceMs();
+    for (const auto& at : c_.seats()) options.deadLettered.insert(at->gaveUp.begin(), at->gaveUp.end());
     for (Seat* at : c_.members()) {
       if (first == nullptr) first = at;
       if (const auto& untold = calls_[*at].toTell; !untold.empty())

@@ -24,6 +24,7 @@ class EffectChecker final : public Checker {
     AgentRuleOptions options;
     options.wholeDisks = c_.history().losses().empty();
     options.shared = kDeskFolder;
+    for (const auto& at : c_.seats()) options.deadLettered.insert(at->gaveUp.begin(), at->gaveUp.end());
     for (Seat* at : c_.members()) {
       saga::SagaRows rows(at->replica().data().database(DatabaseName::agents), 0);
       const Status held = rows.visitHeld([&](saga::SagaRow&& row) { options.deadLettered.insert(row.id()); });

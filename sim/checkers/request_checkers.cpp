@@ -37,6 +37,42 @@ class PutOffChecker final : public Checker {
   PerDevice<Micros> next_;
 };
 
+// Part of checker "liveness": what waits for a counselor ends with its time, also if nobody asks for it. Seen at two
+// looks, between which its owner has been at work.
+class OverdueChecker final : public Checker {
+ public:
+  explicit OverdueChecker(Cluster& cluster)
+      : Checker(cluster),
+        ttl_(cluster.plan().options.cluster.pendingTtlSeconds * kSecond),
+        every_(std::max<Micros>(15 * kSecond, cluster.plan().options.time.seconds * kSecond / 1'000)) {}
+
+  void onStopped(Seat& at) override { overdue_[at].clear(); }
+
+  void onDurable(Seat& at) override {
+    const Micros now = c_.agenda().now();
+    if (ttl_ <= 0 || now < next_[at] || c_.etcd() != nullptr) return;
+    next_[at] = now + every_;
+    const auto before = std::exchange(overdue_[at], {});
+    const Micros wall = at.device->now(now).wall.micros;
+    for (const auto& [id, host] : at.replica().hosts()) {
+      if (!at.replica().owns(*host)) continue;
+      for (const kernel::PendingView& view : host->partition().queue()) {
+        if (wall - view.at.micros <= ttl_ + every_) continue;
+        const auto seen = before.find({id, view.seq});
+        if (seen != before.end() && wall - seen->second >= every_)
+          return c_.failed("liveness", concat(at.name(), " owns ", id, ", and entry ", view.seq,
+                                              " still waits for a counselor, whose time is over"));
+        overdue_[at].emplace(std::pair(id, view.seq), wall);
+      }
+    }
+  }
+
+ private:
+  const Micros ttl_, every_;
+  PerDevice<Micros> next_;
+  PerDevice<std::map<std::pair<std::string, std::uint64_t>, Micros>> overdue_;  // at the last look, by whose clock
+};
+
 // Checker "no-request-lost": whatever a device had taken on, for good or while it ran, was answered.
 class RequestChecker final : public Checker {
  public:
@@ -153,6 +189,7 @@ class PromptChecker final : public Checker {
 }  // namespace
 
 std::unique_ptr<Checker> makePutOffChecker(Cluster& c) { return std::make_unique<PutOffChecker>(c); }
+std::unique_ptr<Checker> makeOverdueChecker(Cluster& c) { return std::make_unique<OverdueChecker>(c); }
 std::unique_ptr<Checker> makePromptChecker(Cluster& c) { return std::make_unique<PromptChecker>(c); }
 std::unique_ptr<Checker> makeRequestChecker(Cluster& c) { return std::make_unique<RequestChecker>(c); }
 

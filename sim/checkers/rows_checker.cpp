@@ -1,6 +1,7 @@
 // Checker "rows": at rest every device starts once more on a copy of its disks. What it reads there is what it knows:
 // no row is missing, and none was left behind.
 #include "agents/host/agent_host.h"
+#include "replication/membership.h"
 #include "sim/checkers/checker.h"
 
 namespace witan::sim {
@@ -63,6 +64,18 @@ std::string metaDiffers(const node::Replica& now, const node::Replica& read) {
 std::string restoredDiffers(const LocalReplica& now, const LocalReplica& read) {
   for (const std::string& id : now.spaceIds())
     if (now.restored(id) != read.restored(id)) return "whether " + id + " came from an older copy";
+  return {};
+}
+
+// What a former member acknowledged lets nothing be forgotten should it come back: it goes when a device tidies up.
+std::string acksLeft(LocalReplica& read) {
+  const Status tidied = read.stabilise();
+  const auto members = read.membership();
+  if (!tidied.ok() || !members.ok()) return "it cannot tidy up";
+  for (const auto& [space, devices] : read.acks().entries())
+    for (const auto& [device, clock] : devices)
+      if (members->standing(device) == Standing::retired)
+        return concat("what ", device, " acknowledged of ", space, " is kept, which is no member any more");
   return {};
 }
 
@@ -168,7 +181,8 @@ class RowsChecker final : public Checker {
       node::Replica &now = at->replica(), &read = *copy->replica;
       for (const std::string& what :
            {spacesDiffer(now.data(), read.data()), metaDiffers(now, read), restoredDiffers(now.data(), read.data()),
-            missedLeft(now.data(), std::as_const(now).agents()), outboxDiffers(now.outbox(), read.outbox()),
+            acksLeft(read.data()), missedLeft(now.data(), std::as_const(now).agents()),
+            outboxDiffers(now.outbox(), read.outbox()),
             c_.etcd() ? std::string() : ownersDiffer(now.owners(), read.owners()),
             hostsDiffer(now, read, c_.etcd() != nullptr),
             agentsDiffer(std::as_const(now).agents(), std::as_const(read).agents()),

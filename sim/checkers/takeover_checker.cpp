@@ -17,12 +17,13 @@ class TakeoverChecker final : public Checker {
   void onLink(std::uint32_t device, std::uint32_t peer) override { said_[c_.seat(device)].erase(peer); }
 
   void onFrame(Seat& at, std::uint32_t peer, std::string_view frame) override {
-    auto standing = standingIn(at, peer, frame);
-    if (!standing) return;
-    for (node::LogPosition& position : standing->positions)
-      if (!position.epochs.empty())
+    if (auto standing = standingIn(at, peer, frame))
+      for (node::LogPosition& position : standing->positions) {
+        if (position.epochs.empty()) continue;
         said_[at][peer][position.partition] = {
             {position.epochs.back().number, position.epochs.back().owner}, position.batches, position.follow};
+      }
+    for (const std::string& partition : std::exchange(at.seized, {})) onSeized(at, partition);
   }
 
   // The operator has acted already.
@@ -33,6 +34,17 @@ class TakeoverChecker final : public Checker {
     const std::string id = node::partitionId(
         module.signature().domain,
         static_cast<std::uint32_t>(event.n % static_cast<std::uint64_t>(c_.plan().options.cluster.partitions)));
+    onSeized(at, id);
+  }
+
+ private:
+  struct Said {
+    kernel::Epoch epoch;
+    std::uint64_t batches = 0;
+    bool follows = false;
+  };
+
+  void onSeized(Seat& at, const std::string& id) {
     node::PartitionHost* host = at.replica().host(id);
     if (host == nullptr) return;
     const node::EpochHistory history = host->lineage();
@@ -43,13 +55,6 @@ class TakeoverChecker final : public Checker {
       return;
     judge(at, *host, id, history.epochs[history.epochs.size() - 2], history.epochs.back());
   }
-
- private:
-  struct Said {
-    kernel::Epoch epoch;
-    std::uint64_t batches = 0;
-    bool follows = false;
-  };
 
   void judge(Seat& at, node::PartitionHost& host, const std::string& id, const node::EpochMark& before,
              const node::EpochMark& seized) {

@@ -291,7 +291,8 @@ void Cluster::scheduleWork(std::uint32_t device) {
 void Cluster::work(std::uint32_t device) {
   Seat& at = seat(device);
   at.workDue = false;
-  if (!at.running() || at.device->paused) return;
+  // What was put in while it worked waits until the effects have left.
+  if (!at.running() || at.device->paused || at.releasing) return;
   const std::uint64_t life = at.device->life();
   while (!at.inbox.empty()) {
     Arrival arrival = std::move(at.inbox.front());

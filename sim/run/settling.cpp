@@ -18,6 +18,7 @@ namespace witan::sim {
 namespace {
 
 constexpr Micros kLook = 5 * kSecond;
+constexpr Micros kLurk = 120 * kSecond;
 constexpr std::uint64_t kLooksBesideLiar = 12;  // at least so many while a device goes on lying
 
 }  // namespace
@@ -213,7 +214,13 @@ void Operators::onEvent(Seat& at, const Event& event) {
     case EventKind::movePartition:
       done = replica.transferOwnership(partition, ClusterSetup::deviceName(other), "rebalanced", now);
       break;
-    case EventKind::seizePartition: done = replica.forceTakeover(partition, "its owner is out of reach", now); break;
+    case EventKind::seizePartition:
+      if (event.seed % 4 == 3 && !c_.etcd()) {
+        lurking_[at] = {partition, c_.agenda().now() + kLurk};
+        return;
+      }
+      done = replica.forceTakeover(partition, "its owner is out of reach", now);
+      break;
     case EventKind::retire:
       what = ClusterSetup::deviceName(other);
       done = retire(replica, other);
@@ -226,6 +233,28 @@ void Operators::onEvent(Seat& at, const Event& event) {
   }
   c_.trace(at.index(), "ledger", enumName(event.kind), done.ok() ? what : done.error().message);
   c_.probe(concat(enumName(event.kind), done.ok() ? " done" : " refused"));
+}
+
+// An operator who takes a partition over at the worst moment: a copy has just told that it has more of the log, and
+// nothing of that has come.
+void Operators::onFrame(Seat& at, std::uint32_t peer, std::string_view frame) {
+  Lurking& lurking = lurking_[at];
+  if (lurking.partition.empty()) return;
+  if (c_.agenda().now() > lurking.until || c_.settling()) return lurking = {}, void();
+  constexpr auto kStanding = static_cast<std::uint8_t>(node::AdjudicationFrame::standing);
+  Seat& other = c_.seat(peer);
+  if (frame.size() <= replication::kFrameHeaderBytes || static_cast<std::uint8_t>(frame[4]) != kStanding ||
+      !other.works())
+    return;
+  const node::PartitionHost *mine = at.replica().host(lurking.partition),
+                            *there = other.replica().host(lurking.partition);
+  if (mine == nullptr || there == nullptr || there->durableBatches() <= mine->durableBatches()) return;
+  const Status done =
+      at.replica().forceTakeover(lurking.partition, "its owner is out of reach", at.device->now(c_.agenda().now()));
+  c_.trace(at.index(), "ledger", "seizePartition", done.ok() ? lurking.partition : done.error().message);
+  c_.probe(done.ok() ? "seized while another tells of more" : "not seized while another tells of more");
+  if (done.ok()) at.seized.push_back(lurking.partition);
+  lurking = {};
 }
 
 // A device that leaves is switched off for good; what only it had is gone with it.

@@ -17,6 +17,7 @@ class Operators final : public ClusterObserver {
  public:
   Operators(Cluster& cluster, Clients& clients) : c_(cluster), clients_(clients) {}
   void onEvent(Seat& at, const Event& event) override;
+  void onFrame(Seat& at, std::uint32_t peer, std::string_view frame) override;
 
   // ---- of the settling phase
   void pardon();
@@ -28,6 +29,11 @@ class Operators final : public ClusterObserver {
   void retireLiar();
 
  private:
+  struct Lurking {
+    std::string partition = {};  // to be taken over at the worst moment; empty: none is
+    Micros until = 0;
+  };
+
   Status retire(node::Replica& by, std::uint32_t leaving);
   void resumeWhatWaits(Seat& at);
   Status join(node::Replica& by);
@@ -35,6 +41,7 @@ class Operators final : public ClusterObserver {
 
   Cluster& c_;
   Clients& clients_;
+  PerDevice<Lurking> lurking_;
   std::uint64_t decided_ = 0;  // numbers the requests of the settling phase
   std::set<std::tuple<std::uint32_t, std::string, std::uint64_t>> overdue_;  // device, partition, entry
 };

@@ -203,6 +203,7 @@ class AgentWorkload final : public Workload {
 
   // People take away entries when all that runs know of them is gone, and give up what no tool ever did for an agent.
   void clearUp(Seat& at) {
+    giveUp();
     const std::int64_t days = c_.plan().options.cluster.retentionDays;
     auto space = at.replica().data().database(DatabaseName::journal).space("main");
     if (days == 0 || !space.ok()) return;
@@ -219,15 +220,22 @@ class AgentWorkload final : public Workload {
       c_.probe("old entry taken away");
       clients_.write(at, DatabaseName::journal, "main", {{Kind::journal, id, "", true}});
     }
+  }
+
+  void giveUp() {
     for (Seat* one : c_.members()) {
       agents::AgentHost* host = one->works() ? one->replica().agents() : nullptr;
       if (host == nullptr) continue;
       std::vector<OperationId> aside;
       const Status read = host->sagas().rows().visitHeld([&](saga::SagaRow&& row) { aside.push_back(row.id()); });
       if (!read.ok()) return c_.failed("store", one->name() + ": " + read.error().message);
-      for (const OperationId& operation : aside)
-        if (host->sagas().compensate(operation, one->device->now(c_.agenda().now())).ok())
-          c_.probe("put aside and given up");
+      for (const OperationId& operation : aside) {
+        if (!host->sagas().compensate(operation, one->device->now(c_.agenda().now())).ok()) continue;
+        c_.probe("put aside and given up");
+        c_.trace(one->index(), "agents", "given up", operation.hex());
+        one->givesUp.insert(operation);
+        one->gaveUp.insert(operation);
+      }
       c_.put(one->index(), {});
     }
   }
