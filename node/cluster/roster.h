@@ -71,7 +71,7 @@ struct RosterDevice {
   Omittable<std::string> site{};         // where it stands (LedgerMember)
   WITAN_MEMBERS(RosterDevice, device, name, keys, state, roles, scopes, addresses, since, reason, sealsRows, revokedIn,
                 revocation, site)
-  friend bool operator==(const RosterDevice&, const RosterDevice&) = default;
+  friend bool operator==(const RosterDevice& one, const RosterDevice& other) { return toJson(one) == toJson(other); }
 
   bool active() const { return state == DeviceState::active; }
   // Keeps copies of the ledgers.
