@@ -119,7 +119,6 @@ constexpr CheckerInfo kCheckers[] = {
     {"no-write-lost",
      "What was durable on a disk that was not lost is still there, or was overwritten by somebody who had seen it."},
     {"no-write-back", "What somebody had seen and wrote over, or removed, is nowhere any more."},
-    {"absurd", "Who is told of an epoch that cannot be ends the connection."},
     {"alarms",
      "While all disks are whole no device notices equal vectors with unequal contents, one dot with two bodies, or a "
      "counter used twice."},
@@ -176,7 +175,6 @@ constexpr CheckerInfo kCheckers[] = {
 
 // Counted by the cluster, its workloads, faults and checkers, the network and etcd.
 constexpr const char* kCounted[] = {"absurd frame",
-                                    "absurd frame heard",
                                     "admitted again",
                                     "another decision under its name",
                                     "another digest with the right number",

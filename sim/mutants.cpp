@@ -162,7 +162,6 @@ constexpr MutantCase kCases[] = {
     {"expireWhenAsked", "liveness", "everything", 400,
      "what waits too long for a counselor expires only when asked for"},
     {"keepOldAcks", "rows", "everything", 50, "what a former member acknowledged is kept"},
-    {"anyPosition", "absurd", "hostile-peer", 10, "a peer's position of any epoch is believed"},
     {"keepHeldRow", "sagas", "agents", 60, "the row of what was put aside stays when a person has given it up"},
     {"seizeBesideOneMore", "no-decision-lost", "handovers", 60,
      "a partition is seized beside a copy that has one batch more"},

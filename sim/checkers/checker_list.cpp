@@ -7,7 +7,7 @@ MakeChecker makeRestartChecker, makeFenceChecker, makeEtcdChecker, makePutOffChe
     makeWriteChecker, makeCopiesChecker, makeLedgerChecker, makeRequestChecker, makeConfirmationChecker,
     makeAgentChecker, makeEffectChecker, makeConfinementChecker, makeAlarmChecker, makeTakeoverChecker,
     makeReturnChecker, makeRowsChecker, makeConflictChecker, makeGraphChecker, makeLieChecker, makeRetentionChecker,
-    makePromptChecker, makeMemoryChecker, makeOverdueChecker, makeAbsurdChecker, makePeopleChecker;
+    makePromptChecker, makeMemoryChecker, makeOverdueChecker, makePeopleChecker;
 
 std::vector<std::unique_ptr<Checker>> makeCheckers(Cluster& cluster) {
   std::vector<std::unique_ptr<Checker>> all;
@@ -16,8 +16,7 @@ std::vector<std::unique_ptr<Checker>> makeCheckers(Cluster& cluster) {
         makeWriteChecker,     makeCopiesChecker, makeLedgerChecker,      makeRequestChecker, makeConfirmationChecker,
         makeAgentChecker,     makeEffectChecker, makeConfinementChecker, makeAlarmChecker,   makeTakeoverChecker,
         makeReturnChecker,    makeRowsChecker,   makeConflictChecker,    makeGraphChecker,   makeLieChecker,
-        makeRetentionChecker, makePromptChecker, makeMemoryChecker,      makeOverdueChecker, makeAbsurdChecker,
-        makePeopleChecker})
+        makeRetentionChecker, makePromptChecker, makeMemoryChecker,      makeOverdueChecker, makePeopleChecker})
     all.push_back(make(cluster));
   return all;
 }

@@ -51,10 +51,8 @@ struct Seat {
   std::vector<InForce> policies{{1, 0}};  // over payments
   std::set<OperationId> givesUp = {};     // what a person has given up there, until that is durable
   std::set<OperationId> gaveUp = {};      // all of it
-  // --- its operators, and who lies to it
+  // --- its operators
   std::vector<std::string> seized = {};  // partitions, at a moment that the run chose; until a checker takes them
-  // Frames that speak of an epoch that cannot be, by whom they come from.
-  std::map<std::uint32_t, std::set<std::string, std::less<>>> absurd = {};
 
   std::uint32_t index() const { return device->index(); }
   const std::string& name() const { return device->name(); }

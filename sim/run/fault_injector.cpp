@@ -264,7 +264,6 @@ std::string FaultInjector::absurdFrame(std::uint32_t device, std::uint32_t other
     }
   }
   appendFrame(frame, words, standing);
-  if (!c_.etcd()) c_.seat(other).absurd[device].insert(frame);
   return frame;
 }
 
