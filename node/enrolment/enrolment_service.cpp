@@ -131,6 +131,7 @@ Result<std::string> EnrolmentService::invite(const InviteOptions& options, std::
                                              const PublicKey& key, Time now, Random& random) {
   WITAN_DO(mayChange());
   WITAN_DO(checkGranted(options.roles));
+  WITAN_DO(mayGrant(options.roles));
   if (options.ttlMicros <= 0 || options.ttlMicros > kMaxInviteTtlMicros)
     return invalid("an invitation lasts from a moment to 30 days");
   if (options.uses == 0 || options.uses > kMaxRosterDevices)
@@ -173,7 +174,8 @@ Result<std::vector<Invite>> EnrolmentService::openInvites(Time now) const {
 
 Result<std::size_t> EnrolmentService::withdrawInvites(std::string_view id, Time now) {
   WITAN_TRY(open, openInvites(now));
-  const std::size_t ended = std::erase_if(state_.invites, [&](const Invite& one) { return id == "all" || one.id == id; });
+  const std::size_t ended =
+      std::erase_if(state_.invites, [&](const Invite& one) { return id == "all" || one.id == id; });
   if (ended == 0 && id != "all")
     return notFound("no invitation " + inQuotes(id) + " is open", "see: witan device invitations");
   WITAN_DO(save());
@@ -212,6 +214,7 @@ JoinAnswer EnrolmentService::onJoin(const JoinRequest& request, const PublicKey&
   auto invite = inviteFor(request, now);
   if (!invite.ok()) return refused(invite.error());
   const Invite terms = **invite;
+  if (Status may = mayGrant(terms.roles); !may.ok()) return refused(may.error());
   --(*invite)->usesLeft;
   auto& brought = (*invite)->devices;
   (brought ? *brought : brought.emplace()).push_back(device);
@@ -297,6 +300,7 @@ Result<PendingDevice> EnrolmentService::approve(std::string_view device, std::sp
                                                 std::span<const std::string> scopes, Time now) {
   WITAN_DO(mayChange());
   WITAN_DO(checkGranted(roles));
+  WITAN_DO(mayGrant(roles));
   WITAN_TRY(one, waiting(device));
   WITAN_TRY(key, publicKeyFromHex(one.key, "key"));
   WITAN_DO(admit(key, one.name, one.addresses, roles, scopes, now));
@@ -348,6 +352,15 @@ Status EnrolmentService::mayAlone(ActKind kind, std::string_view subject) const 
   if (admins.admins.empty()) return okStatus();
   return unauthorised(concat("this takes ", admins.approvals, " of ", admins.admins.size(), " admins"),
                       concat("witan admin propose ", enumName(kind), " ", subject));
+}
+
+// No invitation brings what takes an act for each device.
+Status EnrolmentService::mayGrant(std::span<const std::string> roles) const {
+  if (std::ranges::find(roles, kTakeoverRole) == roles.end()) return okStatus();
+  const Status alone = mayAlone(ActKind::takeover, "DEVICE");
+  if (alone.ok()) return alone;
+  return unauthorised("a new device gets no role takeover: " + alone.error().message,
+                      "let it in without, then: " + alone.error().hint);
 }
 
 Status EnrolmentService::apply(const AdminAct& act, Time now) {

@@ -134,6 +134,7 @@ class EnrolmentService {
   Status publish(Roster next);
   // Where admins act together, one of them alone may not.
   Status mayAlone(ActKind kind, std::string_view subject) const;
+  Status mayGrant(std::span<const std::string> roles) const;
   Result<AskedKey> takeAsked(std::string_view idOrName) const;
   Status forgetAsked(const AskedKey& asked);
   Status mayChange() const;

@@ -5,6 +5,9 @@
 // link for joining, which every device may have and which carries one question and one answer. The answer counts for
 // what the admin has signed in it, so no other device makes this one believe that it was revoked.
 //
+// The same where a key was replaced and the roster that names it is on one side only. Who is refused offers the roster
+// that is here; and each second question goes to whatever key is at the address, without a name and an offer.
+//
 // Belongs to its loop's thread. Loop and roster store outlive it; `changed` is called from the loop, after a newer
 // roster was taken, and may destroy nothing of this.
 #pragma once
@@ -37,7 +40,8 @@ class MembershipInquiry {
   RosterStore& rosters_;
   const std::function<void()> changed_;
   std::unique_ptr<net::PeerNetwork> network_;
-  std::string name_;  // as it asks
+  std::string name_;        // as it asks
+  bool expecting_ = false;  // the keys that the roster has
   std::size_t next_ = 0;
 };
 

@@ -82,6 +82,13 @@ TEST(Roster, PersonsAreNamedWithKeysAndRevoked) {
   EXPECT_EQ(revokePerson(roster, "nobody", "left").error().code, ErrorCode::notFound);
 }
 
+TEST(Roster, NoPersonIsCalledAsTheProgramAnswers) {
+  Roster roster = rosterOf(keyOf(1), {deviceWith(keyOf(2), "first")});
+  const std::vector<std::string> roles{"udt.counselor"};
+  EXPECT_EQ(addPerson(roster, "system", keyOf(4).publicKey(), roles, kNow).error().code, ErrorCode::invalidInput);
+  EXPECT_TRUE(addPerson(roster, "system2", keyOf(4).publicKey(), roles, kNow).ok());
+}
+
 TEST(Roster, ASignedOneReadsBack) {
   const SigningKey admin = keyOf(1);
   const Roster roster = rosterOf(admin, {deviceWith(keyOf(2), "laptop"), deviceWith(keyOf(3), "phone")});
