@@ -47,6 +47,9 @@ Result<int> personAdd(const ControlClient& client, const PersonArguments& a) {
     return made.error();
   }
   json::object answer = made->as_object();
+  if (!a.json)
+    for (const json::value& warning : rowsOf(answer, "warnings"))
+      putErr(concat("witan: warning: ", warning.as_string(), "\n"));
   answer["key"] = key;
   if (a.publicKey.empty()) answer["file"] = file;
   return print(answer, a.json, [&](const json::value& told) {

@@ -1744,6 +1744,8 @@ export interface PersonsChanged {
   name: string;
   /** Version of the new roster */
   version: number;
+  /** Roles that no domain has, names that look alike */
+  warnings: Array<string>;
 }
 
 export interface PolicyChange {

@@ -24,7 +24,8 @@ WITAN_STRUCT(RevokePersonRequest, (std::string, name, "Name of the person", 1),
              (Omittable<std::string>, reason, "Reason, for the roster"))
 
 WITAN_STRUCT(PersonsChanged, (std::string, name, "Name of the person"),
-             (std::uint64_t, version, "Version of the new roster"))
+             (std::uint64_t, version, "Version of the new roster"),
+             (std::vector<std::string>, warnings, "Roles that no domain has, names that look alike"))
 
 Result<Persons> persons(const ApiContext& context, const Nothing&) {
   const Roster& roster = context.daemon.roster().current();
@@ -40,14 +41,20 @@ Result<PersonsChanged> change(const ApiContext& context, const std::string& name
   WITAN_DO(context.daemon.enrolment().change(edit));
   context.daemon.peers().rosterPublished();
   context.daemon.scheduleTick();
-  return PersonsChanged{name, context.daemon.roster().current().version};
+  return PersonsChanged{name, context.daemon.roster().current().version, {}};
 }
 
 Result<PersonsChanged> addPerson(const ApiContext& context, const AddPersonRequest& request) {
   WITAN_TRY(key, publicKeyFromHex(request.key, "key"));
-  return change(context, request.name, [&](Roster& roster) {
-    return addPerson(roster, request.name, key, request.roles, context.daemon.now().wall);
-  });
+  WITAN_TRY(answer, change(context, request.name, [&](Roster& roster) {
+              return addPerson(roster, request.name, key, request.roles, context.daemon.now().wall);
+            }));
+  answer.warnings =
+      personWarnings(context.daemon.roster().current(), request.name, request.roles, [&](std::string_view domain) {
+        const kernel::DomainModule* module = context.daemon.replica().moduleOf(domain);
+        return module == nullptr ? nullptr : &module->signature();
+      });
+  return answer;
 }
 
 Result<PersonsChanged> revokePerson(const ApiContext& context, const RevokePersonRequest& request) {

@@ -229,7 +229,9 @@ Check rosterCheck(Daemon& daemon) {
 }
 
 Check memberCheck(Daemon& daemon) {
-  if (daemon.me() == nullptr) return {"member", false, "this device is not in the roster", "ask the cluster's admin"};
+  if (daemon.me() == nullptr)
+    return {"member", false, "this device is not in the roster",
+            "let it in where the admin's key is: witan device approve " + daemon.replica().device()};
   if (daemon.me()->active()) return {"member", true, "ok"};
   return {"member", false, daemon.revocation(),
           "copy what is of use, stop the node, and join from a new directory with an invitation (witan join)"};

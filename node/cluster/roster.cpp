@@ -10,6 +10,7 @@
 #include "base/quote.h"
 #include "base/utf8.h"
 #include "domains/registry.h"
+#include "kernel/record/statement.h"
 #include "node/cluster/device_key.h"
 #include "node/cluster/scope_keys.h"
 #include "program/output.h"
@@ -93,6 +94,16 @@ Status checkPersons(const std::vector<RosterPerson>& persons, std::set<std::stri
   return okStatus();
 }
 
+// "rekeyPerson ann 9f3a..." as the command line takes it.
+std::string proposalOf(std::string needed) {
+  const std::size_t key = needed.rfind(' ');
+  if (needed.starts_with("rekeyPerson "))
+    needed[key] = '=';
+  else if (needed.starts_with("rekey "))
+    needed.resize(key);
+  return "witan admin propose " + needed;
+}
+
 // Where admins act together, each revocation and each role `takeover` has its act, or stood there before the first one;
 // and whom an act revokes is revoked, whatever the signer writes.
 Status checkPermitted(const Roster& roster) {
@@ -103,16 +114,16 @@ Status checkPermitted(const Roster& roster) {
   }
   for (const std::string& needed : actsNeededBy(roster))
     if (!permitted.contains(needed))
-      return Error{ErrorCode::unauthorised, "no act of the admins permits this: " + needed, "see: witan admin propose"};
-  const auto back = [](const std::string& who) {
-    return Error{ErrorCode::unauthorised, "the admins have revoked " + who + ", and the roster lets it in again", ""};
+      return Error{ErrorCode::unauthorised, "no act of the admins permits this: " + needed, proposalOf(needed)};
+  const auto back = [](const std::string& who, const char* hint) {
+    return Error{ErrorCode::unauthorised, "the admins have revoked " + who + ", and the roster lets it in again", hint};
   };
   for (const RosterDevice& device : roster.devices)
     if (device.active() && permitted.contains(settledText(ActKind::revoke, device.device)))
-      return back(concat(device.device, " (", device.name, ")"));
+      return back(concat(device.device, " (", device.name, ")"), "invite it again with a new directory");
   for (const RosterPerson& person : roster.persons ? *roster.persons : std::vector<RosterPerson>())
     if (person.active() && permitted.contains(settledText(ActKind::revokePerson, person.name)))
-      return back(person.name);
+      return back(person.name, "give the person another name: witan person add");
   return okStatus();
 }
 
@@ -292,6 +303,9 @@ Status checkSite(std::string_view site) { return validateId("site", site); }
 Status addPerson(Roster& roster, std::string_view name, const PublicKey& key, std::span<const std::string> roles,
                  Time now) {
   WITAN_DO(checkLegible(name));
+  if (name == kernel::kSystemCounselor)
+    return invalid(inQuotes(name) + " answers for the program where a time is up, so no person has that name",
+                   "give another name");
   if (roles.empty()) return invalid("a person needs a role", "give --role DOMAIN.counselor, or graph.Person");
   std::vector<RosterPerson>& persons = roster.persons ? *roster.persons : roster.persons.emplace();
   auto at = std::ranges::lower_bound(persons, name, {}, &RosterPerson::name);
@@ -464,6 +478,18 @@ std::string DeviceNames::in(std::string_view text) const {
     out += ")";
   }
   return out;
+}
+
+std::vector<std::string> personWarnings(const Roster& roster, std::string_view name, std::span<const std::string> roles,
+                                        const SignatureOf& signatureOf) {
+  std::vector<std::string> warnings;
+  for (const std::string& role : roles)
+    if (role != kGraphPerson && signatureOf(role.substr(0, role.find('.'))) == nullptr)
+      warnings.push_back("the role " + inQuotes(role) + " is of no domain that this node knows");
+  for (const RosterPerson& other : roster.persons ? *roster.persons : std::vector<RosterPerson>())
+    if (other.active() && other.name != name && looksLike(other.name, name))
+      warnings.push_back(concat("the name ", inQuotes(name), " looks like that of ", inQuotes(other.name)));
+  return warnings;
 }
 
 std::vector<std::string> roleWarnings(std::span<const std::string> roles, const SignatureOf& signatureOf) {

@@ -204,5 +204,8 @@ using SignatureOf = std::function<const kernel::Signature*(std::string_view doma
 
 // One text for each such role, with the names that there are. `roles`: as checkDeviceRoles takes them.
 std::vector<std::string> roleWarnings(std::span<const std::string> roles, const SignatureOf& signatureOf);
+// Of a person: roles of no domain, and other persons whose names look alike.
+std::vector<std::string> personWarnings(const Roster& roster, std::string_view name, std::span<const std::string> roles,
+                                        const SignatureOf& signatureOf);
 
 }  // namespace witan::node

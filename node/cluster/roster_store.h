@@ -8,9 +8,11 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "node/cluster/device_key.h"
 #include "node/cluster/roster.h"
@@ -43,12 +45,26 @@ class RosterStore {
   const AdminState& admins() const { return admins_; }
 
   // Takes a document in if it is newer: it has more acts of the admins, or the same and a later version. Of two
-  // documents of one version, the admin's mistake, the one with the smaller bytes counts everywhere. Returns whether
-  // the current one changed. Errors: not a roster of this cluster; it has other acts than are known here.
+  // documents of one version, the admin's mistake, the one with the smaller bytes counts everywhere. Where two have
+  // different acts of one number, the one whose act names another signer counts, whatever the key before signed since.
+  // Returns whether the current one changed. Errors: not a roster of this cluster; it has other acts than are known
+  // here, or does not follow upon them.
   Result<bool> adopt(std::string_view document);
   // Takes in that a device is revoked (node/cluster/revocation.h), until a later roster says otherwise. Returns whether
   // that was news. Errors: not the admin's word.
   Result<bool> adoptRevocation(std::string_view text);
+  // A roster of the key that signs here that parts from current(): its device went back to an older copy, and went on.
+  // Null: none was seen, or they are united.
+  const Roster* parted() const { return parted_ ? &*parted_ : nullptr; }
+  void united() { parted_.reset(); }
+  // Those that a replaced key admitted, as rosters show that came in here, and that are no members: people must decide.
+  // `device`: empty, a person.
+  struct LeftOut {
+    std::string device, name;
+    friend bool operator==(const LeftOut&, const LeftOut&) = default;
+  };
+  // Each one once a process, and a few in all.
+  std::vector<LeftOut> newlyLeftOut();
   // ok: the current one is on disk. Else why it could not be written.
   const Status& kept() const { return kept_; }
   const Status& keep();
@@ -65,14 +81,22 @@ class RosterStore {
   RosterStore(std::filesystem::path file, const PublicKey& admin) : file_(std::move(file)), admin_(admin) {}
   void readDate();
   Result<bool> markRevoked(std::string_view text);
+  Result<bool> takeParted(Roster roster, std::string_view document, const AdminState& after);
+  void noteLeftOut(const Roster& gave, const Roster& counts);
+  // Whether `signer` fits a key that signed rosters before.
+  bool replaced(const std::function<bool(const PublicKey&)>& signer) const;
 
   std::filesystem::path file_;
   PublicKey admin_;
   Roster roster_;
+  std::optional<Roster> parted_;
+  bool marked_ = false;  // roster_ knows a revocation that document_ lacks
   AdminState admins_;
   std::string document_;
   RosterDate date_;
   Status kept_ = okStatus();
+  std::vector<LeftOut> leftOut_;
+  std::size_t leftOutTold_ = 0;
 };
 
 // The names that the roster on disk gives to devices, by id, of a directory that no node has open. Empty: there is no

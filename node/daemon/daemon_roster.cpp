@@ -72,15 +72,15 @@ void Daemon::noteRevocation() {
   replica().data().note({std::string(kRevoked), "", what});
 }
 
-// A device that has a link hears of the roster over it.
+// A device that has a link hears of the roster over it. One that the roster leaves out asks to be let in.
 void Daemon::askIfAloneLater() {
   later(kLookMs, [this] { askIfAlone(), askIfAloneLater(); });
 }
 
 void Daemon::askIfAlone() {
   const auto linked = [](const PeerStatus& peer) { return peer.connected; };
-  const bool member = me() != nullptr && me()->active();
-  alone_ = !member || stopping_ || std::ranges::any_of(peers_->status(), linked) ? 0 : alone_ + 1;
+  const bool revoked = me() != nullptr && !me()->active();
+  alone_ = revoked || stopping_ || std::ranges::any_of(peers_->status(), linked) ? 0 : alone_ + 1;
   if (alone_ % kLooksPerQuestion == 0 || alone_ % kLooksPerQuestion == kLooksOfQuestion) inquiry_->stop();
   if (alone_ % kLooksPerQuestion != 1) return;
   if (const Status asked = inquiry_->ask(key_); !asked.ok())

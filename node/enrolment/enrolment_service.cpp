@@ -132,6 +132,7 @@ Result<std::string> EnrolmentService::invite(const InviteOptions& options, std::
                                              const PublicKey& key, Time now, Random& random) {
   WITAN_DO(mayChange());
   WITAN_DO(checkGranted(options.roles));
+  WITAN_DO(mayGrant(options.roles));
   if (options.ttlMicros <= 0 || options.ttlMicros > kMaxInviteTtlMicros)
     return invalid("an invitation lasts from a moment to 30 days");
   if (options.uses == 0 || options.uses > kMaxRosterDevices)
@@ -174,7 +175,8 @@ Result<std::vector<Invite>> EnrolmentService::openInvites(Time now) const {
 
 Result<std::size_t> EnrolmentService::withdrawInvites(std::string_view id, Time now) {
   WITAN_TRY(open, openInvites(now));
-  const std::size_t ended = std::erase_if(state_.invites, [&](const Invite& one) { return id == "all" || one.id == id; });
+  const std::size_t ended =
+      std::erase_if(state_.invites, [&](const Invite& one) { return id == "all" || one.id == id; });
   if (ended == 0 && id != "all")
     return notFound("no invitation " + inQuotes(id) + " is open", "see: witan device invitations");
   WITAN_DO(save());
@@ -213,6 +215,7 @@ JoinAnswer EnrolmentService::onJoin(const JoinRequest& request, const PublicKey&
   auto invite = inviteFor(request, now);
   if (!invite.ok()) return refused(invite.error());
   const Invite terms = **invite;
+  if (Status may = mayGrant(terms.roles); !may.ok()) return refused(may.error());
   --(*invite)->usesLeft;
   auto& brought = (*invite)->devices;
   (brought ? *brought : brought.emplace()).push_back(device);
@@ -298,6 +301,7 @@ Result<PendingDevice> EnrolmentService::approve(std::string_view device, std::sp
                                                 std::span<const std::string> scopes, Time now) {
   WITAN_DO(mayChange());
   WITAN_DO(checkGranted(roles));
+  WITAN_DO(mayGrant(roles));
   WITAN_TRY(one, waiting(device));
   WITAN_TRY(key, publicKeyFromHex(one.key, "key"));
   WITAN_DO(admit(key, one.name, one.addresses, roles, scopes, now));
@@ -349,6 +353,15 @@ Status EnrolmentService::mayAlone(ActKind kind, std::string_view subject) const 
   if (admins.admins.empty()) return okStatus();
   return unauthorised(concat("this takes ", admins.approvals, " of ", admins.admins.size(), " admins"),
                       concat("witan admin propose ", enumName(kind), " ", subject));
+}
+
+// No invitation brings what takes an act for each device.
+Status EnrolmentService::mayGrant(std::span<const std::string> roles) const {
+  if (std::ranges::find(roles, kTakeoverRole) == roles.end()) return okStatus();
+  const Status alone = mayAlone(ActKind::takeover, "DEVICE");
+  if (alone.ok()) return alone;
+  return unauthorised("a new device gets no role takeover: " + alone.error().message,
+                      "let it in without, then: " + alone.error().hint);
 }
 
 Status EnrolmentService::apply(const AdminAct& act, Time now) {
@@ -420,6 +433,32 @@ Status EnrolmentService::setRoles(std::string_view idOrName, std::span<const std
                     "revoke it, and invite it again with a new directory");
   if (device->takesOver() && !mayAlready) WITAN_DO(mayAlone(ActKind::takeover, device->device));
   return publish(std::move(next));
+}
+
+Result<bool> EnrolmentService::unite() {
+  if (!isAdmin() || rosters_->parted() == nullptr) return false;
+  Roster next = rosters_->current(), other = *rosters_->parted();
+  const auto age = [](const Roster& roster) { return std::pair(roster.allActs().size(), roster.version); };
+  if (age(other) > age(next)) std::swap(next, other);
+  next.version = std::max(next.version, other.version);
+  for (const RosterDevice& theirs : other.devices) {
+    RosterDevice* mine = next.find(theirs.device);
+    if (mine == nullptr)
+      next.devices.insert(std::ranges::lower_bound(next.devices, theirs.device, {}, &RosterDevice::device), theirs);
+    else if (!theirs.active())
+      *mine = theirs;
+  }
+  for (const RosterPerson& theirs : other.persons.value_or(std::vector<RosterPerson>())) {
+    std::vector<RosterPerson>& persons = next.persons ? *next.persons : next.persons.emplace();
+    const auto mine = std::ranges::lower_bound(persons, theirs.name, {}, &RosterPerson::name);
+    if (mine == persons.end() || mine->name != theirs.name)
+      persons.insert(mine, theirs);
+    else if (!theirs.active())
+      *mine = theirs;
+  }
+  WITAN_DO(publish(std::move(next)));
+  rosters_->united();
+  return true;
 }
 
 Status EnrolmentService::change(const std::function<Status(Roster& roster)>& edit) {

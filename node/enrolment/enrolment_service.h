@@ -103,6 +103,10 @@ class EnrolmentService {
   // the kind signer: where DIR/admin.key.next is that key, which takes the place of admin.key. Errors: unauthorised, it
   // expired or too few signed it; as revoke().
   Status apply(const AdminAct& act, Time now);
+  // Where the admin's key is: publishes one roster in place of two that part (RosterStore::parted). Who was revoked in
+  // either is revoked, who is a member of one alone is one, roles are those of the one that counts. Returns whether
+  // there was one.
+  Result<bool> unite();
   // Publishes the roster as `edit` leaves it.
   Status change(const std::function<Status(Roster& roster)>& edit);
   // A member asks for another key, over a stream authenticated by its present one: it waits for acceptKey(). Returns
@@ -134,6 +138,7 @@ class EnrolmentService {
   Status publish(Roster next);
   // Where admins act together, one of them alone may not.
   Status mayAlone(ActKind kind, std::string_view subject) const;
+  Status mayGrant(std::span<const std::string> roles) const;
   Result<AskedKey> takeAsked(std::string_view idOrName) const;
   Status forgetAsked(const AskedKey& asked);
   Status mayChange() const;

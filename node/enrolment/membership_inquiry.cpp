@@ -19,7 +19,8 @@ Status MembershipInquiry::ask(const SigningKey& key) {
   network_ = std::make_unique<net::PeerNetwork>(loop_, identity, net::PeerNetworkOptions{}, events());
   const std::vector<RosterDevice>& devices = rosters_.current().devices;
   const RosterDevice* me = rosters_.current().byKey(key.publicKey());
-  name_ = me == nullptr ? "" : me->name;
+  expecting_ = !expecting_;
+  name_ = me == nullptr || !expecting_ ? "" : me->name;
   std::size_t asked = 0;
   for (std::size_t n = 0; n < devices.size() && asked < kAskedAtOnce; ++n) {
     const RosterDevice& device = devices[next_++ % devices.size()];
@@ -27,7 +28,8 @@ Status MembershipInquiry::ask(const SigningKey& key) {
     if (&device == me || !device.active() || device.addresses.empty() || !its.ok()) continue;
     ++asked;
     for (const std::string& address : device.addresses)
-      network_->dial(device.device + "/" + address, address, *its, std::string(net::kJoinPurpose));
+      network_->dial(device.device + "/" + address, address, expecting_ ? std::optional(*its) : std::nullopt,
+                     std::string(net::kJoinPurpose));
   }
   return okStatus();
 }
@@ -46,12 +48,21 @@ net::PeerEvents MembershipInquiry::events() {
 void MembershipInquiry::receive(net::LinkId link, std::string_view frame) {
   JoinAnswer answer;
   const bool read = readClusterFrame(frame, answer).ok();
+  const auto taken = take(read ? answer : JoinAnswer());
+  const bool newer = taken.ok() && *taken;
+  if (read && expecting_ && !newer && answer.verdict != JoinVerdict::admitted) {
+    RosterMessage offer;
+    offer.document.assign(rosters_.document().begin(), rosters_.document().end());
+    (void)network_->send(link, clusterFrame(offer));
+  }
   network_->close(link, "that was all");
-  if (!read) return;
-  // Members of an earlier version hand out the whole roster.
-  const auto taken =
-      answer.revocation.empty() ? rosters_.adopt(asView(answer.document)) : rosters_.adoptRevocation(answer.revocation);
-  if (taken.ok() && *taken) changed_();
+  if (newer) changed_();
+}
+
+Result<bool> MembershipInquiry::take(const JoinAnswer& answer) {
+  if (!answer.revocation.empty()) return rosters_.adoptRevocation(answer.revocation);
+  if (answer.document.empty()) return false;
+  return rosters_.adopt(asView(answer.document));  // members of an earlier version hand it out to a revoked device
 }
 
 }  // namespace witan::node

@@ -6,8 +6,11 @@
 // admin's signed word for its revocation, and nothing of the others (node/cluster/revocation.h). So no other device
 // makes this one believe that it was revoked.
 //
-// Belongs to its loop's thread. Loop and roster store outlive it; `changed` is called from the loop, after
-// such a word was taken, and may destroy nothing of this.
+// The same where a key was replaced and the roster that names it is on one side only. Who is refused offers the roster
+// that is here; and each second question goes to whatever key is at the address, without a name and an offer.
+//
+// Belongs to its loop's thread. Loop and roster store outlive it; `changed` is called from the loop, after a newer
+// roster or such a word was taken, and may destroy nothing of this.
 #pragma once
 
 #include <functional>
@@ -16,6 +19,7 @@
 
 #include "net/peer_network.h"
 #include "node/cluster/device_key.h"
+#include "node/cluster/messages.h"
 #include "node/cluster/roster_store.h"
 
 namespace witan::node {
@@ -33,12 +37,14 @@ class MembershipInquiry {
  private:
   net::PeerEvents events();
   void receive(net::LinkId link, std::string_view frame);
+  Result<bool> take(const JoinAnswer& answer);
 
   net::Loop& loop_;
   RosterStore& rosters_;
   const std::function<void()> changed_;
   std::unique_ptr<net::PeerNetwork> network_;
-  std::string name_;  // as it asks
+  std::string name_;        // as it asks
+  bool expecting_ = false;  // the keys that the roster has
   std::size_t next_ = 0;
 };
 

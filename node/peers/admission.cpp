@@ -65,4 +65,9 @@ bool PendingPeers::countRequest(net::LinkId link) {
   return at != pending_.end() && ++at->second.requests <= kMaxJoinRequests;
 }
 
+bool PendingPeers::takesOffer(const std::string& host, std::int64_t nowMs) {
+  std::erase_if(offers_, [&](const auto& one) { return one.second + kOfferMs <= nowMs; });
+  return offers_.size() < kMaxOffers && offers_.emplace(host, nowMs).second;
+}
+
 }  // namespace witan::node

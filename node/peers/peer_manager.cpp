@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
+#include "base/quote.h"
 #include "base/seams.h"
 #include "base/string_util.h"
 #include "node/cluster/device_key.h"
@@ -117,6 +119,7 @@ Status PeerManager::admit(const net::LinkInfo& info) {
 void PeerManager::onUp(const net::LinkInfo& info) {
   if (info.purpose == net::kJoinPurpose) {
     links_.add({.device = "", .info = info, .sinceMs = events_.steadyMs()});
+    if (pending_.size() < kMaxLargeFrames) network_.trust(info.id);  // a roster may come
     return limitPending(info.id);
   }
   const auto device = admission_.confirm(info.key);
@@ -449,7 +452,7 @@ void PeerManager::onClusterFrame(PeerLink& link, std::string_view bytes) {
   const auto type = static_cast<ClusterFrame>(bytes[4]);
   const bool member = !link.device.empty();
   if (!member && type == ClusterFrame::joinRequest) return onJoin(link, bytes);
-  if (member && type == ClusterFrame::roster) return onRoster(link, bytes);
+  if (type == ClusterFrame::roster) return member ? onRoster(link, bytes) : onOffer(link, bytes);
   if (member && !link.served) return;
   if (member && type == ClusterFrame::rotateKey) return onRotate(link, bytes);
   if (isTunnelFrame(static_cast<std::uint8_t>(bytes[4]))) {
@@ -470,11 +473,17 @@ void PeerManager::sendRoster(net::LinkId id) {
 
 void PeerManager::onRoster(PeerLink& link, std::string_view bytes) {
   const auto heard = gossip_.receive(bytes, events_.wall());
+  tellLeftOut();
+  unite();
   if (!heard.ok()) {
-    log_.warn("roster", heard.error().message, {{"from", link.device}});
-    return network_.close(link.info.id, "a roster that does not count: " + heard.error().message);
+    const auto& [code, why, hint] = heard.error();
+    if (link.device.empty())
+      log_.warn("roster", why, {{"from", link.info.address}});
+    else
+      events_.alarm("rosterRefused", link.device, concat(why, hint.empty() ? "" : "; ", hint));
+    return network_.close(link.info.id, "a roster that does not count: " + why);
   }
-  const std::string from = link.device;
+  const std::string from = link.device.empty() ? "an offer" : link.device;
   if (!heard->oddDate.empty() && network_.mayLog()) log_.warn("roster", heard->oddDate, {{"from", from}});
   if (heard->roster) applyRoster(from);
   if (heard->date) dateChanged(from);
@@ -492,7 +501,30 @@ void PeerManager::saveRosterLater() {
   });
 }
 
+// Their devices go on with a key that counts no more, and know nobody else: people must decide.
+void PeerManager::tellLeftOut() {
+  for (const auto& [device, name] : rosters_.newlyLeftOut())
+    events_.alarm("leftOut", device,
+                  concat(inQuotes(name), device.empty() ? " (a person)" : concat(" (", device, ")"),
+                         ", admitted by the key that signed rosters before, is no member since that key was replaced; "
+                         "to let it in again, where the new key is: ",
+                         device.empty() ? "witan person add" : "witan device approve, or witan device invite"));
+}
+
+// The device that signs rosters went back to an older copy: what it forgot comes from the others.
+void PeerManager::unite() {
+  const auto united = enrolment_.unite();
+  if (!united.ok())
+    return events_.alarm("rosterParted", "", "two rosters part, and could not be united: " + united.error().message);
+  if (!*united) return;
+  events_.alarm("rosterParted", "",
+                "this device had signed another roster before its disk went back: both are united, and who was revoked "
+                "in either is revoked; compare with: witan device roster");
+  rosterPublished();
+}
+
 void PeerManager::rosterPublished() {
+  tellLeftOut();
   enrolment_.stampRoster(events_.wall());
   applyRoster("");
 }
@@ -607,6 +639,15 @@ void PeerManager::onJoin(PeerLink& link, std::string_view bytes) {
               {{"device", device}, {"name", request.name}, {"from", info.address}});
   (void)network_.send(info.id, clusterFrame(answer));
   if (changed) applyRoster("");
+}
+
+// Of a member whose key is not known here: the roster that names it proves itself, whoever brings it.
+void PeerManager::onOffer(PeerLink& link, std::string_view bytes) {
+  const net::LinkId id = link.info.id;
+  if (!pending_.takesOffer(link.info.address.substr(0, link.info.address.rfind(':')), events_.steadyMs()))
+    return reject(id, "too many rosters are offered: offer it later");
+  onRoster(link, bytes);
+  reject(id, "that was all");
 }
 
 // A thief of a key could ask, too: a person decides.

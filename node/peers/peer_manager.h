@@ -156,9 +156,12 @@ class PeerManager {
   void onClusterFrame(PeerLink& link, std::string_view frame);
   void onRoster(PeerLink& link, std::string_view frame);
   void onJoin(PeerLink& link, std::string_view frame);
+  void onOffer(PeerLink& link, std::string_view frame);
   void onRotate(PeerLink& link, std::string_view frame);
   void sendRoster(net::LinkId id);
   void applyRoster(std::string_view from);
+  void tellLeftOut();
+  void unite();
   void saveRosterLater();
   void keepLease();
   void dateChanged(std::string_view from);

@@ -44,7 +44,8 @@ Result<RosterGossip::Heard> RosterGossip::receive(std::string_view frame, Time n
 
 std::string RosterGossip::whyLinksEnd(std::string_view device) const {
   const RosterDevice* now = rosters_.current().find(device);
-  if (now == nullptr || !now->active()) return "this device was revoked";
+  if (now == nullptr) return "the roster does not name this device";
+  if (!now->active()) return "this device was revoked";
   const RosterDevice& old = before(device);
   return now->keys != old.keys || now->roles != old.roles || now->scopes != old.scopes ? "its rights have changed" : "";
 }

@@ -1728,6 +1728,8 @@ class PersonsChanged(TypedDict):
     name: str
     # Version of the new roster
     version: int
+    # Roles that no domain has, names that look alike
+    warnings: list[str]
 
 
 class PolicyChange(TypedDict):

@@ -4028,6 +4028,8 @@ export interface components {
             name: string;
             /** @description Version of the new roster */
             version: number;
+            /** @description Roles that no domain has, names that look alike */
+            warnings: string[];
         };
         PolicyChange: {
             /** @description Agent */

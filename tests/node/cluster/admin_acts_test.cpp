@@ -222,6 +222,25 @@ TEST_F(AdminActs, ATakeoverTakesThemToo) {
   EXPECT_TRUE(*others->adopt(rosters->document()));
 }
 
+// So an invitation that gives the role would let nobody in.
+TEST_F(AdminActs, NoInvitationGivesTheRoleTakeover) {
+  const std::vector<std::string> here{"127.0.0.1:7600"}, roles{"ledger", "takeover"};
+  const PublicKey key = keyOf('n').publicKey();
+  const auto invite = [&] { return service->invite({.roles = roles, .scopes = {}}, here, key, kNow.wall, random); };
+  const auto before = invite();
+  ASSERT_TRUE(before.ok());
+  agree();
+  EXPECT_EQ(invite().error().code, ErrorCode::unauthorised);
+  EXPECT_THAT(invite().error().hint, HasSubstr("witan admin propose takeover"));
+  const JoinToken token = *readToken(*before);
+  const JoinAnswer answer = service->onJoin({token.id, token.secret, "new", {}, {}}, key, "", kNow.wall);
+  EXPECT_EQ(answer.verdict, JoinVerdict::refused);
+  EXPECT_THAT(answer.reason, HasSubstr("gets no role takeover"));
+  EXPECT_EQ(service->openInvites(kNow.wall)->front().usesLeft, 1u) << "it is not used up by that";
+  ASSERT_EQ(service->onJoin({"", "", "new", {}, {}}, key, "", kNow.wall).verdict, JoinVerdict::pending);
+  EXPECT_EQ(service->approve("new", roles, {}, kNow.wall).error().code, ErrorCode::unauthorised);
+}
+
 TEST_F(AdminActs, OneThatExpiredOrHappenedBeforeIsRefused) {
   agree();
   AdminAct act = next(ActKind::takeover, idOf("second"));
@@ -280,12 +299,19 @@ TEST_F(AdminActs, ALostAdminsKeyIsReplacedByTheOthers) {
   ASSERT_EQ(after.size(), before.size() + 1);
   EXPECT_EQ(after.at(1)->reveal(), before.at(1)->reveal());
 
-  // Meanwhile the old key went on to a later version.
+  // Meanwhile the old key went on to a later version, and let a device in.
+  const std::vector<std::string> here{"127.0.0.1:7600"};
+  const JoinToken token =
+      *readToken(*service->invite({.roles = {"*"}, .scopes = {}}, here, keyOf('f').publicKey(), kNow.wall, random));
+  const JoinAnswer phone =
+      service->onJoin({token.id, token.secret, "phone", {}, {}}, keyOf('p').publicKey(), "", kNow.wall);
+  ASSERT_EQ(phone.verdict, JoinVerdict::admitted) << phone.reason;
   const std::vector<std::string> roles{"ledger", "*", "budget.A"}, all{"ledger", "takeover", "*"};
   for (int n = 0; n < 3; ++n) ASSERT_TRUE(service->setRoles("second", roles).ok());
   const std::string stolen = rosters->document();
   EXPECT_FALSE(*others->adopt(stolen)) << "without the act";
   EXPECT_TRUE(*rosters->adopt(others->document())) << "with the act";
+  EXPECT_EQ(rosters->current().find(phone.device), nullptr);
   EXPECT_FALSE(service->isAdmin());
   EXPECT_THAT(service->setRoles("second", roles).error().message, HasSubstr("was replaced"));
   Roster forged = others->current();
@@ -344,6 +370,9 @@ TEST_F(AdminActs, ANewKeyOfAPersonTakesThemToo) {
   ASSERT_TRUE(add("bob", 'q').ok()) << "a new person";
   ASSERT_TRUE(*others->adopt(rosters->document()));
   EXPECT_THAT(add("ann", 't').error().message, HasSubstr("no act of the admins permits this: rekeyPerson ann"));
+  EXPECT_EQ(add("ann", 't').error().hint, "witan admin propose rekeyPerson ann=" + toHex(keyOf('t').publicKey()));
+  const Status revoked = service->change([](Roster& roster) { return revokePerson(roster, "ann", "left"); });
+  EXPECT_EQ(revoked.error().hint, "witan admin propose revokePerson ann");
   const std::string key = toHex(keyOf('r').publicKey());
   EXPECT_FALSE(apply(next(ActKind::rekeyPerson, rekeyText("nobody", key)), "ab").ok());
   const Status done = apply(next(ActKind::rekeyPerson, rekeyText("ann", key)), "ab");

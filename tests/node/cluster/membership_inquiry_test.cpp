@@ -171,8 +171,70 @@ TEST_F(MembershipInquiryTest, OnlyTheDeviceExpectedAtAnAddressIsHeard) {
   EXPECT_EQ(thief.frameCount, 0u);
 }
 
+// Of a device that signs rosters: the one that names its next key is on its disk alone.
+TEST_F(MembershipInquiryTest, WhoHasAnotherKeyOffersTheRosterThatNamesIt) {
+  RosterStore known = storeIn("a", *signRoster(roster(1, DeviceState::active), admin));
+  EnrolmentService enrolment = *EnrolmentService::open(scratch / "a", known, std::string(32, 's'), 1, std::nullopt);
+  Roster rotated = roster(2, DeviceState::active);
+  rotated.find(idOf('c'))->keys.push_back(toHex(net::test::keyOf('d').publicKey()));
+  ASSERT_TRUE(*rosters.adopt(*signRoster(rotated, admin)));
+  at.onFrame = [&](net::LinkId link, std::string_view frame) {
+    RosterMessage offer;
+    if (readClusterFrame(frame, offer).ok()) return (void)known.adopt(asView(offer.document));
+    JoinRequest request;
+    ASSERT_TRUE(readClusterFrame(frame, request).ok());
+    (void)at.network->send(link, clusterFrame(enrolment.onJoin(request, at.up.at(link).key, "", kNow)));
+  };
+  ASSERT_TRUE(inquiry.ask(net::test::keyOf('d')).ok());
+  at.until([&] { return known.current().version == 2 || !at.downs.empty(); }, "the offer");
+  EXPECT_NE(known.current().byKey(net::test::keyOf('d').publicKey()), nullptr);
+  EXPECT_EQ(changes, 0u);
+}
+
+// The other way round: a device that was off as it got another key. It is dialled, and dials nobody.
+TEST_F(MembershipInquiryTest, WhoHasAnotherKeySinceIsHeardAtItsAddress) {
+  net::test::Device fresh{loop, 'd'};  // what was a
+  const std::string its = *fresh.network->listen("127.0.0.1:0");
+  Roster moved = roster(2, DeviceState::active);
+  moved.find(idOf('a'))->addresses = {its};
+  ASSERT_TRUE(*rosters.adopt(*signRoster(moved, admin)));
+  Roster rotated = moved;
+  rotated.version = 3;
+  rotated.find(idOf('a'))->keys.push_back(toHex(net::test::keyOf('d').publicKey()));
+  fresh.onFrame = [&](net::LinkId link, std::string_view frame) {
+    JoinRequest request;
+    ASSERT_TRUE(readClusterFrame(frame, request).ok()) << "no offer goes to a stranger";
+    EXPECT_EQ(request.name, "");
+    JoinAnswer answer{.verdict = JoinVerdict::pending, .reason = "", .device = idOf('c')};
+    const std::string document = *signRoster(rotated, admin);
+    answer.document.assign(document.begin(), document.end());
+    (void)fresh.network->send(link, clusterFrame(answer));
+  };
+  for (int n = 0; n < 2; ++n) {
+    EXPECT_EQ(fresh.frameCount, 0u);
+    fresh.logged.clear();
+    ASSERT_TRUE(inquiry.ask(net::test::keyOf('c')).ok());
+    fresh.until([&] { return changes > 0 || !fresh.logged.empty(); }, "an answer, or that it was refused");
+  }
+  EXPECT_EQ(changes, 1u);
+  EXPECT_NE(rosters.current().byKey(net::test::keyOf('d').publicKey()), nullptr);
+}
+
 using test::Node;
 using test::Scratch;
+
+// All others were off, and are linked with each other before they hear of the next key.
+TEST(ANodeThatSignsRosters, IsNotCutOffByItsNextKey) {
+  const Scratch scratch;
+  Node first(scratch, "first"), second(scratch, "second"), third(scratch, "third");
+  ASSERT_TRUE(test::begin(first)) << first.log();
+  ASSERT_TRUE(test::enrol(first, second)) << second.log();
+  ASSERT_TRUE(test::enrol(first, third)) << third.log();
+  ASSERT_TRUE(second.stop() == 0 && third.stop() == 0);
+  ASSERT_EQ(first.run({"device", "rotate-key"}).exitCode, 0);
+  ASSERT_TRUE(second.up() && third.up());
+  EXPECT_TRUE(first.connectedTo(2)) << first.log();
+}
 
 TEST(ARevokedNode, SaysSoAndSinceWhenItKnows) {
   const Scratch scratch;

@@ -258,6 +258,96 @@ TEST_F(PeerManagerTest, ARevokedDeviceIsToldOfItselfAlone) {
   EXPECT_EQ(heard.back().revocation, revocationOf(next, deviceOf('c').device));
 }
 
+// --- offers of rosters by devices whose keys are not known here
+
+struct OffersTest : PeerManagerTest {
+  static std::string frameWith(const Roster& roster, const SigningKey& key) {
+    RosterMessage message;
+    const std::string document = *signRoster(roster, key);
+    message.document.assign(document.begin(), document.end());
+    return clusterFrame(message);
+  }
+  Roster rotated(std::size_t bytes = 0) const {
+    Roster next = rosters.current();
+    ++next.version;
+    RosterDevice& c = *next.find(deviceOf('c').device);
+    c.keys.push_back(toHex(net::test::keyOf('s').publicKey()));
+    for (std::size_t n = 0; n * 1'024 < bytes; ++n) {
+      RosterDevice more = deviceOf('c');
+      const PublicKey key = SigningKey::fromSeed(concat(std::string(24, 'q'), 10'000'000 + n))->publicKey();
+      more.device = deviceIdOf(key), more.keys = {toHex(key)}, more.name = concat("device ", n);
+      more.reason = std::string(1'000, 'r');
+      next.devices.push_back(more);
+    }
+    std::ranges::sort(next.devices, {}, &RosterDevice::device);
+    return next;
+  }
+  void offer(const std::string& frame) {
+    offering.onUp = [this, frame](const net::LinkInfo& info) { offering.network->send(info.id, frame); };
+    offering.network->dial("a", address, std::nullopt, std::string(net::kJoinPurpose));
+    offering.until([&] { return !offering.downs.empty(); }, "the end of the link");
+    offering.network->undial("a");
+  }
+
+  const std::string address = *manager.listen("127.0.0.1:0");
+  net::test::Device offering{loop, 's'};
+};
+
+TEST_F(OffersTest, ARosterThatTheAdminSignedCounts) {
+  const Roster next = rotated(200'000);
+  offer(frameWith(next, admin));
+  EXPECT_EQ(rosters.current().version, next.version);
+  EXPECT_EQ(rosters.current().devices.size(), next.devices.size());
+  offering.onUp = {};
+  offering.network->dial("member", address, std::nullopt);
+  offering.until([&] { return !connected.empty(); }, "that it is let in by its next key");
+  EXPECT_EQ(connected.front(), deviceOf('c').device);
+}
+
+TEST_F(OffersTest, AnotherDoesNot) {
+  offer(frameWith(rotated(), net::test::keyOf('s')));
+  EXPECT_EQ(rosters.current().version, 1u);
+  EXPECT_THAT(alarms, IsEmpty()) << "strangers note nothing";
+}
+
+TEST(PendingPeersTest, TakesOneOfferOfAHostAndAFewInAll) {
+  PendingPeers pending;
+  EXPECT_TRUE(pending.takesOffer("host", 0));
+  EXPECT_FALSE(pending.takesOffer("host", kOfferMs - 1));
+  for (std::size_t n = 1; n < kMaxOffers; ++n) EXPECT_TRUE(pending.takesOffer(concat("host", n), 5));
+  EXPECT_FALSE(pending.takesOffer("another", 6));
+  EXPECT_TRUE(pending.takesOffer("host", kOfferMs));
+}
+
+TEST_F(PeerManagerTest, WhoIsLeftOutByANewSignerIsTold) {
+  RosterStore old = storeIn(scratch / "old", admin);
+  EnrolmentService there = *EnrolmentService::open(scratch / "old", old, std::string(32, 's'), 1, admin);
+  const auto by = [](const std::string& cluster, AdminAct act, const SigningKey& key) {
+    act.expires = Time{kNow.micros + 1'000'000};
+    approveAct(cluster, act, key);
+    return act;
+  };
+  const SigningKey next = net::test::keyOf('y');
+  const AdminAct agreed =
+      by(old.current().cluster, {1, ActKind::admins, "", {{"ann", toHex(next.publicKey())}}, 1, {}, "", {}, {}}, admin);
+  ASSERT_TRUE(there.apply(agreed, kNow).ok());
+  Roster replaced = old.current();
+  ++replaced.version;
+  replaced.acts->push_back(by(replaced.cluster, {2, ActKind::signer, toHex(next.publicKey())}, next));
+  ASSERT_EQ(there.onJoin({}, net::test::keyOf('s').publicKey(), "", kNow).verdict, JoinVerdict::pending);
+  ASSERT_TRUE(there.approve(deviceOf('s').device, std::vector<std::string>{"*"}, {}, kNow).ok());
+  manager.dialAll();
+  other.until([&] { return !connected.empty(); }, "a link");
+  for (const std::string& document : {old.document(), *signRoster(replaced, next)}) {
+    RosterMessage message;
+    message.document.assign(document.begin(), document.end());
+    other.network->send(other.last, clusterFrame(message));
+  }
+  other.until([&] { return !alarms.empty(); }, "an incident");
+  EXPECT_THAT(alarms, ::testing::ElementsAre("leftOut " + deviceOf('s').device));
+  EXPECT_EQ(rosters.current().find(deviceOf('s').device), nullptr);
+}
+
 // Whoever has made itself a key.
 struct StrangersTest : PeerManagerTest {
   using PeerManagerTest::PeerManagerTest;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/bytes.h"
 #include "domains/registry.h"
 #include "tests/node/node_process.h"
 
@@ -28,6 +29,22 @@ TEST(RoleWarnings, NameWhatThereIs) {
   EXPECT_THAT(warningsOf({"budget.A", "budget.C", "budgte.A"}),
               ElementsAre(AllOf(HasSubstr("\"budget.C\""), HasSubstr("there are budget.A, budget.B, budget.counselor")),
                           AllOf(HasSubstr("\"budgte.A\" is of no domain"), HasSubstr("budget, "))));
+}
+
+TEST(RoleWarnings, NameRolesOfPersonsAndNamesThatLookAlike) {
+  const auto budget = domains::makeDomain("budget").value();
+  const SigningKey admin = *SigningKey::fromSeed(std::string(32, 'x'));
+  Roster roster;
+  const auto warningsOf = [&](const std::string& name, const std::vector<std::string>& roles) {
+    return personWarnings(roster, name, roles,
+                          [&](std::string_view domain) { return domain == "budget" ? &budget->signature() : nullptr; });
+  };
+  EXPECT_THAT(warningsOf("clinic", {"budget.counselor", "graph.Person"}), IsEmpty());
+  EXPECT_THAT(warningsOf("clinic", {"foo.counselor"}), ElementsAre(HasSubstr("\"foo.counselor\" is of no domain")));
+  roster.persons.emplace(
+      {RosterPerson{"clinic", {toHex(admin.publicKey())}, DeviceState::active, {"budget.counselor"}, {}, ""}});
+  EXPECT_THAT(warningsOf("clinic", {"budget.counselor"}), IsEmpty()) << "the same one";
+  EXPECT_THAT(warningsOf("cIinic", {"budget.counselor"}), ElementsAre(HasSubstr("looks like that of \"clinic\"")));
 }
 
 TEST(RoleWarnings, AreOnStderrOrInTheJson) {

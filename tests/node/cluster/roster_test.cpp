@@ -133,6 +133,13 @@ TEST(Roster, HasNoSingleCopiesAndNoneOfWhatMustBeEverywhere) {
   EXPECT_EQ(checkRoster(roster).error().code, ErrorCode::invalidInput);
 }
 
+TEST(Roster, NoPersonIsCalledAsTheProgramAnswers) {
+  Roster roster = rosterOf(keyOf(1), {deviceWith(keyOf(2), "first")});
+  const std::vector<std::string> roles{"udt.counselor"};
+  EXPECT_EQ(addPerson(roster, "system", keyOf(4).publicKey(), roles, kNow).error().code, ErrorCode::invalidInput);
+  EXPECT_TRUE(addPerson(roster, "system2", keyOf(4).publicKey(), roles, kNow).ok());
+}
+
 TEST(Roster, ASignedOneReadsBack) {
   const SigningKey admin = keyOf(1);
   const Roster roster = rosterOf(admin, {deviceWith(keyOf(2), "laptop"), deviceWith(keyOf(3), "phone")});
@@ -463,6 +470,38 @@ TEST_F(Enrolment, AnInvitationIsListedAndEnds) {
   EXPECT_EQ(ask(second, keyOf(4)).verdict, JoinVerdict::refused);
   EXPECT_EQ(ask(third, keyOf(4)).verdict, JoinVerdict::refused);
   EXPECT_EQ(ask(first, keyOf(3)).verdict, JoinVerdict::admitted) << "a member is one";
+}
+
+// The disk of the admin's device goes back, and it goes on: one key has signed two rosters of which neither follows the
+// other. Who was revoked in one stays so in both; who was admitted in the other stays a member.
+TEST_F(Enrolment, WhoWasRevokedStaysOutWhenTheAdminsDeviceGoesBack) {
+  const std::string thief = ask(withToken(invite()), keyOf(3)).device;
+  const std::string before(book_.document());
+  ASSERT_TRUE(desk_.revoke(thief, "stolen").ok());
+  for (int admitted = 1; admitted <= 3; ++admitted) {
+    SCOPED_TRACE(admitted);
+    const Scratch there, back;
+    RosterStore member = *RosterStore::create(there / "", admin_.publicKey(), before);
+    ASSERT_TRUE(*member.adopt(book_.document()));
+    RosterStore restored = *RosterStore::create(back / "", admin_.publicKey(), before);
+    EnrolmentService desk = std::move(*EnrolmentService::open(back / "", restored, std::string(32, 'k'), 8, keyOf(1)));
+    for (int n = 0; n < admitted; ++n) {
+      const JoinRequest request{"", "", concat("phone-", n), {}, {}};
+      desk.onJoin(request, keyOf(static_cast<char>(10 + n)).publicKey(), "10.0.0.9:1", kNow);
+      ASSERT_TRUE(desk.approve(concat("phone-", n), std::vector<std::string>{"ledger"}, {}, kNow).ok());
+    }
+    ASSERT_TRUE(restored.current().find(thief)->active());
+    const auto heard = member.adopt(restored.document());
+    EXPECT_FALSE(heard.ok() && member.current().find(thief)->active());
+    EXPECT_FALSE(member.current().find(thief)->active());
+    (void)restored.adopt(member.document());
+    ASSERT_TRUE(desk.unite().ok());
+    ASSERT_TRUE(member.adopt(restored.document()).ok());
+    EXPECT_EQ(member.document(), restored.document());
+    EXPECT_FALSE(member.current().find(thief)->active());
+    EXPECT_EQ(member.current().activeCount(), 1u + static_cast<unsigned>(admitted));
+    EXPECT_FALSE(restored.parted());
+  }
 }
 
 TEST_F(Enrolment, ARotatedKeyReplacesTheOld) {
