@@ -11,7 +11,7 @@ namespace witan::node {
 namespace {
 
 constexpr std::int64_t kLookMs = 3'000;
-constexpr std::size_t kLooksPerQuestion = 20, kLooksOfQuestion = 4;
+constexpr std::size_t kLooksPerQuestion = 10, kLooksOfQuestion = 4;
 constexpr std::string_view kRevoked = "revoked";
 
 // The incident's words; empty: there is none.
@@ -32,6 +32,7 @@ void Daemon::rosterChanged() {
   noteRevocation();
   applyRights();
   replica().rosterChanged();
+  alone_ = 0;  // a device that got another key offers the roster at once
   scheduleTick();
 }
 
@@ -83,7 +84,8 @@ void Daemon::askIfAlone() {
   alone_ = revoked || stopping_ || std::ranges::any_of(peers_->status(), linked) ? 0 : alone_ + 1;
   if (alone_ % kLooksPerQuestion == 0 || alone_ % kLooksPerQuestion == kLooksOfQuestion) inquiry_->stop();
   if (alone_ % kLooksPerQuestion != 1) return;
-  if (const Status asked = inquiry_->ask(key_); !asked.ok())
+  const bool expecting = alone_ / kLooksPerQuestion % 2 == 0;  // each second question: they may have other keys
+  if (const Status asked = inquiry_->ask(key_, expecting); !asked.ok())
     log_.warn("roster", "no other device could be asked: " + asked.error().message);
 }
 

@@ -13,14 +13,14 @@ constexpr std::size_t kAskedAtOnce = 4;
 
 }  // namespace
 
-Status MembershipInquiry::ask(const SigningKey& key) {
+Status MembershipInquiry::ask(const SigningKey& key, bool expecting) {
   const std::string self = deviceIdOf(key.publicKey());
   WITAN_TRY(identity, net::tlsIdentityOf(key, self));
   network_ = std::make_unique<net::PeerNetwork>(loop_, identity, net::PeerNetworkOptions{}, events());
   const std::vector<RosterDevice>& devices = rosters_.current().devices;
   const RosterDevice* me = rosters_.current().byKey(key.publicKey());
-  expecting_ = !expecting_;
-  name_ = me == nullptr || !expecting_ ? "" : me->name;
+  expecting_ = expecting;
+  name_ = me == nullptr || !expecting ? "" : me->name;
   std::size_t asked = 0;
   for (std::size_t n = 0; n < devices.size() && asked < kAskedAtOnce; ++n) {
     const RosterDevice& device = devices[next_++ % devices.size()];
@@ -28,7 +28,7 @@ Status MembershipInquiry::ask(const SigningKey& key) {
     if (&device == me || !device.active() || device.addresses.empty() || !its.ok()) continue;
     ++asked;
     for (const std::string& address : device.addresses)
-      network_->dial(device.device + "/" + address, address, expecting_ ? std::optional(*its) : std::nullopt,
+      network_->dial(device.device + "/" + address, address, expecting ? std::optional(*its) : std::nullopt,
                      std::string(net::kJoinPurpose));
   }
   return okStatus();

@@ -7,7 +7,8 @@
 // makes this one believe that it was revoked.
 //
 // The same where a key was replaced and the roster that names it is on one side only. Who is refused offers the roster
-// that is here; and each second question goes to whatever key is at the address, without a name and an offer.
+// that is here. And where the others have new keys, it asks whatever key is at their addresses, without a name and an
+// offer.
 //
 // Belongs to its loop's thread. Loop and roster store outlive it; `changed` is called from the loop, after a newer
 // roster or such a word was taken, and may destroy nothing of this.
@@ -29,8 +30,9 @@ class MembershipInquiry {
   MembershipInquiry(net::Loop& loop, RosterStore& rosters, std::function<void()> changed)
       : loop_(loop), rosters_(rosters), changed_(std::move(changed)) {}
 
-  // Asks a few of the other devices, each time the next ones; what was asked before is over. Errors: of the key.
-  Status ask(const SigningKey& key);
+  // Asks a few of the other devices, each time the next ones; what was asked before is over. `expecting`: by the keys
+  // that the roster has. Errors: of the key.
+  Status ask(const SigningKey& key, bool expecting);
   // It has been let in, or ends.
   void stop() { network_.reset(); }
 
@@ -43,8 +45,8 @@ class MembershipInquiry {
   RosterStore& rosters_;
   const std::function<void()> changed_;
   std::unique_ptr<net::PeerNetwork> network_;
-  std::string name_;        // as it asks
-  bool expecting_ = false;  // the keys that the roster has
+  std::string name_;  // as it asks
+  bool expecting_ = true;
   std::size_t next_ = 0;
 };
 

@@ -37,7 +37,8 @@ Result<RosterGossip::Heard> RosterGossip::receive(std::string_view frame, Time n
   }
   const auto taken = rosters_.adopt({message.dated, message.datedVersion, message.dateSignature}, now);
   if (taken.ok()) heard.date = *taken;
-  if (!taken.ok() && taken.error().code == ErrorCode::unauthorised) return taken.error();
+  // A roster that was taken must be applied, whatever came with it.
+  if (!taken.ok() && taken.error().code == ErrorCode::unauthorised && !heard.roster) return taken.error();
   if (!taken.ok()) heard.oddDate = taken.error().message;  // a clock is wrong, which is no reason to part
   return heard;
 }

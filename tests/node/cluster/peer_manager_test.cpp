@@ -301,6 +301,7 @@ TEST_F(OffersTest, ARosterThatTheAdminSignedCounts) {
   offering.onUp = {};
   offering.network->dial("member", address, std::nullopt);
   offering.until([&] { return !connected.empty(); }, "that it is let in by its next key");
+  ASSERT_FALSE(connected.empty());
   EXPECT_EQ(connected.front(), deviceOf('c').device);
 }
 

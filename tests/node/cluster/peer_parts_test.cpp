@@ -131,6 +131,19 @@ TEST_F(RosterParts, GossipReceivesWhatAnotherNodeSends) {
   EXPECT_FALSE(gossip.startSaving()) << "it is on disk";
 }
 
+// Else a liar keeps a revocation, which it passes on, from ending links.
+TEST_F(RosterParts, GossipTellsOfARosterThatCameWithAForgedDate) {
+  RosterStore others = storeIn(scratch / "other", admin);
+  ASSERT_TRUE(others.publish(others.current(), admin).ok());
+  const Time now{1'774'252'800'000'000};
+  others.stamp(now, net::test::keyOf('q'));
+  const auto heard = gossip.receive(RosterGossip(others).frame(), now);
+  ASSERT_TRUE(heard.ok());
+  EXPECT_TRUE(heard->roster);
+  EXPECT_FALSE(heard->date);
+  EXPECT_FALSE(gossip.receive(RosterGossip(others).dateFrame(), now).ok());
+}
+
 TEST(PendingPeersTest, TheOldestOfTooManyEndsAndRequestsAreCounted) {
   PendingPeers pending;
   for (net::LinkId id = 1; id <= kMaxPendingPeers; ++id)
