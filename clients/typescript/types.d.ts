@@ -607,6 +607,13 @@ export interface ContractRow {
   total: number;
 }
 
+export interface CopiesRequest {
+  /** Copies of each partition, 2 or more; 0: each device with the role ledger has one */
+  copies: number;
+  /** Domain of the partitions */
+  domain: string;
+}
+
 export interface DecideRequest {
   /** State from which a commit starts; default: candidate */
   base?: "candidate" | "current";
@@ -700,6 +707,8 @@ export interface DeviceRow {
   scopes: Array<string>;
   /** When the device was admitted */
   since: string;
+  /** Where it stands; absent: not said */
+  site?: string;
   /** Whether the device is a member or was revoked */
   state: "active" | "revoked";
   /** Whether it is the device that answers */
@@ -1106,12 +1115,34 @@ export interface InvariantDescription {
 export interface Invitation {
   /** When the token expires */
   expires: string;
+  /** Id of the invitation */
+  invitation: string;
   /** Token for `witan join` */
   token: string;
   /** Number of devices that may join with it */
   uses: number;
   /** Roles that no domain has, and the like */
   warnings: Array<string>;
+}
+
+export interface InvitationRow {
+  /** Ids of the devices that came by it */
+  devices: Array<string>;
+  /** When it expires */
+  expires: string;
+  /** Id of the invitation */
+  invitation: string;
+  /** Roles of the devices that join */
+  roles: Array<string>;
+  /** Scopes of the devices that join; empty: by role */
+  scopes: Array<string>;
+  /** Number of devices that may still join with it */
+  uses: number;
+}
+
+export interface Invitations {
+  /** Open invitations, the oldest first */
+  invitations: Array<InvitationRow>;
 }
 
 export interface InviteRequest {
@@ -1617,6 +1648,8 @@ export interface PartitionRow {
   epoch?: number;
   /** Whether this device decides; absent: it keeps no copy */
   here?: boolean;
+  /** Ids of the devices that are to keep copies beside the owner; absent: each with the role ledger */
+  keepers?: Array<string>;
   /** Id of the device that decides; absent: no owner is known */
   owner?: string;
   /** Whether the owner is reachable from this device */
@@ -2287,6 +2320,13 @@ export interface ServedQuestion {
   question: string;
 }
 
+export interface SiteRequest {
+  /** Id or name of the member */
+  device: string;
+  /** Where it stands: devices of one site may fail together; empty: not said */
+  site: string;
+}
+
 export interface SliceShown {
   /** Age of the slice, on a device without ledgers */
   ageSeconds?: number;
@@ -2540,6 +2580,16 @@ export interface TryRequest {
   scenarios?: string;
   /** A rule file, at most 262144 bytes (docs/RULES.md) */
   text?: string;
+}
+
+export interface UninviteRequest {
+  /** Id of the invitation; `all`: every open one */
+  invitation: string;
+}
+
+export interface Uninvited {
+  /** Number of invitations that ended */
+  ended: number;
 }
 
 export interface VerifyReport {

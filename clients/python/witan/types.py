@@ -611,6 +611,13 @@ class ContractRow(TypedDict):
     total: int
 
 
+class CopiesRequest(TypedDict):
+    # Copies of each partition, 2 or more; 0: each device with the role ledger has one
+    copies: int
+    # Domain of the partitions
+    domain: str
+
+
 class DecideRequest(TypedDict):
     # State from which a commit starts; default: candidate
     base: NotRequired[Literal["candidate", "current"]]
@@ -704,6 +711,8 @@ class DeviceRow(TypedDict):
     scopes: list[str]
     # When the device was admitted
     since: str
+    # Where it stands; absent: not said
+    site: NotRequired[str]
     # Whether the device is a member or was revoked
     state: Literal["active", "revoked"]
     # Whether it is the device that answers
@@ -1096,12 +1105,34 @@ InvariantDescription = TypedDict("InvariantDescription", {
 class Invitation(TypedDict):
     # When the token expires
     expires: str
+    # Id of the invitation
+    invitation: str
     # Token for `witan join`
     token: str
     # Number of devices that may join with it
     uses: int
     # Roles that no domain has, and the like
     warnings: list[str]
+
+
+class InvitationRow(TypedDict):
+    # Ids of the devices that came by it
+    devices: list[str]
+    # When it expires
+    expires: str
+    # Id of the invitation
+    invitation: str
+    # Roles of the devices that join
+    roles: list[str]
+    # Scopes of the devices that join; empty: by role
+    scopes: list[str]
+    # Number of devices that may still join with it
+    uses: int
+
+
+class Invitations(TypedDict):
+    # Open invitations, the oldest first
+    invitations: list[InvitationRow]
 
 
 class InviteRequest(TypedDict):
@@ -1607,6 +1638,8 @@ class PartitionRow(TypedDict):
     epoch: NotRequired[int]
     # Whether this device decides; absent: it keeps no copy
     here: NotRequired[bool]
+    # Ids of the devices that are to keep copies beside the owner; absent: each with the role ledger
+    keepers: NotRequired[list[str]]
     # Id of the device that decides; absent: no owner is known
     owner: NotRequired[str]
     # Whether the owner is reachable from this device
@@ -2271,6 +2304,13 @@ class ServedQuestion(TypedDict):
     question: str
 
 
+class SiteRequest(TypedDict):
+    # Id or name of the member
+    device: str
+    # Where it stands: devices of one site may fail together; empty: not said
+    site: str
+
+
 class SliceShown(TypedDict):
     # Age of the slice, on a device without ledgers
     ageSeconds: NotRequired[int]
@@ -2524,6 +2564,16 @@ class TryRequest(TypedDict):
     scenarios: NotRequired[str]
     # A rule file, at most 262144 bytes (docs/RULES.md)
     text: NotRequired[str]
+
+
+class UninviteRequest(TypedDict):
+    # Id of the invitation; `all`: every open one
+    invitation: str
+
+
+class Uninvited(TypedDict):
+    # Number of invitations that ended
+    ended: int
 
 
 class VerifyReport(TypedDict):

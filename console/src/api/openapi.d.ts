@@ -464,6 +464,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/devices/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Open invitations, where the admin's key is */
+        get: operations["listInvitations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/devices/invite": {
         parameters: {
             query?: never;
@@ -560,6 +577,23 @@ export interface paths {
         put?: never;
         /** Says where a member stands */
         post: operations["setDeviceSite"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/devices/uninvite": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ends an open invitation, or all */
+        post: operations["endInvitation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2740,10 +2774,10 @@ export interface components {
             total: number;
         };
         CopiesRequest: {
-            /** @description Domain of the partitions */
-            domain: string;
             /** @description Copies of each partition, 2 or more; 0: each device with the role ledger has one */
             copies: number;
+            /** @description Domain of the partitions */
+            domain: string;
         };
         DecideRequest: {
             /**
@@ -2848,8 +2882,6 @@ export interface components {
             addresses: string[];
             /** @description Whether it has a link to the device that answers */
             connected: boolean;
-            /** @description Where it stands; absent: not said */
-            site?: string;
             /** @description Id of the device */
             device: string;
             /** @description Public keys in hex; the last one is in force */
@@ -2867,6 +2899,8 @@ export interface components {
              * @description When the device was admitted
              */
             since: string;
+            /** @description Where it stands; absent: not said */
+            site?: string;
             /**
              * @description Whether the device is a member or was revoked
              * @enum {string}
@@ -3381,12 +3415,35 @@ export interface components {
              * @description When the token expires
              */
             expires: string;
+            /** @description Id of the invitation */
+            invitation: string;
             /** @description Token for `witan join` */
             token: string;
             /** @description Number of devices that may join with it */
             uses: number;
             /** @description Roles that no domain has, and the like */
             warnings: string[];
+        };
+        InvitationRow: {
+            /** @description Ids of the devices that came by it */
+            devices: string[];
+            /**
+             * Format: date-time
+             * @description When it expires
+             */
+            expires: string;
+            /** @description Id of the invitation */
+            invitation: string;
+            /** @description Roles of the devices that join */
+            roles: string[];
+            /** @description Scopes of the devices that join; empty: by role */
+            scopes: string[];
+            /** @description Number of devices that may still join with it */
+            uses: number;
+        };
+        Invitations: {
+            /** @description Open invitations, the oldest first */
+            invitations: components["schemas"]["InvitationRow"][];
         };
         InviteRequest: {
             /** @description Addresses at which a device finds this one; default: where this one listens */
@@ -3898,6 +3955,8 @@ export interface components {
             epoch?: number;
             /** @description Whether this device decides; absent: it keeps no copy */
             here?: boolean;
+            /** @description Ids of the devices that are to keep copies beside the owner; absent: each with the role ledger */
+            keepers?: string[];
             /** @description Id of the device that decides; absent: no owner is known */
             owner?: string;
             /** @description Whether the owner is reachable from this device */
@@ -3912,8 +3971,6 @@ export interface components {
             witnessed?: number;
             /** @description Ids of those that cosigned it */
             witnesses?: string[];
-            /** @description Ids of the devices that are to keep copies beside the owner; absent: each with the role ledger */
-            keepers?: string[];
         };
         Partitions: {
             /** @description Partitions, by id */
@@ -4948,6 +5005,14 @@ export interface components {
             scenarios?: string;
             /** @description A rule file, at most 262144 bytes (docs/RULES.md) */
             text?: string;
+        };
+        UninviteRequest: {
+            /** @description Id of the invitation; `all`: every open one */
+            invitation: string;
+        };
+        Uninvited: {
+            /** @description Number of invitations that ended */
+            ended: number;
         };
         VerifyReport: {
             /** @description Entries of all ledgers */
@@ -6532,6 +6597,52 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listInvitations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "invitations": [
+                     *         {
+                     *           "devices": [
+                     *             "7be2a90c44d1f38e"
+                     *           ],
+                     *           "expires": "2026-03-23T08:15:00Z",
+                     *           "invitation": "3f0a91c2d4e5b607",
+                     *           "roles": [
+                     *             "ledger",
+                     *             "*"
+                     *           ],
+                     *           "scopes": [],
+                     *           "uses": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Invitations"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     inviteDevice: {
         parameters: {
             query?: never;
@@ -6564,6 +6675,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "expires": "2026-03-23T08:15:00Z",
+                     *       "invitation": "3f0a91c2d4e5b607",
                      *       "token": "witan-join-1",
                      *       "uses": 1,
                      *       "warnings": []
@@ -6721,6 +6833,47 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    rotateDeviceKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "device": "0d66796d1c3b9a52",
+                     *       "pending": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["KeyRotated"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     setDeviceSite: {
         parameters: {
             query?: never;
@@ -6768,7 +6921,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    setCopies: {
+    endInvitation: {
         parameters: {
             query?: never;
             header?: never;
@@ -6779,11 +6932,10 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "copies": 3,
-                 *       "domain": "budget"
+                 *       "invitation": "3f0a91c2d4e5b607"
                  *     }
                  */
-                "application/json": components["schemas"]["CopiesRequest"];
+                "application/json": components["schemas"]["UninviteRequest"];
             };
         };
         responses: {
@@ -6795,58 +6947,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "version": 7,
-                     *       "warnings": []
+                     *       "ended": 1
                      *     }
                      */
-                    "application/json": components["schemas"]["RosterChanged"];
+                    "application/json": components["schemas"]["Uninvited"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NoToken"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            408: components["responses"]["TooSlow"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["TooLarge"];
-            421: components["responses"]["OtherHost"];
-            431: components["responses"]["LargeHeader"];
-            500: components["responses"]["Failed"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    rotateDeviceKey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /** @example {} */
-                "application/json": Record<string, never>;
-            };
-        };
-        responses: {
-            /** @description Done */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "device": "0d66796d1c3b9a52",
-                     *       "pending": true
-                     *     }
-                     */
-                    "application/json": components["schemas"]["KeyRotated"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["NoToken"];
-            403: components["responses"]["Forbidden"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
@@ -9697,6 +9807,53 @@ export interface operations {
             408: components["responses"]["TooSlow"];
             421: components["responses"]["OtherHost"];
             431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setCopies: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "copies": 3,
+                 *       "domain": "budget"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CopiesRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "version": 7,
+                     *       "warnings": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RosterChanged"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
         };
     };
