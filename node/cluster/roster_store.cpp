@@ -287,7 +287,7 @@ Result<bool> RosterStore::adopt(std::string_view document) {
   AdminState after;
   WITAN_TRY(roster, readRoster(document, admin_, &after));
   WITAN_TRY(byActs, compareActs(roster_, roster));
-  if (after.signer == admins_.signer && partsFrom(roster_, roster))
+  if (!marked_ && after.signer == admins_.signer && partsFrom(roster_, roster))
     return takeParted(std::move(roster), document, after);
   if (byActs < 0 && hasNewSigner(roster, roster_)) noteLeftOut(roster, roster_);
   const bool later = byActs > 0 || (byActs == 0 && (roster.version > roster_.version ||
@@ -313,10 +313,12 @@ Result<bool> RosterStore::takeParted(Roster roster, std::string_view document, c
   const bool later = revived(roster, roster_) || roster.version > roster_.version ||
                      (roster.version == roster_.version && document < document_);
   const bool counts = after.acts > admins_.acts || (after.acts == admins_.acts && !revives && later);
-  const Status follows = counts && after.acts > 0 ? checkFollows(roster_, roster) : okStatus();
+  const bool comparable = after.acts > 0 && after.acts >= admins_.acts;
+  const Status follows = comparable && (counts || revives) ? checkFollows(roster_, roster) : okStatus();
   const bool taken = counts && follows.ok();
   parted_ = taken ? roster_ : roster;
-  if (revives || !follows.ok())
+  if (!follows.ok()) return follows.error();
+  if (revives)
     return refusal(
         "a roster that parts from the one that is known here, of the same key: the disk of the device that "
         "signs rosters went back, and it went on",
@@ -414,7 +416,7 @@ Result<bool> RosterStore::adopt(const RosterDate& date, Time now) {
 }
 
 Status RosterStore::publish(Roster next, const SigningKey& admin) {
-  next.version = std::max(roster_.version, next.version) + 1;
+  next.version = std::max(roster_.version, parted_ ? parted_->version : 0) + 1;
   WITAN_TRY(after, stateAfter(next.cluster, admin_, next.allActs()));
   if (admin.publicKey() != after.signer)
     return Error{ErrorCode::unauthorised, "another key signs the rosters of this cluster by now",

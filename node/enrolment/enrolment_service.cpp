@@ -440,7 +440,6 @@ Result<bool> EnrolmentService::unite() {
   Roster next = rosters_->current(), other = *rosters_->parted();
   const auto age = [](const Roster& roster) { return std::pair(roster.allActs().size(), roster.version); };
   if (age(other) > age(next)) std::swap(next, other);
-  next.version = std::max(next.version, other.version);
   for (const RosterDevice& theirs : other.devices) {
     RosterDevice* mine = next.find(theirs.device);
     if (mine == nullptr)
