@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/json_codec.h"
+#include "base/quote.h"
 #include "base/sha256.h"
 #include "node/cluster/device_key.h"
 #include "node/cluster/revocation.h"
@@ -350,6 +351,14 @@ Result<bool> RosterStore::adoptRevocation(std::string_view text) {
   // Without it on disk a restart asks again.
   if (news) (void)replaceFile(revokedFile(file_), text, 0644);
   return news;
+}
+
+std::string RosterStore::LeftOut::words() const {
+  return concat(
+      inQuotes(name), device.empty() ? " (a person)" : concat(" (", device, ")"),
+      ", admitted by the key that signed rosters before, is no member since that key was replaced; to let it in "
+      "again, where the new key is: ",
+      device.empty() ? "witan person add" : "witan device approve, or witan device invite");
 }
 
 void RosterStore::noteLeftOut(const Roster& gave, const Roster& counts) {

@@ -61,6 +61,8 @@ class RosterStore {
   // `device`: empty, a person.
   struct LeftOut {
     std::string device, name;
+    // Their devices go on with a key that counts no more, and know nobody else: people must decide.
+    std::string words() const;
     friend bool operator==(const LeftOut&, const LeftOut&) = default;
   };
   // Each one once a process, and a few in all.

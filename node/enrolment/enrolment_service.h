@@ -35,6 +35,12 @@ inline constexpr std::size_t kMaxPendingOfAddress = 8;
 inline constexpr std::int64_t kPendingMicros = 24LL * 3600 * 1'000'000;  // a device that still waits asks again
 inline constexpr std::int64_t kMaxInviteTtlMicros = 30LL * 24 * 3600 * 1'000'000;
 
+// What EnrolmentService::unite() has done, for people.
+inline constexpr std::string_view kUnited =
+    "this device had signed another roster before its disk went back: both are united, and who was revoked in either "
+    "is "
+    "revoked; compare with: witan device roster";
+
 struct Invite {
   std::string id;
   std::string secretHash;  // SHA-256 of the secret, hex: the file alone admits nobody

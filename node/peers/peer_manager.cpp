@@ -501,26 +501,16 @@ void PeerManager::saveRosterLater() {
   });
 }
 
-// Their devices go on with a key that counts no more, and know nobody else: people must decide.
 void PeerManager::tellLeftOut() {
-  for (const auto& [device, name] : rosters_.newlyLeftOut())
-    events_.alarm("leftOut", device,
-                  concat(inQuotes(name), device.empty() ? " (a person)" : concat(" (", device, ")"),
-                         ", admitted by the key that signed rosters before, is no member since that key was replaced; "
-                         "to let it in again, where the new key is: ",
-                         device.empty() ? "witan person add" : "witan device approve, or witan device invite"));
+  for (const RosterStore::LeftOut& one : rosters_.newlyLeftOut()) events_.alarm("leftOut", one.device, one.words());
 }
 
 // The device that signs rosters went back to an older copy: what it forgot comes from the others.
 void PeerManager::unite() {
   const auto united = enrolment_.unite();
-  if (!united.ok())
-    return events_.alarm("rosterParted", "", "two rosters part, and could not be united: " + united.error().message);
-  if (!*united) return;
-  events_.alarm("rosterParted", "",
-                "this device had signed another roster before its disk went back: both are united, and who was revoked "
-                "in either is revoked; compare with: witan device roster");
-  rosterPublished();
+  if (united.ok() && !*united) return;
+  events_.alarm("rosterParted", "", united.ok() ? std::string(kUnited) : "two rosters part: " + united.error().message);
+  if (united.ok()) rosterPublished();
 }
 
 void PeerManager::rosterPublished() {

@@ -138,7 +138,7 @@ class Device {
     config.snapshotEvery = snapshotEvery;
     config.heads = std::make_shared<TestKeys>(name_);
     if (configure_) configure_(config);
-    auto opened = Replica::open({stores[0], stores[1], stores[2]}, std::move(config), at(ms));
+    auto opened = node::Replica::open({stores[0], stores[1], stores[2]}, std::move(config), at(ms));
     ASSERT_TRUE(opened.ok()) << opened.error().message;
     replica_ = *std::move(opened);
   }
@@ -168,7 +168,7 @@ class Device {
   }
 
   const std::string& name() const { return name_; }
-  Replica& replica() { return *replica_; }
+  node::Replica& replica() { return *replica_; }
   PartitionHost& host() { return *replica_->host(kPartition); }
   bool owns() { return replica_->owns(host()); }
   // Operation ids in the log, in order.
@@ -215,7 +215,7 @@ class Device {
   std::string name_;
   Configure configure_;
   std::uint32_t tags_ = 0;
-  std::unique_ptr<Replica> replica_;
+  std::unique_ptr<node::Replica> replica_;
 };
 
 class TestCluster {

@@ -385,9 +385,9 @@ std::string alikeRow(std::initializer_list<std::uint64_t> writers) {
 // Devices that acknowledged like another are named by their writers: of none, of unknown ones, of too many.
 TEST(Hostile, AcknowledgementsAlike) {
   expectRefused(frame(Acks{0, asData(alikeRow({0}))}), "like none");
-  expectRefused(frame(Acks{0, asData(ackRow("hostile") + alikeRow({1}))}), "at most");
-  const std::string two = ackRow("hostile") + alikeRow({7});
-  expectRefused(frame(Acks{0, asData(two)}), "never announced");
+  const std::string unknown = ackRow("hostile") + alikeRow({1}), tooMany = ackRow("hostile") + alikeRow({0, 0});
+  expectRefused(frame(Acks{0, asData(unknown)}), "never announced");
+  expectRefused(frame(Acks{0, asData(tooMany)}), "a row of devices");
   Device a("a");
   const std::string rows = ackRow("hostile") + alikeRow({0});
   EXPECT_EQ(say(a, hello() + mainSpace() + frame(Acks{0, asData(rows)})).state, SessionState::running);
