@@ -54,7 +54,7 @@ TEST(LiarRules, EvidenceHoldsAndNamesTheLiarByItsKey) {
   EXPECT_THAT(wrongEvidence(file, kCluster, "device-1", keyOf(1).publicKey(), {}), HasSubstr("names device-2"));
   EXPECT_EQ(wrongEvidence(file, kCluster, "device-1", keyOf(1).publicKey(), {"device-2"}), "");
   EXPECT_THAT(wrongEvidence(file, kCluster, "device-2", keyOf(1).publicKey(), {}), HasSubstr("not that of device-2"));
-  EXPECT_THAT(wrongEvidence(forkFile(2, 1), kCluster, "device-2", key, {}), HasSubstr("did not own the log"));
+  EXPECT_THAT(wrongEvidence(forkFile(2, 1), kCluster, "device-2", key, {}), HasSubstr("signs no heads of this log"));
   std::string broken = file;
   broken[broken.find("\\n5\\n") + 2] = '6';
   EXPECT_THAT(wrongEvidence(broken, kCluster, "device-2", key, {}), HasSubstr("proves nothing"));

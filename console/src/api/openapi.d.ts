@@ -10163,7 +10163,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "name": "dr.supervising",
-                     *       "version": 6
+                     *       "version": 6,
+                     *       "warnings": []
                      *     }
                      */
                     "application/json": components["schemas"]["PersonsChanged"];
@@ -10209,7 +10210,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "name": "dr.supervising",
-                     *       "version": 7
+                     *       "version": 7,
+                     *       "warnings": []
                      *     }
                      */
                     "application/json": components["schemas"]["PersonsChanged"];
