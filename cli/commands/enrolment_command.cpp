@@ -1,5 +1,5 @@
-// `witan device invite|invitations|uninvite|pending|approve|deny|accept-key|revoke|roles|roster` on a running node: who belongs to the
-// cluster.
+// `witan device invite|invitations|uninvite|pending|approve|deny|accept-key|revoke|roles|roster` on a running node: who
+// belongs to the cluster.
 #include <charconv>
 
 #include "base/quote.h"
@@ -75,7 +75,8 @@ std::string invitationWords(const json::value& answer) {
 }
 
 Result<int> uninvite(const ControlClient& client, const EnrolArguments& a) {
-  if (a.all != a.device.empty()) return invalid("give the id of an invitation, or --all", "see: witan device invitations");
+  if (a.all != a.device.empty())
+    return invalid("give the id of an invitation, or --all", "see: witan device invitations");
   WITAN_TRY(answer, client.post("/v1/devices/uninvite", {{"invitation", a.all ? "all" : a.device}}));
   return print(answer, a.json, [](const json::value& done) { return shown(done, "ended") + " invitation(s) ended\n"; });
 }
@@ -143,8 +144,8 @@ void addEnrolmentCommands(Command& device) {
          WITAN_TRY(answer, client.get("/v1/devices/invitations"));
          return print(answer, a.json, invitationWords);
        });
-  const auto [ending, ended] =
-      verb("uninvite", "End an invitation, so that no further device joins by it", "witan device uninvite --all", uninvite);
+  const auto [ending, ended] = verb("uninvite", "End an invitation, so that no further device joins by it",
+                                    "witan device uninvite --all", uninvite);
   ending->option("ID", ended->device, "Of device invitations");
   ending->flag("--all", ended->all, "Every one that is open");
   verb("pending", "Devices that wait to be approved", "witan device pending",

@@ -59,8 +59,10 @@ Result<std::vector<kernel::NoteVerifier>> keysIn(const std::vector<std::string>&
 // A key without its memory would cosign another history, and a memory without its key is of another witness.
 Status checkMemory(const fs::path& dir, const std::optional<std::string>& sizes) {
   if (hasKey(dir, KeyName::witness) && (!sizes || sizes->empty()))
-    return corrupt(concat(dir.string(), ": witness.key is here, and ", kSizes, " is missing or empty: what it cosigned is not known"),
-                   concat("restore ", kSizes, " from a copy that was made after its last cosignature; without one, begin "
+    return corrupt(concat(dir.string(), ": witness.key is here, and ", kSizes,
+                          " is missing or empty: what it cosigned is not known"),
+                   concat("restore ", kSizes,
+                          " from a copy that was made after its last cosignature; without one, begin "
                           "a witness in another directory, and give its new key to the clusters"));
   if (!hasKey(dir, KeyName::witness) && fs::exists(dir / kVkey))
     return corrupt(concat(dir.string(), ": ", kVkey, " is here, and witness.key is missing"),

@@ -200,8 +200,8 @@ Result<Invitations> invitations(const ApiContext& context, const Nothing&) {
   WITAN_TRY(open, context.daemon.enrolment().openInvites(context.daemon.now().wall));
   Invitations answer;
   for (const Invite& one : open)
-    answer.invitations.push_back({one.id, one.roles, one.scopes, one.expires, one.usesLeft,
-                                  one.devices.value_or(std::vector<std::string>())});
+    answer.invitations.push_back(
+        {one.id, one.roles, one.scopes, one.expires, one.usesLeft, one.devices.value_or(std::vector<std::string>())});
   return answer;
 }
 

@@ -41,7 +41,8 @@ WITAN_STRUCT(HeadRequest, (std::string, partition, "DOMAIN/NUMBER", 1),
              (Omittable<bool>, signedOnly, "true: the newest head, though no other device has cosigned it"))
 
 std::string originOf(Daemon& daemon, const std::string& partition) {
-  return std::string(kernel::kCopyStatement) + daemon.roster().current().cluster + "/" + daemon.replica().device() + "/" + partition;
+  return std::string(kernel::kCopyStatement) + daemon.roster().current().cluster + "/" + daemon.replica().device() +
+         "/" + partition;
 }
 
 Result<std::string> statementOf(Daemon& daemon, const PartitionHost& host, std::uint64_t size, const Hash& root,

@@ -363,8 +363,7 @@ TEST(HeadMemoryTest, AFileThatIsNotWholeIsRefused) {
   memory.note("budget/1", {{3, "a@00000001"}, 9, sha256("y")});
   const std::string whole = memory.text("test");
   ASSERT_TRUE(HeadMemory::parse("test", whole).ok());
-  for (std::size_t n = 1; n < whole.size(); ++n)
-    EXPECT_FALSE(HeadMemory::parse("test", whole.substr(0, n)).ok()) << n;
+  for (std::size_t n = 1; n < whole.size(); ++n) EXPECT_FALSE(HeadMemory::parse("test", whole.substr(0, n)).ok()) << n;
   for (std::size_t n = 0; n < whole.size(); ++n) {
     std::string changed = whole;
     changed[n] ^= 1;
