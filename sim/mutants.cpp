@@ -159,8 +159,6 @@ constexpr MutantCase kCases[] = {
     {"ignoreUnheard", "convergence no-write-back", "everything", 40,
      "who has never acknowledged anything does not count when deletions are forgotten"},
     {"slowPush", "liveness", "calm", 10, "an owner sends new batches in one of twelve seconds"},
-    {"expireWhenAsked", "liveness", "everything", 400,
-     "what waits too long for a counselor expires only when asked for"},
     {"keepOldAcks", "rows", "everything", 50, "what a former member acknowledged is kept"},
     {"keepHeldRow", "sagas", "agents", 60, "the row of what was put aside stays when a person has given it up"},
     {"seizeBesideOneMore", "no-decision-lost", "handovers", 60,

@@ -38,7 +38,6 @@ bool EmbeddedOwnership::decide(PartitionHost& host, const Request& request, cons
 }
 
 void EmbeddedOwnership::expirePending(Now now) {
-  if (mutated("expireWhenAsked")) return;
   for (const auto& [id, host] : state_.partitions.hosts())
     if (owns(*host)) host->expire(now.wall);
 }
