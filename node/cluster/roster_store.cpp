@@ -288,15 +288,15 @@ Result<bool> RosterStore::adopt(std::string_view document) {
   AdminState after;
   WITAN_TRY(roster, readRoster(document, admin_, &after));
   WITAN_TRY(byActs, compareActs(roster_, roster));
+  const bool newSigner = hasNewSigner(roster_, roster);
+  if (after.signer == admins_.signer && roster.version > roster_.version + kMaxVersionStep)
+    return refusal(concat("a roster of version ", roster.version, ", where ", roster_.version, " is known"));
   if (!marked_ && after.signer == admins_.signer && partsFrom(roster_, roster))
     return takeParted(std::move(roster), document, after);
   if (byActs < 0 && hasNewSigner(roster, roster_)) noteLeftOut(roster, roster_);
   const bool later = byActs > 0 || (byActs == 0 && (roster.version > roster_.version ||
                                                     (roster.version == roster_.version && document < document_)));
   if (!later) return false;
-  const bool newSigner = hasNewSigner(roster_, roster);
-  if (!newSigner && roster.version > roster_.version + kMaxVersionStep)
-    return refusal(concat("a roster of version ", roster.version, ", where ", roster_.version, " is known"));
   if (after.acts > 0) WITAN_DO(checkFollows(roster_, roster));
   if (newSigner) noteLeftOut(roster_, roster), date_ = {};
   roster_ = std::move(roster);
