@@ -48,7 +48,7 @@ class CopyRelease {
   ReplicaState& state_;
   const std::unique_ptr<OwnershipEngine>& ownership_;
   AdvertisementExchange& exchange_;
-  std::int64_t nextMs_ = std::numeric_limits<std::int64_t>::max();
+  std::int64_t nextMs_ = 0;  // at once after a start: what was surplus before is so still
 };
 
 }  // namespace witan::node

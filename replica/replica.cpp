@@ -203,7 +203,7 @@ void Replica::rosterChanged() { parts_->exchange.retryClaims(), parts_->copies.r
 void Replica::place() {
   if (!state_.config.placement || state_.config.etcd) return;
   state_.placement = state_.config.placement();
-  state_.placed = false;
+  state_.placed = mutated("noRemaking");
 }
 void Replica::keepRequests() {
   state_.outbox.saveAll(state_.writes.pending());

@@ -94,6 +94,25 @@ bool ClusterSetup::mayHave(std::string_view device, std::string_view scope) cons
   return (options.seed >> (index * 7 + n) % 57 & 3) == 0;
 }
 
+std::int64_t ClusterSetup::siteOf(std::uint32_t device, Micros since) const {
+  const auto gone = std::ranges::count_if(left, [&](const auto& one) { return one.second <= since; });
+  return options.cluster.sites == 0 ? device : device / (1 + gone) % options.cluster.sites;
+}
+
+node::Placement ClusterSetup::placement(Micros since) const {
+  std::vector<node::LedgerMember> members;
+  std::vector<node::DomainCopies> copies;
+  const auto gone =
+      static_cast<std::uint64_t>(std::ranges::count_if(left, [&](const auto& one) { return one.second <= since; }));
+  for (std::uint32_t i = 0; static_cast<std::int64_t>(i) < options.cluster.ledgerReplicas; ++i) {
+    if (const auto at = left.find(i); at != left.end() && at->second <= since) continue;
+    members.push_back({deviceName(i), concat("site-", siteOf(i, since))});
+  }
+  for (const kernel::DomainModule* module : domains)
+    copies.push_back({module->signature().domain, static_cast<std::uint64_t>(options.cluster.ledgerCopies)});
+  return {std::move(members), copies, 1 + gone};
+}
+
 // --- the device
 
 SimDevice::SimDevice(const ClusterSetup& setup, std::uint32_t index)
@@ -152,6 +171,7 @@ node::ReplicaConfig SimDevice::config(std::string& signedHeads) const {
     config.copied = [](std::string_view) { return true; };
     if (!setup_.copiesOnly(name_)) config.copyKeys = std::make_shared<SimCopyKeys>();
   }
+  if (setup_.places()) config.placement = [this] { return setup_.placement(roster_); };
   config.mayHave = [this](std::string_view device, replication::DatabaseName, std::string_view scope) {
     return setup_.mayHave(device, scope);
   };
@@ -255,7 +275,19 @@ bool SimDevice::restoreImage(bool sidecarToo) {
   return true;
 }
 
+// Each hears of it some time after the others, the latest after half a minute.
+void SimDevice::hearRoster(Micros at) {
+  if (knowsRoster()) return;
+  std::size_t heard = 0;
+  const Micros since = at - index_ * 7 % 31 * kSecond;
+  for (const auto& [device, when] : setup_.left) heard += when <= since ? 1 : 0;
+  if (heard == heardOf_) return;
+  heardOf_ = heard, roster_ = since;
+  replica_->rosterChanged();
+}
+
 Status SimDevice::drain(Micros at, node::Effects& out, Micros& cost) {
+  hearRoster(at);
   std::uint64_t steps = 0;
   for (const auto& disk : stores_) steps += disk->writeSteps();
   Status status = replica_->drain(now(at), out);

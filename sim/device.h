@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "base/crypto.h"
 #include "base/seams.h"
+#include "replica/core/placement.h"
 #include "replica/replica.h"
 #include "replica/replica_effects.h"
 #include "sim/agenda.h"
@@ -37,6 +39,12 @@ struct ClusterSetup {
   bool copiesOnly(std::string_view device) const;
   // Whether a device may have a scope of the cluster.
   bool mayHave(std::string_view device, std::string_view scope) const;
+  // Where the copies of the ledgers are, as the roster says since `since`. None: the roster has no word about that.
+  bool places() const { return options.cluster.ledgerCopies > 0; }
+  node::Placement placement(Micros since) const;
+  // With each device that leaves others are neighbours, so that copies are made and given up.
+  std::int64_t siteOf(std::uint32_t device, Micros since) const;
+  std::map<std::uint32_t, Micros> left = {};  // devices that the roster calls revoked, and since when
   // Disks that must hold a batch before etcd forgets it.
   std::size_t etcdCopies() const { return static_cast<std::size_t>(options.cluster.ledgerReplicas / 2 + 1); }
   static std::string deviceName(std::uint32_t index);
@@ -53,6 +61,8 @@ class SimDevice {
 
   std::uint32_t index() const { return index_; }
   const std::string& name() const { return name_; }
+  // Whether it has heard all that the roster says.
+  bool knowsRoster() const { return !setup_.places() || heardOf_ == setup_.left.size(); }
   bool isLedgerReplica() const { return static_cast<std::int64_t>(index_) < setup_.options.cluster.ledgerReplicas; }
 
   // ---- power
@@ -119,6 +129,7 @@ class SimDevice {
  private:
   std::unique_ptr<store::CrashableStore> makeStore() const;
   node::ReplicaConfig config(std::string& signedHeads) const;
+  void hearRoster(Micros at);
 
   const ClusterSetup& setup_;
   const std::uint32_t index_;
@@ -144,6 +155,8 @@ class SimDevice {
   Micros wallOffset_ = 0;
   std::int64_t driftPpm_ = 0;
   bool slow_ = false;
+  Micros roster_ = -1;       // of when the roster is that it has
+  std::size_t heardOf_ = 0;  // of ClusterSetup::left
 };
 
 }  // namespace witan::sim

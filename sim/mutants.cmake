@@ -17,6 +17,7 @@ set(WITAN_HOOKED_kernel
   kernel/partition_fold.cpp)
 set(WITAN_HOOKED_replica
   replica/advertisement_exchange.cpp
+  replica/copy_release.cpp
   replica/core/ledger_writes.cpp
   replica/core/log_hash_chain.cpp
   replica/core/log_head.cpp
@@ -24,6 +25,7 @@ set(WITAN_HOOKED_replica
   replica/core/owner_proofs.cpp
   replica/core/owner_table.cpp
   replica/core/partition_host.cpp
+  replica/core/placement.cpp
   replica/core/replica_state.cpp
   replica/core/request_proofs.cpp
   replica/entry_replicator.cpp

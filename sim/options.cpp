@@ -27,6 +27,8 @@ constexpr OptionRange kRanges[] = {
     {"cluster", "marketLiar", 0, 2, 0},
     {"cluster", "liar", 0, 24, 0},
     {"cluster", "copies", 0, 1, 0},
+    {"cluster", "ledgerCopies", 0, 24, 0},
+    {"cluster", "sites", 0, 24, 0},
     {"cluster", "segmentBytes", 1, 1 << 20},
     {"cluster", "followWindow", 1, 1'000},
     {"cluster", "etcdRequestBytes", 0, 1 << 30},

@@ -36,9 +36,11 @@ struct ClusterOptions {
   std::int64_t pendingTtlSeconds = 0;  // of a proposal that waits for a counselor; 0: for ever
   std::int64_t scopes = 2;             // private scopes beside "main"; a device has about half of them
   std::string domains = "udt budget";
-  std::int64_t marketLiar = 0;  // who lies in the market: 0 nobody, 1 the buyer, 2 the seller
-  std::int64_t liar = 0;        // which device lies: 0 none; where one does, all sign
-  std::int64_t copies = 0;      // 1: the last device keeps encrypted copies only (copierOf)
+  std::int64_t marketLiar = 0;    // who lies in the market: 0 nobody, 1 the buyer, 2 the seller
+  std::int64_t liar = 0;          // which device lies: 0 none; where one does, all sign
+  std::int64_t copies = 0;        // 1: the last device keeps encrypted copies only (copierOf)
+  std::int64_t ledgerCopies = 0;  // of each partition, among the ledger replicas; 0: each keeps all (Placement)
+  std::int64_t sites = 0;         // where these stand, one after the other; 0: each at one of its own
   Engine engine = Engine::embedded;
   StoreKind store = StoreKind::memory;
   // Limits of the product that small ones exercise: bytes of a segment of sync, batches under way to a follower.
@@ -47,8 +49,8 @@ struct ClusterOptions {
   std::int64_t etcdRequestBytes = 0;  // the most that etcd takes in one transaction; 0: whatever comes
   static constexpr std::size_t required = 0;
   WITAN_MEMBERS(ClusterOptions, devices, ledgerReplicas, agents, hosts, retentionDays, entities, partitions,
-                pendingTtlSeconds, scopes, domains, marketLiar, liar, copies, engine, store, segmentBytes, followWindow,
-                etcdRequestBytes)
+                pendingTtlSeconds, scopes, domains, marketLiar, liar, copies, ledgerCopies, sites, engine, store,
+                segmentBytes, followWindow, etcdRequestBytes)
 };
 
 struct TimeOptions {

@@ -5,6 +5,7 @@
 
 #include "base/concat.h"
 #include "base/crypto.h"
+#include "base/mutant.h"
 #include "replica/core/messages.h"
 
 namespace witan::node {
@@ -52,7 +53,7 @@ std::vector<std::string> Placement::choose(std::string_view partition, std::size
   std::map<std::string_view, std::size_t> ofSite;
   std::vector<std::pair<std::size_t, const LedgerMember*>> order;
   for (const auto& [score, member] : ranked)
-    order.emplace_back(member->site.empty() ? 0 : ofSite[member->site]++, member);
+    order.emplace_back(member->site.empty() || mutated("ignoreSites") ? 0 : ofSite[member->site]++, member);
   std::ranges::stable_sort(order, {}, &std::pair<std::size_t, const LedgerMember*>::first);
   std::vector<std::string> chosen;
   for (const auto& [place, member] : std::span(order).first(most)) chosen.push_back(member->device);

@@ -51,6 +51,8 @@ class Cluster final : NetworkHooks, EtcdHooks {
   void start(std::uint32_t device);
   // Stops at once. With `power`: what was not synced is lost. It starts again at `backAt`, if that is not negative.
   void switchOff(std::uint32_t device, bool power, Micros backAt);
+  // The roster says from now on that it has left.
+  void leaves(std::uint32_t device) { setup_.left.emplace(device, agenda_.now()); }
   // The disk is no longer what it was: writes since then, and everything that it should remember, may be gone.
   void diskLost(Seat& at, Micros since);
 

@@ -100,6 +100,10 @@ std::string Settling::unsettled() {
     if (at.retired) continue;
     if (!at.running() || at.device->paused) return at.name() + " does not run";
     if (!at.inbox.empty() || at.releasing) return at.name() + " is at work";
+    if (!at.device->knowsRoster()) {
+      c_.put(i, {});
+      return at.name() + " has not heard the roster";
+    }
     node::Replica& replica = at.replica();
     if (replica.outbox().size() > 0)
       return at.name() + " still waits for an answer to " + replica.outbox().all().begin()->first +
@@ -269,6 +273,7 @@ Status Operators::retire(node::Replica& by, std::uint32_t leaving) {
       return conflict(device + " is no member, as far as " + by.device() + " knows");
   WITAN_DO(data.addStatement(replication::proposeRetire(statements, data.writer(), out.name(), 1)));
   out.retired = true;
+  c_.leaves(leaving);
   c_.diskLost(out, 0);
   c_.switchOff(leaving, false, -1);
   return okStatus();

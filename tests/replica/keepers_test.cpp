@@ -176,6 +176,26 @@ TEST_F(Keepers, ASurplusCopyStaysWhileOneOfThemIsAway) {
   expectWhole(keepers());
 }
 
+TEST_F(Keepers, ASurplusCopyGoesAfterARestartToo) {
+  foundEverywhere();
+  copies = 2;
+  const char out = outsider();
+  const char away = keepers().front() == 'a' ? keepers().back() : keepers().front();
+  for (char name = 'a'; name <= 'e'; ++name)
+    if (name != away) cluster.cut(device(std::min(name, away)), device(std::max(name, away)));
+  roster("abcde");
+  pass();
+  ASSERT_NE(holders().find(out), std::string::npos);
+  cluster.losePower(device(out));
+  for (char name = 'a'; name <= 'e'; ++name)
+    for (char other = 'a'; other < name; ++other)
+      if (name == away || other == away || name == out || other == out) cluster.connect(device(other), device(name));
+  cluster.run();
+  pass();
+  EXPECT_EQ(holders().find(out), std::string::npos);
+  expectWhole(keepers());
+}
+
 // It has the roster by which the copy would be surplus; the keepers have not, and would give up theirs by their own.
 TEST_F(Keepers, ASurplusCopyStaysWhileAKeeperHasAnOlderRoster) {
   foundEverywhere();

@@ -11,7 +11,7 @@ witan_seeds(weeks 1)
 witan_seeds(undone 10)
 witan_seeds(many 5)
 witan_seeds(mesh 5)
-foreach(scenario agents backup calm canary clock-chaos commons disk-lost domains etcd etcd-busy etcd-small flapping gossip handovers hostile-peer keeper lossy owner-dies rocksdb rollback split-brain watchers)
+foreach(scenario agents backup calm canary clock-chaos commons disk-lost domains etcd etcd-busy etcd-small flapping gossip handovers hostile-peer keeper keepers lossy owner-dies rocksdb rollback split-brain watchers)
   witan_seeds(${scenario} 20)
 endforeach()
 

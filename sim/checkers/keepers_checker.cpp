@@ -1,0 +1,92 @@
+// Checker "keepers": each partition has its copies, each with the whole log, on as many sites as there can be; and no
+// device gives up a copy before as many others have what is in it.
+#include <set>
+#include <tuple>
+
+#include "replica/core/placement.h"
+#include "sim/checkers/checker.h"
+
+namespace witan::sim {
+
+namespace {
+
+class KeepersChecker final : public Checker {
+ public:
+  explicit KeepersChecker(Cluster& cluster) : Checker(cluster) {}
+
+  void onDurable(Seat& at) override {
+    if (std::exchange(released_[at], at.replica().counters().copiesReleased) == at.replica().counters().copiesReleased)
+      return;
+    const Status scanned = at.device->disk(2).scan("q/", {}, [&](std::string_view row, std::string_view value) {
+      const std::string id(row.substr(2));
+      std::uint64_t batches = 0;
+      for (const char byte : value.substr(0, 8)) batches = batches << 8 | static_cast<unsigned char>(byte);
+      if (at.replica().host(id) == nullptr && fresh_.insert({at.index(), id, batches}).second)
+        checkReleased(at, id, batches);
+      return true;
+    });
+    if (!scanned.ok()) c_.trace(at.index(), "check", "releases are unreadable", scanned.error().message);
+  }
+
+  void atEnd() override {
+    if (!c_.setup().places() || c_.etcd()) return;
+    for (const auto& [module, id] : c_.partitions())
+      if (const std::string what = lacking(id); !what.empty()) return c_.failed("keepers", id + what);
+  }
+
+ private:
+  // Of others, running or not, as many must have those batches as the partition has copies. One whose disk was lost
+  // since it said so is none of them.
+  void checkReleased(Seat& at, const std::string& id, std::uint64_t batches) {
+    std::int64_t copies = 0;
+    for (auto& other : c_.seats()) {
+      if (other->index() == at.index()) continue;
+      std::uint64_t has = 0;
+      const Status scanned = other->device->disk(2).scan(
+          "p/" + id + "/l", {}, [&](std::string_view, std::string_view) { return ++has, true; });
+      copies += scanned.ok() && has >= batches ? 1 : 0;
+    }
+    c_.probe("copy given up");
+    const auto lost = static_cast<std::int64_t>(c_.history().losses().size());
+    if (const std::int64_t wanted = c_.plan().options.cluster.ledgerCopies - lost; copies < wanted)
+      c_.failed("keepers", concat(at.name(), " gave up its copy of ", id, " of ", batches, " batches, and ", copies,
+                                  " others have them, not ", wanted));
+  }
+
+  // Counted by what devices have, not by what they compute.
+  std::string lacking(const std::string& id) {
+    const ClusterOptions& options = c_.plan().options.cluster;
+    std::uint64_t batches = 0;
+    std::set<std::int64_t> sitesOfAll, sites;
+    std::int64_t members = 0, copies = 0;
+    const auto site = [&](const Seat& at) { return c_.setup().siteOf(at.index(), c_.agenda().now()); };
+    for (Seat* at : c_.members())
+      if (const node::PartitionHost* host = at->replica().host(id)) batches = std::max(batches, host->durableBatches());
+    for (Seat* at : c_.members()) {
+      if (!at->device->isLedgerReplica()) continue;
+      ++members, sitesOfAll.insert(site(*at));
+      const node::PartitionHost* host = at->replica().host(id);
+      if (host == nullptr || host->durableBatches() != batches) continue;
+      ++copies, sites.insert(site(*at));
+    }
+    // An owner keeps a copy wherever it is, and devices whose agents read ledgers keep all.
+    const std::int64_t most = options.ledgerCopies + 1 + options.hosts;
+    if (copies > most && c_.honest().size() == c_.members().size())
+      return concat(" has ", copies, " copies, more than ", most);
+    const std::int64_t wanted = std::min(members, std::max(options.ledgerCopies, std::int64_t{node::kLeastCopies}));
+    if (copies < wanted) return concat(" has ", copies, " copies of ", batches, " batches, not ", wanted);
+    const auto places = std::min<std::int64_t>(wanted, static_cast<std::int64_t>(sitesOfAll.size()));
+    if (static_cast<std::int64_t>(sites.size()) < places)
+      return concat(" has copies at ", sites.size(), " sites, not ", places);
+    return {};
+  }
+
+  PerDevice<std::uint64_t> released_;
+  std::set<std::tuple<std::uint32_t, std::string, std::uint64_t>> fresh_;
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> makeKeepersChecker(Cluster& c) { return std::make_unique<KeepersChecker>(c); }
+
+}  // namespace witan::sim
