@@ -278,8 +278,10 @@ const RosterPerson* Roster::person(std::string_view name) const {
 Placement placementOf(const Roster& roster) {
   if (!roster.copies) return {};
   std::vector<LedgerMember> members;
+  // The moment of its admission is its lot: the admin's clock says it, after the device has made its key.
   for (const RosterDevice& device : roster.devices)
-    if (device.active() && device.keepsLedgers()) members.push_back({device.device, device.site.value_or("")});
+    if (device.active() && device.keepsLedgers())
+      members.push_back({device.device, device.site.value_or(""), formatTime(device.since)});
   return {std::move(members), *roster.copies, roster.version};
 }
 

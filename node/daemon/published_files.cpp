@@ -55,6 +55,12 @@ std::vector<PublicKey> adminsOf(const RosterStore& rosters) {
 // A key that was stolen may have used the numbers up: its successor counts anew.
 std::uint64_t versionAfter(const PublishedFile& before) { return before.former ? 1 : before.version + 1; }
 
+Status checkName(const std::string& name) {
+  if (name.find('/') == name.npos && name.size() <= kMostNameBytes) return okStatus();
+  return invalid(inQuotes(name.substr(0, kMostNameBytes)) + " is no name of a file",
+                 concat("at most ", kMostNameBytes, " bytes, no /"));
+}
+
 // Whether rules may take the place of others of their name.
 Status mayFollow(const std::string& known, const std::string& text, const std::string& name) {
   WITAN_TRY(module, rules::makeRuleModule(text, name));
@@ -66,8 +72,7 @@ Status mayFollow(const std::string& known, const std::string& text, const std::s
 // What a start asks of the file by itself, said once (AgentFiles, mayInstall), and that it is what its name says.
 Status PublishedFiles::mayCome(const PublishedFile& file) const {
   const std::string& name = file.name;
-  if (name.find('/') != name.npos || name.size() > kMostNameBytes)
-    return invalid(inQuotes(name) + " is no name of a file", concat("at most ", kMostNameBytes, " bytes"));
+  WITAN_DO(checkName(name));
   if (isAgentName(name)) return AgentFiles::check(*file.text, name, config_.tools);
   if (!name.ends_with(kRulesEnding))
     return invalid(inQuotes(name) + " is neither an agent nor rules", "ID.agent.toml or DOMAIN.domain.toml");
@@ -150,6 +155,7 @@ Result<PublishedFile> PublishedFiles::publish(const std::string& name, const std
 }
 
 Result<PublishedFile> PublishedFiles::withdraw(const std::string& name, const SigningKey& admin) {
+  WITAN_DO(checkName(name));
   WITAN_TRY(before, latest(name));
   if (!before.text) return notFound(inQuotes(name) + " is not published", "see: witan publish");
   WITAN_TRY(decided, decidedUnder(name));

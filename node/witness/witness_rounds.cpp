@@ -121,6 +121,10 @@ void WitnessRounds::askNext(std::size_t index) {
     const HeadExchange::Heads* heads = replica_.owns(*host) ? replica_.heads().find(id) : nullptr;
     if (heads == nullptr || !heads->latest || heads->latest->checkpoint.size == 0) continue;
     const auto last = one.texts.find(id);
+    if (const auto put = one.putOff.find(heads->latest->checkpoint.origin); put != one.putOff.end()) {
+      if (net::Loop::nowMs() < put->second) continue;
+      one.putOff.erase(put);
+    }
     if (last == one.texts.end() || last->second != heads->latest->text) return ask(index, id, *heads->latest);
   }
 }
@@ -130,7 +134,8 @@ void WitnessRounds::ask(std::size_t index, const std::string& partition, const L
   const std::uint64_t old = one.sizes[head.checkpoint.origin], size = head.checkpoint.size;
   std::vector<Hash> proof;
   const std::int64_t began = net::Loop::nowMs();
-  one.nextMs = began + kAskMostMs;
+  one.nextMs = began + kAskAgainMs;
+  one.putOff[head.checkpoint.origin] = began + kAskMostMs;
   if (old > size) return wentBack(index, head.log, old);
   if (old > 0 && old < size) {
     const auto tree = replica_.host(partition)->ledger().treeOf(size);
@@ -138,6 +143,7 @@ void WitnessRounds::ask(std::size_t index, const std::string& partition, const L
     if (!path.ok()) return;
     proof = *std::move(path);
   }
+  one.putOff.erase(head.checkpoint.origin);
   const std::int64_t now = net::Loop::nowMs();
   one.nextMs = now + std::max(kAskAgainMs, kCostOfProof * (now - began));
   one.asked = true;
@@ -162,10 +168,13 @@ void WitnessRounds::answered(std::size_t index, const std::string& partition, co
   if (answer.ok() && answer->status == 409) return otherSize(index, head, answer->body);
   const std::string why =
       answer.ok() ? concat("it answered ", answer->status, ": ", answer->body.substr(0, 200)) : answer.error().message;
-  if (answer.ok() && answer->status == 422)
-    accuse(index, head.log,
-           concat("the witness ", verifiers_[index].name, " has cosigned another log of ", partition, ", of ",
-                  one.sizes[head.checkpoint.origin], " entries: ledgers here were replaced, or two of them exist"));
+  if (answer.ok() && answer->status == 422) {
+    one.putOff[head.checkpoint.origin] = net::Loop::nowMs() + kAskMostMs;
+    return accuse(
+        index, head.log,
+        concat("the witness ", verifiers_[index].name, " has cosigned another log of ", partition, ", of ",
+               one.sizes[head.checkpoint.origin], " entries: ledgers here were replaced, or two of them exist"));
+  }
   // Once for each time that it begins to fail.
   if (one.failures++ == 0)
     log_.warn("witness", "a head was not cosigned",
@@ -204,7 +213,7 @@ void WitnessRounds::otherSize(std::size_t index, const LogHead& head, std::strin
   const bool news = error == std::errc{} && size != known;
   if (news) known = size;
   if (news && size <= head.checkpoint.size) return;  // it is asked again from there
-  one.nextMs = net::Loop::nowMs() + kAskMostMs;
+  one.putOff[head.checkpoint.origin] = net::Loop::nowMs() + kAskMostMs;
   const PartitionHost* mine = replica_.host(head.log.partition);
   if (mine != nullptr && mine->epoch() == head.log.epoch && size > head.checkpoint.size && size <= mine->entries())
     return;  // the entries are here, and only the head that it cosigned is not: the next one extends that

@@ -56,6 +56,8 @@ class WitnessRounds {
     std::string target;
     std::map<std::string, std::uint64_t> sizes;             // that it has cosigned, by origin
     std::map<std::string, std::string, std::less<>> texts;  // that it cosigned last, by partition
+    // Logs about which it contradicts, and until when they wait: other epochs' heads go on.
+    std::map<std::string, std::int64_t> putOff;
     std::int64_t nextMs = 0;
     unsigned failures = 0;
     bool asked = false;

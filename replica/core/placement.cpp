@@ -14,9 +14,9 @@ namespace {
 
 std::string_view domainOf(std::string_view partition) { return partition.substr(0, partition.rfind('/')); }
 
-// No device and no partition has a line end in its name.
-std::uint64_t scoreOf(std::string_view partition, std::string_view device) {
-  return firstWord(sha256(concat(partition, "\n", device)));
+// No partition, device or lot has a line end in it.
+std::uint64_t scoreOf(std::string_view partition, const LedgerMember& member) {
+  return firstWord(sha256(concat(partition, "\n", member.device, "\n", member.lot)));
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ const std::vector<std::string>& Placement::keepers(std::string_view partition) c
 // Each member's place within its site comes before its score: the best of every site, then the second of every site.
 std::vector<std::string> Placement::choose(std::string_view partition, std::size_t most) const {
   std::vector<std::pair<std::uint64_t, const LedgerMember*>> ranked;
-  for (const LedgerMember& member : members_) ranked.emplace_back(scoreOf(partition, member.device), &member);
+  for (const LedgerMember& member : members_) ranked.emplace_back(scoreOf(partition, member), &member);
   std::ranges::sort(ranked, [](const auto& one, const auto& other) {
     return std::tie(other.first, one.second->device) < std::tie(one.first, other.second->device);
   });

@@ -54,6 +54,20 @@ TEST(Placement, SmallClustersKeepEverythingEverywhere) {
   }
 }
 
+// Who chose its name so that it is a keeper is one by chance alone, once its lot is drawn.
+TEST(Placement, ANameMakesNobodyAKeeper) {
+  std::vector<LedgerMember> members = membersOf(9);
+  const Placement before(members, {{"budget", 3}});
+  const auto chosen = std::ranges::find(members, before.keepers("budget/0").front(), &LedgerMember::device);
+  int kept = 0;
+  for (int n = 0; n < 300; ++n) {
+    chosen->lot = std::to_string(n);
+    kept += Placement(members, {{"budget", 3}}).keeps(chosen->device, "budget/0") ? 1 : 0;
+  }
+  EXPECT_GT(kept, 60);
+  EXPECT_LT(kept, 140);
+}
+
 TEST(Placement, IsOfTheDomainsThatAreNamed) {
   const Placement placement(membersOf(5), {{"budget", 3}});
   EXPECT_TRUE(placement.partial("budget/7"));

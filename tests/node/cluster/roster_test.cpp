@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <set>
+
 #include "base/bytes.h"
 #include "node/cluster/cluster.capnp.h"
 #include "node/cluster/device_key.h"
@@ -80,6 +82,20 @@ TEST(Roster, PersonsAreNamedWithKeysAndRevoked) {
   EXPECT_FALSE(roster.person("human.lead")->mayAnswer("moderation"));
   EXPECT_EQ(revokePerson(roster, "human.lead", "left").error().code, ErrorCode::conflict);
   EXPECT_EQ(revokePerson(roster, "nobody", "left").error().code, ErrorCode::notFound);
+}
+
+TEST(Roster, WhoKeepsALedgerFollowsFromTheMomentOfAdmission) {
+  std::vector<RosterDevice> devices;
+  for (unsigned char seed = 2; seed < 8; ++seed) devices.push_back(deviceWith(keyOf(seed), concat("d", int{seed})));
+  Roster roster = rosterOf(keyOf(1), devices);
+  ASSERT_TRUE(setCopies(roster, "budget", 2).ok());
+  const std::string& id = roster.devices.front().device;
+  std::set<bool> kept;
+  for (int n = 0; n < 40; ++n) {
+    roster.devices.front().since.micros += 1'000;
+    kept.insert(placementOf(roster).keeps(id, "budget/0"));
+  }
+  EXPECT_EQ(kept.size(), 2u);
 }
 
 TEST(Roster, SaysHowManyCopiesOfADomainThereAreAndWhere) {
