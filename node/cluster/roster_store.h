@@ -39,6 +39,7 @@ class RosterStore {
 
   const Roster& current() const { return roster_; }
   const std::string& document() const { return document_; }
+  const RosterLink& link() const { return link_; }  // current(), as later ones name it
   // The key whose hash the cluster's id is.
   const PublicKey& admin() const { return admin_; }
   // Who signs rosters now, and who acts for the cluster (node/cluster/admin_acts.h).
@@ -50,12 +51,16 @@ class RosterStore {
   // Returns whether the current one changed. Errors: not a roster of this cluster; it has other acts than are known
   // here, or does not follow upon them.
   Result<bool> adopt(std::string_view document);
-  // Takes in that a device is revoked (node/cluster/revocation.h), until a later roster says otherwise. Returns whether
-  // that was news. Errors: not the admin's word.
-  Result<bool> adoptRevocation(std::string_view text);
+  // Takes in that this device is revoked (node/cluster/revocation.h), until a later roster says otherwise. Returns
+  // whether that was news. Errors: not the admin's word, or of another device.
+  Result<bool> adoptRevocation(std::string_view text, std::string_view device);
   // A roster of the key that signs here that parts from current(): its device went back to an older copy, and went on.
   // Null: none was seen, or they are united.
-  const Roster* parted() const { return parted_ ? &*parted_ : nullptr; }
+  struct Parted {
+    Roster roster;
+    RosterLink link;
+  };
+  const Parted* parted() const { return parted_ ? &*parted_ : nullptr; }
   void united() { parted_.reset(); }
   // Those that a replaced key admitted, as rosters show that came in here, and that are no members: people must decide.
   // `device`: empty, a person.
@@ -76,13 +81,15 @@ class RosterStore {
   // Takes a date in if it is later and its roster is here. Returns whether it was taken. Errors: not the admin's; by
   // more than an hour in the future of `now`.
   Result<bool> adopt(const RosterDate& date, Time now);
-  // The next version, by the admin. `next.version` is set here. Errors: checkRoster.
+  // The next version, by the admin. `next.version` is set here, and `next.before` goes on. Errors: checkRoster.
   Status publish(Roster next, const SigningKey& admin);
 
  private:
   RosterStore(std::filesystem::path file, const PublicKey& admin) : file_(std::move(file)), admin_(admin) {}
   void readDate();
-  Result<bool> markRevoked(std::string_view text);
+  void take(Roster roster, AdminState after, std::string document);
+  // `of`: this device, where that is known.
+  Result<bool> markRevoked(std::string_view text, const std::optional<std::string>& of);
   Result<bool> takeParted(Roster roster, std::string_view document, const AdminState& after);
   void noteLeftOut(const Roster& gave, const Roster& counts);
   // Whether `signer` fits a key that signed rosters before.
@@ -91,10 +98,11 @@ class RosterStore {
   std::filesystem::path file_;
   PublicKey admin_;
   Roster roster_;
-  std::optional<Roster> parted_;
+  std::optional<Parted> parted_;
   bool marked_ = false;  // roster_ knows a revocation that document_ lacks
   AdminState admins_;
   std::string document_;
+  RosterLink link_;  // of document_
   RosterDate date_;
   Status kept_ = okStatus();
   std::vector<LeftOut> leftOut_;
