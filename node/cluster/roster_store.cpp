@@ -34,6 +34,7 @@ Result<std::string> digestLine(const std::filesystem::path& dir, std::string_vie
 }
 
 std::filesystem::path dateFile(std::filesystem::path roster) { return roster += ".date"; }
+std::filesystem::path partedFile(std::filesystem::path roster) { return roster += ".parted"; }
 std::filesystem::path revokedFile(std::filesystem::path roster) { return roster += ".revoked"; }
 
 // The roster on disk may be older than the key: it could not be written as the key was rotated.
@@ -72,6 +73,7 @@ Result<RosterStore> RosterStore::open(const std::filesystem::path& dir, const Pu
     return corrupt(rosters.file_.string() + " is damaged (" + roster.error().message + ")", "restore it from a copy");
   rosters.take(*std::move(roster), std::move(admins), *std::move(document));
   rosters.readDate();
+  rosters.readParted();
   WITAN_TRY(revoked, readSmallFile(revokedFile(rosters.file_), replication::kMaxRecordBytes));
   const auto identity = readReplicaIdentity(dir);
   // One that cannot be read, or is of another device, is asked for again.
@@ -116,19 +118,22 @@ Result<bool> RosterStore::adopt(std::string_view document) {
   take(std::move(roster), std::move(after), std::string(document));
   marked_ = false;
   (void)keep();
+  if (parted_ && lineageOf(parted_->roster, parted_->link, roster_, link_) == Lineage::follows) united();
   return true;
 }
 
 // Of the same key, and neither follows the other. Where its device is, both are united (EnrolmentService::unite). Until
-// then the one with more acts counts, and without acts the one that has taken something: a member, or a role.
+// then each device keeps both, and its own counts, unless the other one has more acts or has taken something: a member,
+// or a role.
 Result<bool> RosterStore::takeParted(Roster roster, std::string_view document, const AdminState& after) {
-  const bool back = revives(roster_, roster),
-             newer = roster.version > roster_.version || (roster.version == roster_.version && document < document_);
-  const bool takes = revives(roster, roster_) || (!givesMore(roster, roster_) && (givesMore(roster_, roster) || newer));
+  const bool back = revives(roster_, roster);
+  const bool takes = revives(roster, roster_) || (!givesMore(roster, roster_) && givesMore(roster_, roster));
   const bool counts = after.acts > admins_.acts || (after.acts == admins_.acts && !back && takes);
   const bool comparable = after.acts > 0 && after.acts >= admins_.acts;
-  const Status follows = comparable && (counts || back) ? checkFollows(roster_, roster) : okStatus();
+  const Status follows = comparable ? checkFollows(roster_, roster) : okStatus();
   const bool taken = counts && follows.ok();
+  // Without it on disk a restart asks again.
+  (void)replaceFile(partedFile(file_), taken ? document_ : document, 0644);
   parted_ = Parted{taken ? roster_ : roster, taken ? link_ : linkOf(roster, document)};
   if (!follows.ok()) return follows.error();
   if (back)
@@ -140,6 +145,29 @@ Result<bool> RosterStore::takeParted(Roster roster, std::string_view document, c
   take(std::move(roster), after, std::string(document));
   (void)keep();
   return true;
+}
+
+void RosterStore::united() {
+  parted_.reset();
+  std::error_code ec;
+  std::filesystem::remove(partedFile(file_), ec);
+}
+
+std::string RosterStore::partedDocument() const {
+  if (!parted_) return "";
+  const auto text = readSmallFile(partedFile(file_), replication::kMaxRecordBytes);
+  return text.ok() ? text->value_or("") : "";
+}
+
+// Of a device that was stopped before both were united.
+void RosterStore::readParted() {
+  const auto text = readSmallFile(partedFile(file_), replication::kMaxRecordBytes);
+  if (!text.ok() || !*text) return;
+  AdminState state;
+  auto roster = readRoster(**text, admin_, &state);
+  if (!roster.ok() || state.signer != admins_.signer) return;
+  const RosterLink link = linkOf(*roster, **text);
+  if (lineageOf(roster_, link_, *roster, link) == Lineage::parts) parted_ = Parted{*std::move(roster), link};
 }
 
 Result<bool> RosterStore::markRevoked(std::string_view text, const std::optional<std::string>& of) {

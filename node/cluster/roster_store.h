@@ -1,5 +1,6 @@
 // RosterStore: the newest roster that this device knows, on its disk: DIR/roster, the signed document as it travels,
-// DIR/roster.date, when the admin's device last said that there was no later one than some version, and
+// DIR/roster.date, when the admin's device last said that there was no later one than some version,
+// DIR/roster.parted, another one of the same key that does not follow it, nor it that one, until both are united, and
 // DIR/roster.revoked, on a device that was told of its revocation and of nothing else.
 //
 // One per data directory and process. What publish() returns is durable. What adopt() takes in counts at once, also
@@ -61,7 +62,9 @@ class RosterStore {
     RosterLink link;
   };
   const Parted* parted() const { return parted_ ? &*parted_ : nullptr; }
-  void united() { parted_.reset(); }
+  // For other members, that may meet the device with the key first. Empty: there is none.
+  std::string partedDocument() const;
+  void united();
   // Those that a replaced key admitted, as rosters show that came in here, and that are no members: people must decide.
   // `device`: empty, a person.
   struct LeftOut {
@@ -87,6 +90,7 @@ class RosterStore {
  private:
   RosterStore(std::filesystem::path file, const PublicKey& admin) : file_(std::move(file)), admin_(admin) {}
   void readDate();
+  void readParted();
   void take(Roster roster, AdminState after, std::string document);
   // `of`: this device, where that is known.
   Result<bool> markRevoked(std::string_view text, const std::optional<std::string>& of);

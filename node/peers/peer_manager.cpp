@@ -467,6 +467,7 @@ void PeerManager::onClusterFrame(PeerLink& link, std::string_view bytes) {
 void PeerManager::sendRoster(net::LinkId id) {
   enrolment_.stampRoster(events_.wall());
   (void)network_.send(id, gossip_.frame(events_.wall()));
+  if (const std::string parted = gossip_.partedFrame(); !parted.empty()) (void)network_.send(id, parted);
 }
 
 void PeerManager::onRoster(PeerLink& link, std::string_view bytes) {
@@ -506,7 +507,14 @@ void PeerManager::tellLeftOut() {
 // The device that signs rosters went back to an older copy: what it forgot comes from the others.
 void PeerManager::unite() {
   const auto united = enrolment_.unite();
-  if (united.ok() && united->empty()) return;
+  if (united.ok() && united->empty()) {
+    const bool apart = rosters_.parted() != nullptr;
+    if (std::exchange(apart_, apart) == apart) return;
+    return apart ? events_.alarm("rosterParted", "",
+                                 "the key that signs rosters has signed two of which neither follows the other, since "
+                                 "its disk went back: run that device beside this one, it unites both")
+                 : events_.over("rosterParted", "");
+  }
   events_.alarm("rosterParted", "", united.ok() ? *united : "two rosters part: " + united.error().message);
   if (united.ok()) rosterPublished();
 }

@@ -201,6 +201,7 @@ class PeerManager {
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
   std::uint64_t refused_ = 0;
   bool warned_ = false;  // that the lease runs out
+  bool apart_ = false;   // two rosters are known that part
   net::PeerNetwork network_;
   RelayManager relay_;
 };

@@ -20,6 +20,14 @@ std::string RosterGossip::frame(Time now) const {
   return clusterFrame(message);
 }
 
+std::string RosterGossip::partedFrame() const {
+  const std::string document = rosters_.partedDocument();
+  if (document.empty()) return "";
+  RosterMessage message;
+  message.document.assign(document.begin(), document.end());
+  return clusterFrame(message);
+}
+
 std::string RosterGossip::farewell(std::string_view device) const {
   return clusterFrame(RosterMessage{.revocation = revocationOf(rosters_.current(), device)});
 }
@@ -31,7 +39,13 @@ Result<RosterGossip::Heard> RosterGossip::receive(std::string_view frame, Time n
   WITAN_DO(readClusterFrame(frame, message));
   Heard heard;
   heard.sent = message.sent;
-  if (!message.document.empty()) WITAN_SET(heard.roster, rosters_.adopt(asView(message.document)));
+  if (!message.document.empty()) {
+    const auto taken = rosters_.adopt(asView(message.document));
+    // As partedFrame() has it: not by this one does its sender judge.
+    const bool parted = message.sent.micros == 0 && message.dated.micros == 0 && rosters_.parted() != nullptr;
+    if (!taken.ok() && !parted) return taken.error();
+    heard.roster = taken.ok() && *taken;
+  }
   if (!message.revocation.empty()) {
     WITAN_SET(heard.roster, rosters_.adoptRevocation(message.revocation, device_));
     return heard;

@@ -20,6 +20,8 @@ class RosterGossip {
   // The present roster with its date, or the date alone, for a peer.
   std::string frame(Time now) const;
   std::string dateFrame(Time now) const;
+  // The roster that parts from it; empty: there is none.
+  std::string partedFrame() const;
   // For a device that is no member any more: that it was revoked, and nothing of the others.
   std::string farewell(std::string_view device) const;
   // Whether the roster changed, and its date. Errors: not a roster, or not a date, of this cluster's admin.

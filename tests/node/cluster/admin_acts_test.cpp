@@ -170,8 +170,6 @@ TEST_F(AdminActs, TheRoleTakeoverTakesANewActEachTime) {
   Roster forged = rosters->current();
   forged.find(id)->roles = {"ledger", "takeover"};
   ++forged.version;
-  EXPECT_FALSE(*others->adopt(*signRoster(forged, admin))) << "it names no roster that is known here: both part";
-  forged.before = linksAfter(rosters->current(), rosters->link());
   EXPECT_THAT(others->adopt(*signRoster(forged, admin)).error().message, HasSubstr("without a new act"));
 }
 
@@ -185,6 +183,7 @@ TEST_F(AdminActs, ARosterOfAVersionFarAheadIsRefused) {
     EXPECT_EQ(others->adopt(*signRoster(forged, admin)).error().code, ErrorCode::unauthorised);
   }
   forged.version = known + (1 << 20);
+  forged.before = linksAfter(rosters->current(), rosters->link());
   EXPECT_TRUE(*others->adopt(*signRoster(forged, admin)));
 }
 

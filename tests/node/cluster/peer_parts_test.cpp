@@ -139,6 +139,27 @@ TEST_F(RosterParts, GossipSaysWhenItWasSent) {
   EXPECT_EQ(gossip.receive(RosterGossip(others).dateFrame(there), here)->sent, there);
 }
 
+// Who tells of two rosters that part goes by one of them: its link stays.
+TEST_F(RosterParts, GossipTakesWordOfARosterThatParts) {
+  RosterStore others = storeIn(scratch / "other", admin), third = storeIn(scratch / "third", admin);
+  Roster revokes = others.current();
+  revokes.find(b)->state = DeviceState::revoked;
+  ASSERT_TRUE(others.publish(revokes, admin).ok());
+  ASSERT_TRUE(third.publish(third.current(), admin).ok());
+  const Time now{1'774'252'800'000'000};
+  RosterGossip theirs(third);
+  EXPECT_EQ(theirs.partedFrame(), "");
+  ASSERT_TRUE(theirs.receive(RosterGossip(others).frame(now), now)->roster) << "it has revoked somebody";
+  const std::string frame = theirs.partedFrame();
+  ASSERT_NE(frame, "");
+  ASSERT_TRUE(gossip.receive(RosterGossip(others).frame(now), now)->roster);
+  const auto heard = gossip.receive(frame, now);
+  ASSERT_TRUE(heard.ok());
+  EXPECT_FALSE(heard->roster);
+  EXPECT_NE(rosters.parted(), nullptr);
+  EXPECT_FALSE(rosters.current().find(b)->active());
+}
+
 TEST(PeerClocksTest, AClockThatIsFarFromAPeersIsToldOfOnce) {
   constexpr std::int64_t kMinute = 60'000'000, kDay = 24 * 60 * kMinute;
   PeerClocks clocks;

@@ -163,6 +163,30 @@ TEST_F(PartedRosters, TheKeyThatReplacedAStolenOneStays) {
   EXPECT_EQ(restored.device('e').keys.back(), toHex(keyOf('E').publicKey()));
 }
 
+// A member that meets the other history first keeps both, also over a restart, for the device that unites them.
+TEST_F(PartedRosters, AMemberKeepsBothUntilTheyAreUnited) {
+  Side member(before, false), restored(before);
+  first.admit('x');
+  ASSERT_TRUE(*member.rosters.adopt(first.rosters.document()));
+  restored.admit('y');
+  for (const char* where : {"berlin", "bonn"}) restored.site('b', where);
+  const std::string other = restored.rosters.document();
+  EXPECT_FALSE(*member.rosters.adopt(other));
+  EXPECT_TRUE(member.device('x').active());
+  EXPECT_EQ(member.rosters.partedDocument(), other);
+  RosterStore again = *RosterStore::open(member.scratch / "", keyOf('#').publicKey());
+  ASSERT_NE(again.parted(), nullptr);
+  EXPECT_EQ(again.partedDocument(), other);
+
+  EXPECT_THAT(meets(restored, again.document()), Not(IsEmpty()));
+  EXPECT_TRUE(restored.device('x').active());
+  EXPECT_TRUE(restored.device('y').active());
+  EXPECT_TRUE(*again.adopt(restored.rosters.document()));
+  EXPECT_EQ(again.parted(), nullptr);
+  EXPECT_EQ(again.partedDocument(), "");
+  EXPECT_EQ(RosterStore::open(member.scratch / "", keyOf('#').publicKey())->parted(), nullptr);
+}
+
 TEST_F(PartedRosters, OneNameOfTwoDevicesIsNoObstacle) {
   Side restored(before);
   first.admit('x', {"*"}, "phone");
