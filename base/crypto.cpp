@@ -4,11 +4,13 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
+#include <algorithm>
 #include <cstring>
 #include <unordered_map>
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/public_key.h"
 #include "base/signature_memory.h"
 
 namespace witan {
@@ -126,6 +128,9 @@ std::string SigningKey::seed() const {
 bool verifySignature(std::span<const std::uint8_t> publicKey, std::string_view message,
                      std::span<const std::uint8_t> signature) {
   if (publicKey.size() != 32 || signature.size() != 64) return false;
+  PublicKey key;
+  std::ranges::copy(publicKey, key.begin());
+  if (isWeakKey(key)) return false;
   if (remembered == nullptr) return holdsUnder(publicKey, message, signature);
   const auto [at, fresh] = remembered->try_emplace(digestOf(publicKey, message, signature), false);
   if (fresh) at->second = holdsUnder(publicKey, message, signature);

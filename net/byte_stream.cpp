@@ -12,6 +12,7 @@
 #include <map>
 
 #include "base/bytes.h"
+#include "base/public_key.h"
 
 namespace witan::net {
 namespace {
@@ -86,6 +87,7 @@ class SslStream final : public TlsStream {
     if (pkey == nullptr || EVP_PKEY_get_id(pkey) != EVP_PKEY_ED25519 ||
         EVP_PKEY_get_raw_public_key(pkey, key.data(), &size) != 1 || size != key.size())
       return invalid("the peer showed no certificate with an Ed25519 key");
+    WITAN_DO(checkPublicKey("the peer's certificate", key));
     return key;
   }
 

@@ -13,6 +13,7 @@
 #include "cli/ledgers/node_ledgers.h"
 #include "kernel/record/checkpoint.h"
 #include "kernel/record/merkle.h"
+#include "kernel/record/statement.h"
 #include "node/cluster/device_heads.h"
 #include "node/cluster/device_key.h"
 #include "node/data_dir/store_dir.h"
@@ -84,27 +85,46 @@ Result<WhyEvidence> evidenceOf(const std::filesystem::path& dir, const Why& chai
   return evidence;
 }
 
-// A head that one of the keys signed, of that ledger.
-Result<kernel::Checkpoint> headOf(const WhyEvidence& evidence, const std::string& partition,
+// A head that the owner of that ledger signed. Any one device could cosign what it likes.
+Result<kernel::Checkpoint> headOf(const WhyEvidence& evidence, const std::string& partition, std::string_view cluster,
                                   std::span<const kernel::NoteVerifier> keys) {
   const auto note = evidence.heads.find(partition);
   if (note == evidence.heads.end()) return invalid("no head of " + partition);
+  const auto refused = [&](std::string_view why) {
+    return Error{ErrorCode::unauthorised, concat("the head of ", partition, ": ", why),
+                 "give device.vkey of its owner as well: --vkey FILE"};
+  };
   auto opened = kernel::openNote(note->second, keys);
-  if (!opened.ok())
-    return Error{ErrorCode::unauthorised, concat("the head of ", partition, ": ", opened.error().message),
-                 "give device.vkey of its owner, or of a device that cosigned it, as well: --vkey FILE"};
+  if (!opened.ok()) return refused(opened.error().message);
   WITAN_TRY(head, kernel::parseCheckpointText(opened->text));
-  const std::size_t slash = head.origin.find('/', head.origin.find('/') + 1);
-  const auto log = slash == head.origin.npos || !head.origin.starts_with("witan/")
-                       ? std::nullopt
-                       : logOfOrigin(std::string_view(head.origin).substr(6, slash - 6), head.origin);
+  const auto log = logOfOrigin(cluster, head.origin);
   if (!log || log->partition != partition)
     return invalid("the head that is given for " + partition + " is of another log");
+  if (std::ranges::none_of(opened->verifiedBy,
+                           [&](const kernel::NoteVerifier& key) { return signsLog(key, head.origin); }))
+    return refused("none of the given keys that signed it is that of its log's owner");
   return head;
 }
 
+// By whom it is said to be proposed.
+Status checkProposer(const kernel::EntryView& entry, std::string_view cluster, std::string_view domain,
+                     std::span<const kernel::NoteVerifier> keys) {
+  if (!kernel::hasProposer(entry)) return okStatus();
+  kernel::SignatureMemo memo;
+  const auto proof = kernel::readProof(entry.proof);
+  if (!proof.ok() || !kernel::holdsProof(cluster, domain, entry, memo))
+    return corrupt(concat("the signature of its proposer ", entry.device, " does not hold"));
+  if (kernel::deviceOfKey(proof->key) == entry.device) return okStatus();
+  const auto of = [&](const kernel::NoteVerifier& key) { return deviceOfKeyName(cluster, key.name) == entry.device; };
+  const bool known = std::ranges::any_of(keys, of);
+  if (!known || std::ranges::any_of(keys, [&](const auto& key) { return of(key) && key.publicKey == proof->key; }))
+    return okStatus();
+  return corrupt(concat("no key of its proposer ", entry.device, " signed it"));
+}
+
 // The link says then what the entry says, in the words of this program.
-Status checkEntry(WhyLink& link, const ProvenEntry& proven, const kernel::Checkpoint& head) {
+Status checkEntry(WhyLink& link, const ProvenEntry& proven, const kernel::Checkpoint& head, std::string_view cluster,
+                  std::span<const kernel::NoteVerifier> keys) {
   const auto wrong = [&](std::string_view why) { return corrupt(concat("entry ", link.id, ": ", why)); };
   WITAN_TRY(id, entryIdOf(link));
   WITAN_TRY(bytes, fromBase64(proven.bytes));
@@ -119,6 +139,9 @@ Status checkEntry(WhyLink& link, const ProvenEntry& proven, const kernel::Checkp
   std::vector<std::uint64_t> words((bytes.size() + 7) / 8);  // aligned
   std::memcpy(words.data(), bytes.data(), bytes.size());
   WITAN_TRY(entry, kernel::readEntryView({reinterpret_cast<const char*>(words.data()), bytes.size()}));
+  const std::string domain = id.partition.substr(0, id.partition.find('/'));
+  if (const Status proposed = checkProposer(entry, cluster, domain, keys); !proposed.ok())
+    return wrong(proposed.error().message);
   WhyLink told = operations::decisionLink(id.partition, entry, leaf);
   told.causes = link.causes;
   told.what.swap(link.what);  // another version of this program has other words
@@ -127,15 +150,19 @@ Status checkEntry(WhyLink& link, const ProvenEntry& proven, const kernel::Checkp
   return okStatus();
 }
 
-Result<std::size_t> checkEntries(Why& chain, const WhyEvidence& evidence, std::span<const kernel::NoteVerifier> keys) {
+// `signer`: the name of the key that signed the chain, "witan/CLUSTER/DEVICE".
+Result<std::size_t> checkEntries(Why& chain, const WhyEvidence& evidence, std::string_view signer,
+                                 std::span<const kernel::NoteVerifier> keys) {
+  const std::size_t from = std::min(signer.find('/'), signer.size() - 1) + 1, to = signer.rfind('/');
+  const std::string_view cluster = signer.substr(from, to > from && to != signer.npos ? to - from : 0);
   std::size_t proven = 0;
   for (WhyLink& link : chain.links) {
     if (link.kind != WhyKind::decision) continue;
     const auto at = std::ranges::find(evidence.entries, link.id, &ProvenEntry::entry);
     if (at == evidence.entries.end()) return corrupt("entry " + link.id + ": there is no proof of it");
     WITAN_TRY(id, entryIdOf(link));
-    WITAN_TRY(head, headOf(evidence, id.partition, keys));
-    WITAN_DO(checkEntry(link, *at, head));
+    WITAN_TRY(head, headOf(evidence, id.partition, cluster, keys));
+    WITAN_DO(checkEntry(link, *at, head, cluster, keys));
     ++proven;
   }
   return proven;
@@ -175,7 +202,7 @@ Result<CheckedWhy> checkedWhy(std::string_view text, std::span<const kernel::Not
   WITAN_TRY(proofs, parseJson(std::string_view(note.text).substr(second + 1), kOwnJson));
   WhyEvidence evidence;
   WITAN_DO(readJson(proofs, evidence, "the proofs"));
-  WITAN_SET(checked.proven, checkEntries(checked.chain, evidence, keys));
+  WITAN_SET(checked.proven, checkEntries(checked.chain, evidence, signer, keys));
   return checked;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/bytes.h"
+#include "base/public_key.h"
 
 namespace witan::kernel {
 
@@ -178,6 +179,7 @@ Result<NoteVerifier> parseVerifierKey(std::string_view text) {
     return invalid("verifier key: not an Ed25519 key of type 0x01 or 0x04 and 32 bytes");
   }
   std::copy(key.begin() + 1, key.end(), publicKey.begin());
+  WITAN_DO(checkPublicKey("verifier key", publicKey));
   WITAN_TRY(verifier, makeNoteVerifier(text.substr(0, first), publicKey, type));
   if (verifier.keyId != readKeyId(id)) return invalid("verifier key: the key id is not that of the key and the name");
   return verifier;

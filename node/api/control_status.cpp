@@ -237,6 +237,12 @@ Check memberCheck(Daemon& daemon) {
           "copy what is of use, stop the node, and join from a new directory with an invitation (witan join)"};
 }
 
+Check clocksCheck(Daemon& daemon) {
+  const std::string words = daemon.peers().clocks();
+  if (words.empty()) return {"clocks", true, "those of the devices that are linked agree to within an hour"};
+  return {"clocks", true, words, "compare both with a clock that is right, and set the wrong one (chrony)"};
+}
+
 // A graph that stands, or a part of it, is no failure of the node: all else goes on.
 Check graphsCheck(const Replica& replica) {
   std::vector<std::string> standing;
@@ -269,6 +275,7 @@ std::vector<Check> checksOf(Daemon& daemon) {
           ownersCheck(daemon),
           graphsCheck(daemon.replica()),
           witnessesCheck(daemon),
+          clocksCheck(daemon),
           policyCheck(daemon)};
 }
 

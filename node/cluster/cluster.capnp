@@ -13,6 +13,7 @@ struct RosterMessage {          # type 64: the newest roster that the sender kno
   datedVersion @2 :UInt64;      # of that roster
   dateSignature @3 :Text;       # in hex, by the admin's key over dateText() (node/cluster/roster_store.h)
   revocation @4 :Text;          # to who is no member any more, instead of the document (node/cluster/revocation.h)
+  sent @5 :Int64;               # microseconds, by the sender's clock; 0: an older program does not say it
 }
 
 struct JoinRequest {            # type 65, from a device that would like to be a member; its key is that of the stream

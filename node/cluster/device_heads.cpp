@@ -16,10 +16,11 @@ namespace {
 constexpr std::size_t kSignedHeadsMax = 4 * 1024 * 1024;
 constexpr std::size_t kDeviceKeysMax = 4096;
 
+// Of a roster, which was checked when it came.
 std::vector<PublicKey> keysFromHex(const std::vector<std::string>& texts) {
   std::vector<PublicKey> keys;
   for (const std::string& hex : texts)
-    if (auto key = publicKeyFromHex(hex, "key"); key.ok()) keys.push_back(*key);
+    if (auto key = hashFromHex(hex); key.ok()) keys.push_back(*key);
   return keys;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/json_codec.h"
+#include "base/public_key.h"
 #include "base/quote.h"
 #include "base/sha256.h"
 #include "kernel/record/statement.h"
@@ -51,6 +52,7 @@ Result<PublicKey> publicKeyFromBytes(std::span<const std::uint8_t> bytes, std::s
   PublicKey key{};
   if (bytes.size() != key.size()) return invalid(concat(what, ": ", bytes.size(), " bytes, a key has 32"));
   std::ranges::copy(bytes, key.begin());
+  WITAN_DO(checkPublicKey(what, key));
   return key;
 }
 

@@ -24,7 +24,7 @@ struct RosterMessage {
   static constexpr auto kFrame = ClusterFrame::roster;
   static constexpr std::size_t textMax = kMaxClusterFrame;
   WITAN_DECLARED(RosterMessage, (std::vector<std::uint8_t>, document), (Time, dated), (std::uint64_t, datedVersion),
-                 (std::string, dateSignature), (std::string, revocation))
+                 (std::string, dateSignature), (std::string, revocation), (Time, sent))
 };
 
 struct JoinRequest {

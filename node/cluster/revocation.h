@@ -16,7 +16,7 @@ struct Revocation {
   std::uint64_t version = 0;  // of the roster that has it first
   std::string reason;
   std::string signature;                    // hex, by the key that signs rosters
-  Omittable<std::vector<AdminAct>> acts{};  // up to the one that named this key; absent: it signed the first roster
+  Omittable<std::vector<AdminAct>> acts{};  // up to those that named this key and revoked the device; absent: neither
   WITAN_MEMBERS(Revocation, device, version, reason, signature, acts)
 };
 
@@ -26,7 +26,8 @@ void signRevocations(Roster& roster, const SigningKey& signer, bool anew);
 // For the device itself. Empty: it is a member, or it was revoked by a version that signed no such word.
 std::string revocationOf(const Roster& roster, std::string_view device);
 
-// `known`, `state`: what this device knows of the cluster. Errors: no such word; not the admin's.
+// `known`, `state`: what this device knows of the cluster. Errors: no such word; not the admin's; without an act where
+// several admins act together.
 Result<Revocation> readRevocation(std::string_view text, const Roster& known, const PublicKey& admin,
                                   const AdminState& state);
 

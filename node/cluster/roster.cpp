@@ -12,6 +12,7 @@
 #include "domains/registry.h"
 #include "kernel/record/statement.h"
 #include "node/cluster/device_key.h"
+#include "node/cluster/roster_follows.h"
 #include "node/cluster/scope_keys.h"
 #include "program/output.h"
 #include "replication/records/signed_document.h"
@@ -38,11 +39,10 @@ Status checkDevice(const RosterDevice& device) {
   if (device.keys.empty() || device.keys.size() > kMaxDeviceKeys)
     return invalid(concat(who, "has ", device.keys.size(), " keys (1 to ", kMaxDeviceKeys, ")"));
   for (const std::string& hex : device.keys) {
-    auto key = publicKeyFromHex(hex, who + "key");
-    if (!key.ok()) return key.error();
+    WITAN_TRY(key, publicKeyFromHex(hex, who + "key"));
+    if (&hex == &device.keys.front() && deviceIdOf(key) != device.device)
+      return invalid(who + "its id is not the hash of its first key");
   }
-  if (deviceIdOf(*publicKeyFromHex(device.keys.front(), "key")) != device.device)
-    return invalid(who + "its id is not the hash of its first key");
   if (auto roles = checkDeviceRoles(device.roles); !roles.ok()) return invalid(who + roles.error().message);
   if (device.scopes.size() > kMaxDeviceRoles) return invalid(who + "too many scopes");
   for (const std::string& scope : device.scopes) WITAN_DO(validateId(who + "scope", scope));
@@ -414,6 +414,7 @@ Status checkRoster(const Roster& roster) {
   }
   if (roster.scopeKeys) WITAN_DO(checkScopeKeys(*roster.scopeKeys));
   if (roster.copies) WITAN_DO(checkCopies(*roster.copies));
+  if (roster.before) WITAN_DO(checkRosterLinks(*roster.before, roster.version));
   if (roster.acts) WITAN_DO(checkPermitted(roster));
   return roster.persons ? checkPersons(*roster.persons, keys) : okStatus();
 }

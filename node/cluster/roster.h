@@ -110,11 +110,21 @@ struct ScopeKeyCopy {
 };
 struct ScopeKey {
   std::string scope;
-  std::uint64_t generation = 0;
+  std::uint64_t generation = 0;      // drawn above the one before: two rosters that part never give one to two keys
   std::vector<ScopeKeyCopy> copies;  // by device
-  std::vector<std::string> before;   // Base64: earlier keys, each under the next one; the last is of generation - 1
-  WITAN_MEMBERS(ScopeKey, scope, generation, copies, before)
+  std::vector<std::string> before;   // Base64: earlier keys, each under the next one
+  Omittable<std::vector<std::uint64_t>> numbers{};  // the generations of `before`; absent: they end before this one
+  WITAN_MEMBERS(ScopeKey, scope, generation, copies, before, numbers)
 };
+
+// A roster as later ones name it (node/cluster/roster_follows.h).
+struct RosterLink {
+  std::uint64_t version = 0;
+  std::string digest;  // the first digits of its document's SHA-256
+  WITAN_MEMBERS(RosterLink, version, digest)
+  friend bool operator==(const RosterLink&, const RosterLink&) = default;
+};
+inline constexpr std::size_t kMaxRosterLinks = 64;
 
 struct Roster {
   std::string cluster;
@@ -125,7 +135,9 @@ struct Roster {
   Omittable<std::vector<AdminAct>> acts{};         // all that the admins did together
   Omittable<std::uint64_t> partitions{};           // of each domain; absent: only cluster.json says it
   Omittable<std::vector<DomainCopies>> copies{};   // of the partitions of a domain, by domain; of others, everywhere
-  WITAN_MEMBERS(Roster, cluster, version, devices, persons, scopeKeys, acts, partitions, copies)
+  Omittable<std::vector<RosterLink>>
+      before{};  // those before it, the last one first; absent: none, or an older program
+  WITAN_MEMBERS(Roster, cluster, version, devices, persons, scopeKeys, acts, partitions, copies, before)
   friend bool operator==(const Roster& one, const Roster& other) { return toJson(one) == toJson(other); }
 
   // Null: nobody.

@@ -8,6 +8,7 @@
 #include "base/sha256.h"
 #include "node/cluster/device_key.h"
 #include "node/cluster/revocation.h"
+#include "node/cluster/roster_follows.h"
 #include "node/data_dir/replica_dir.h"
 #include "program/durable_file.h"
 #include "replication/records/records.h"
@@ -33,9 +34,8 @@ Result<std::string> digestLine(const std::filesystem::path& dir, std::string_vie
 }
 
 std::filesystem::path dateFile(std::filesystem::path roster) { return roster += ".date"; }
+std::filesystem::path partedFile(std::filesystem::path roster) { return roster += ".parted"; }
 std::filesystem::path revokedFile(std::filesystem::path roster) { return roster += ".revoked"; }
-
-std::string inWords(const RosterDevice& device) { return device.device + " (" + device.name + ")"; }
 
 // The roster on disk may be older than the key: it could not be written as the key was rotated.
 bool rotatedSince(const std::filesystem::path& dir, const Roster& roster, const RosterDevice* me) {
@@ -52,207 +52,13 @@ Status checkDevice(const std::filesystem::path& dir, const ReplicaIdentity& iden
   if (of != nullptr ? of == me : me == nullptr && deviceIdOf(key.publicKey()) == identity.device) return okStatus();
   if (of == nullptr && rotatedSince(dir, roster, me)) return okStatus();
   const std::string file = (dir / "device.key").string();
-  const std::string self = me == nullptr ? identity.device : inWords(*me);
+  const std::string self = me == nullptr ? identity.device : deviceInWords(*me);
   if (of != nullptr)
-    return conflict(file + " is not the key of this device, " + self + ": it is that of " + inWords(*of), kRestore);
+    return conflict(file + " is not the key of this device, " + self + ": it is that of " + deviceInWords(*of),
+                    kRestore);
   return conflict(concat(file, " is not the key of this device, ", self, ": the roster (version ", roster.version,
                          ") does not know it"),
                   concat(kRestore, "; if the roster is older than the key, copy the file roster of another member"));
-}
-
-Error refusal(std::string what, std::string hint = {}) {
-  return {ErrorCode::unauthorised, std::move(what), std::move(hint)};
-}
-
-const std::vector<RosterPerson>& personsOf(const Roster& roster) {
-  static const std::vector<RosterPerson> none;
-  return roster.persons ? *roster.persons : none;
-}
-
-std::size_t actsInCommon(const Roster& one, const Roster& other) {
-  return static_cast<std::size_t>(std::ranges::mismatch(one.allActs(), other.allActs()).in1 - one.allActs().begin());
-}
-
-// Whether the acts that only `after` has name who signs.
-bool hasNewSigner(const Roster& before, const Roster& after) {
-  const auto acts = after.allActs().subspan(actsInCommon(before, after));
-  return std::ranges::find(acts, ActKind::signer, &AdminAct::kind) != acts.end();
-}
-
-// The admins named another signer in ignorance of acts that were applied meanwhile, where the key before signs. An act
-// of after its expiry shows that the cluster went on without it.
-bool overtakes(std::span<const AdminAct> acts, std::span<const AdminAct> others) {
-  const AdminAct& first = acts.front();
-  if (first.kind != ActKind::signer) return false;
-  if (others.front().kind == ActKind::signer) return toJson(first) < toJson(others.front());
-  return std::ranges::all_of(
-      others, [&](const AdminAct& act) { return act.expires.micros - kMaxActLifeMicros <= first.expires.micros; });
-}
-
-// Negative: by its acts `theirs` counts less than `mine`; positive: more. Errors: nobody can tell.
-Result<int> compareActs(const Roster& mine, const Roster& theirs) {
-  const std::size_t common = actsInCommon(mine, theirs);
-  const auto here = mine.allActs().subspan(common), there = theirs.allActs().subspan(common);
-  if (here.empty() || there.empty()) return static_cast<int>(!there.empty()) - static_cast<int>(!here.empty());
-  if (overtakes(there, here)) return 1;
-  if (overtakes(here, there)) return -1;
-  return refusal("a roster with other acts of the admins than those that are known here");
-}
-
-Error lost(const AdminAct& act, const std::string& what, const std::string& subject) {
-  return refusal(concat("a roster that lacks act ", act.number, " of the admins, which is known here: ", what),
-                 concat("the admins sign it again where the new key is: witan admin propose ", enumName(act.kind),
-                        subject.empty() ? "" : " ", subject));
-}
-
-// Acts that a new signer's roster lacks still hold: the admins have signed them. (Who was revoked, or has another key,
-// the rosters show.)
-Status checkOvertaken(const Roster& before, const Roster& after) {
-  for (const AdminAct& act : before.allActs().subspan(actsInCommon(before, after))) {
-    const std::string whose = act.subject.substr(0, act.subject.find(' '));
-    const RosterDevice* device = after.member(whose);
-    const RosterPerson* person = after.person(whose);
-    const bool ofDevice = act.kind == ActKind::withdraw && device != nullptr;
-    const bool ofPerson = act.kind == ActKind::withdrawPerson && person != nullptr && person->active();
-    if (ofDevice || ofPerson)
-      for (const std::string& role : rolesWithdrawn(act))
-        if (const auto& has = ofDevice ? device->roles : person->roles; std::ranges::find(has, role) != has.end())
-          return lost(act, concat(whose, " has no role ", role), concat(whose, " --role ", role));
-    if (act.kind != ActKind::admins) continue;
-    const auto acts = after.allActs();
-    const auto last = std::ranges::find(acts.rbegin(), acts.rend(), ActKind::admins, &AdminAct::kind);
-    if (last->admins != act.admins || last->approvals != act.approvals) return lost(act, "other admins", "");
-  }
-  return okStatus();
-}
-
-// To take roles or scopes away is a revocation in effect.
-Status checkKeepsRoles(const Roster& before, const Roster& after) {
-  const auto acts = after.allActs().subspan(before.allActs().size());
-  const auto check = [&](ActKind kind, const std::string& whose, const std::string& words,
-                         const std::vector<std::string>& was, const std::vector<std::string>& is) -> Status {
-    for (const std::string& role : rolesLost(was, is))
-      if (std::ranges::none_of(acts, [&](const AdminAct& act) { return withdraws(act, kind, whose, role); }))
-        return refusal(
-            concat("a roster that takes the role ", role, " from ", words, " without a new act of the admins"),
-            concat("witan admin propose ", enumName(kind), " ", whose, " --role ", role));
-    return okStatus();
-  };
-  for (const RosterDevice& was : before.devices) {
-    const RosterDevice* is = after.find(was.device);
-    if (!was.active() || is == nullptr || !is->active()) continue;
-    WITAN_DO(check(ActKind::withdraw, was.device, inWords(was), was.roles, is->roles));
-    if (was.scopes != is->scopes && (was.scopes.empty() || !rolesLost(was.scopes, is->scopes).empty()))
-      return refusal("a roster that takes scopes from " + inWords(was), "witan admin propose revoke");
-  }
-  for (const RosterPerson& was : personsOf(before)) {
-    const RosterPerson* is = after.person(was.name);
-    if (!was.active() || is == nullptr || !is->active()) continue;
-    WITAN_DO(check(ActKind::withdrawPerson, was.name, was.name, was.roles, is->roles));
-  }
-  return okStatus();
-}
-
-// Whether a device that `before` knows as revoked is a member in `after`.
-bool revived(const Roster& before, const Roster& after) {
-  return std::ranges::any_of(before.devices, [&](const RosterDevice& was) {
-    const RosterDevice* is = after.find(was.device);
-    return !was.active() && is != nullptr && is->active();
-  });
-}
-
-bool leavesOut(const Roster& before, const Roster& after) {
-  return std::ranges::any_of(before.devices,
-                             [&](const RosterDevice& was) { return after.find(was.device) == nullptr; });
-}
-
-// Of two rosters of one key the later one has each device of the earlier, and lets none in again; one version has one
-// content. Else the key's device went back to an older copy between both.
-bool partsFrom(const Roster& mine, const Roster& theirs) {
-  if (mine.version == theirs.version) return true;
-  const Roster &earlier = mine.version < theirs.version ? mine : theirs,
-               &later = mine.version < theirs.version ? theirs : mine;
-  return revived(earlier, later) || leavesOut(earlier, later);
-}
-
-// By the acts alone: the last one about it gave the role.
-bool mayTakeOver(std::span<const AdminAct> acts, const std::string& device) {
-  const auto& settled = acts.front().settled;
-  bool may = std::ranges::find(settled, settledText(ActKind::takeover, device)) != settled.end();
-  for (const AdminAct& act : acts) {
-    if (act.kind == ActKind::takeover && act.subject == device) may = true;
-    if (withdraws(act, ActKind::withdraw, device, kTakeoverRole)) may = false;
-  }
-  return may;
-}
-
-bool goesBack(const std::vector<std::string>& was, const std::vector<std::string>& is) {
-  return is.back() != was.back() && std::ranges::find(was, is.back()) != was.end();
-}
-
-Status checkDevices(const Roster& before, const Roster& after, bool newSigner) {
-  for (const RosterDevice& was : before.devices) {
-    const RosterDevice* is = after.find(was.device);
-    if (is == nullptr && newSigner) continue;
-    if (is == nullptr) return refusal("a roster that leaves out " + inWords(was));
-    if (is->active() && !was.active())
-      return refusal("a roster that lets in again " + inWords(was),
-                     newSigner ? "the admins revoke it again where the new key is: witan admin propose revoke" : "");
-    if (goesBack(was.keys, is->keys)) return refusal("a roster that goes back to an earlier key of " + inWords(was));
-  }
-  const std::span<const AdminAct> acts = after.allActs();
-  const std::size_t known = before.allActs().size();
-  for (const RosterDevice& is : after.devices) {
-    if (!is.active() || !is.takesOver() || (known == 0 && !newSigner)) continue;
-    const RosterDevice* was = before.find(is.device);
-    const bool had = was != nullptr && was->active() && was->takesOver();
-    const bool may = newSigner ? mayTakeOver(acts, is.device)
-                               : had || std::ranges::any_of(acts.subspan(known), [&](const AdminAct& act) {
-                                   return act.kind == ActKind::takeover && act.subject == is.device;
-                                 });
-    if (!may)
-      return refusal(
-          concat("a roster that gives the role takeover to ", inWords(is), " without a new act of the admins"));
-  }
-  return okStatus();
-}
-
-Status checkPersons(const Roster& before, const Roster& after, bool newSigner) {
-  for (const RosterPerson& was : personsOf(before)) {
-    const RosterPerson* is = after.person(was.name);
-    if (is == nullptr && newSigner) continue;
-    if (is == nullptr) return refusal("a roster that leaves out " + was.name);
-    if (is->active() && !was.active())
-      return refusal("a roster that lets in again " + was.name,
-                     newSigner ? "the admins revoke again: witan admin propose revokePerson " + was.name : "");
-    const bool another = is->keys.front() != was.keys.front();
-    if (another ? !newSigner : goesBack(was.keys, is->keys))
-      return refusal(concat("a roster with another first key of ", was.name, ", or that goes back to an earlier one"));
-  }
-  return okStatus();
-}
-
-// Where admins act together, who signs rosters can take nobody out by leaving it out, nor let anybody in again, nor
-// give the role `takeover` again or take a role away without a new act; and the first act settles nothing that did not
-// stand there. Who signs by another key from now on need not keep what the key before, which may be stolen, gave
-// meanwhile; what the admins did stays.
-Status checkFollows(const Roster& before, const Roster& after) {
-  const std::span<const AdminAct> acts = after.allActs();
-  const bool newSigner = hasNewSigner(before, after);
-  WITAN_DO(checkDevices(before, after, newSigner));
-  WITAN_DO(checkPersons(before, after, newSigner));
-  if (newSigner) WITAN_DO(checkOvertaken(before, after));
-  const std::size_t known = before.allActs().size();
-  if (known > 0 && !newSigner) WITAN_DO(checkKeepsRoles(before, after));
-  const std::vector<std::string> needed = actsNeededBy(after);
-  // Who hears of several acts at once cannot know who had the role at the first one.
-  for (const std::string& settled : acts.front().settled)
-    if (known == 0 && (acts.size() == 1 || settled.starts_with("revoke")) &&
-        std::ranges::find(needed, settled) == needed.end())
-      return refusal("a roster whose first act of the admins settles what did not happen: " + settled);
-  if (!newSigner && before.partitions && *before.partitions != after.partitions.value_or(0))
-    return refusal("a roster with another number of partitions");
-  return okStatus();
 }
 
 }  // namespace
@@ -261,27 +67,36 @@ Result<RosterStore> RosterStore::open(const std::filesystem::path& dir, const Pu
   RosterStore rosters(dir / kRosterFile, admin);
   WITAN_TRY(document, readSmallFile(rosters.file_, replication::kMaxRecordBytes));
   if (!document) return notFound("there is no " + rosters.file_.string(), "restore it, or join the cluster anew");
-  auto roster = readRoster(*document, admin, &rosters.admins_);
+  AdminState admins;
+  auto roster = readRoster(*document, admin, &admins);
   if (!roster.ok())
     return corrupt(rosters.file_.string() + " is damaged (" + roster.error().message + ")", "restore it from a copy");
-  rosters.roster_ = std::move(*roster);
-  rosters.document_ = std::move(*document);
+  rosters.take(*std::move(roster), std::move(admins), *std::move(document));
   rosters.readDate();
+  rosters.readParted();
   WITAN_TRY(revoked, readSmallFile(revokedFile(rosters.file_), replication::kMaxRecordBytes));
-  if (revoked) (void)rosters.markRevoked(*revoked);  // one that cannot be read is asked for again
+  const auto identity = readReplicaIdentity(dir);
+  // One that cannot be read, or is of another device, is asked for again.
+  if (revoked) (void)rosters.markRevoked(*revoked, identity.ok() ? std::optional(identity->device) : std::nullopt);
   return rosters;
 }
 
 Result<RosterStore> RosterStore::create(const std::filesystem::path& dir, const PublicKey& admin,
                                         std::string document) {
   RosterStore rosters(dir / kRosterFile, admin);
-  WITAN_SET(rosters.roster_, readRoster(document, admin, &rosters.admins_));
-  rosters.document_ = std::move(document);
+  AdminState admins;
+  WITAN_TRY(roster, readRoster(document, admin, &admins));
+  rosters.take(std::move(roster), std::move(admins), std::move(document));
   WITAN_DO(rosters.keep());
   return rosters;
 }
 
 const Status& RosterStore::keep() { return kept_ = replaceFile(file_, document_, 0644); }
+
+void RosterStore::take(Roster roster, AdminState after, std::string document) {
+  link_ = linkOf(roster, document);
+  roster_ = std::move(roster), admins_ = std::move(after), document_ = std::move(document);
+}
 
 Result<bool> RosterStore::adopt(std::string_view document) {
   if (document == document_) return false;
@@ -290,8 +105,9 @@ Result<bool> RosterStore::adopt(std::string_view document) {
   WITAN_TRY(byActs, compareActs(roster_, roster));
   const bool newSigner = hasNewSigner(roster_, roster);
   if (after.signer == admins_.signer && roster.version > roster_.version + kMaxVersionStep)
-    return refusal(concat("a roster of version ", roster.version, ", where ", roster_.version, " is known"));
-  if (!marked_ && after.signer == admins_.signer && partsFrom(roster_, roster))
+    return refusedRoster(concat("a roster of version ", roster.version, ", where ", roster_.version, " is known"));
+  if (!marked_ && after.signer == admins_.signer &&
+      lineageOf(roster_, link_, roster, linkOf(roster, document)) == Lineage::parts)
     return takeParted(std::move(roster), document, after);
   if (byActs < 0 && hasNewSigner(roster, roster_)) noteLeftOut(roster, roster_);
   const bool later = byActs > 0 || (byActs == 0 && (roster.version > roster_.version ||
@@ -299,41 +115,66 @@ Result<bool> RosterStore::adopt(std::string_view document) {
   if (!later) return false;
   if (after.acts > 0) WITAN_DO(checkFollows(roster_, roster));
   if (newSigner) noteLeftOut(roster_, roster), date_ = {};
-  roster_ = std::move(roster);
-  admins_ = std::move(after);
-  document_ = std::string(document);
+  take(std::move(roster), std::move(after), std::string(document));
   marked_ = false;
   (void)keep();
+  if (parted_ && lineageOf(parted_->roster, parted_->link, roster_, link_) == Lineage::follows) united();
   return true;
 }
 
 // Of the same key, and neither follows the other. Where its device is, both are united (EnrolmentService::unite). Until
-// then the one with more acts counts, and without acts the one that revoked somebody.
+// then each device keeps both, and its own counts, unless the other one has more acts or has taken something: a member,
+// or a role.
 Result<bool> RosterStore::takeParted(Roster roster, std::string_view document, const AdminState& after) {
-  const bool revives = revived(roster_, roster);
-  const bool later = revived(roster, roster_) || roster.version > roster_.version ||
-                     (roster.version == roster_.version && document < document_);
-  const bool counts = after.acts > admins_.acts || (after.acts == admins_.acts && !revives && later);
+  const bool back = revives(roster_, roster);
+  const bool takes = revives(roster, roster_) || (!givesMore(roster, roster_) && givesMore(roster_, roster));
+  const bool counts = after.acts > admins_.acts || (after.acts == admins_.acts && !back && takes);
   const bool comparable = after.acts > 0 && after.acts >= admins_.acts;
-  const Status follows = comparable && (counts || revives) ? checkFollows(roster_, roster) : okStatus();
+  const Status follows = comparable ? checkFollows(roster_, roster) : okStatus();
   const bool taken = counts && follows.ok();
-  parted_ = taken ? roster_ : roster;
+  // Without it on disk a restart asks again.
+  (void)replaceFile(partedFile(file_), taken ? document_ : document, 0644);
+  parted_ = Parted{taken ? roster_ : roster, taken ? link_ : linkOf(roster, document)};
   if (!follows.ok()) return follows.error();
-  if (revives)
-    return refusal(
+  if (back)
+    return refusedRoster(
         "a roster that parts from the one that is known here, of the same key: the disk of the device that "
         "signs rosters went back, and it went on",
         "run that device beside others: it unites both");
   if (!taken) return false;
-  roster_ = std::move(roster);
-  admins_ = after;
-  document_ = std::string(document);
+  take(std::move(roster), after, std::string(document));
   (void)keep();
   return true;
 }
 
-Result<bool> RosterStore::markRevoked(std::string_view text) {
+void RosterStore::united() {
+  parted_.reset();
+  std::error_code ec;
+  std::filesystem::remove(partedFile(file_), ec);
+}
+
+std::string RosterStore::partedDocument() const {
+  if (!parted_) return "";
+  const auto text = readSmallFile(partedFile(file_), replication::kMaxRecordBytes);
+  return text.ok() ? text->value_or("") : "";
+}
+
+// Of a device that was stopped before both were united.
+void RosterStore::readParted() {
+  const auto text = readSmallFile(partedFile(file_), replication::kMaxRecordBytes);
+  if (!text.ok() || !*text) return;
+  AdminState state;
+  auto roster = readRoster(**text, admin_, &state);
+  if (!roster.ok() || state.signer != admins_.signer) return;
+  const RosterLink link = linkOf(*roster, **text);
+  if (lineageOf(roster_, link_, *roster, link) == Lineage::parts) parted_ = Parted{*std::move(roster), link};
+}
+
+Result<bool> RosterStore::markRevoked(std::string_view text, const std::optional<std::string>& of) {
   WITAN_TRY(revocation, readRevocation(text, roster_, admin_, admins_));
+  // Of the others the rosters tell.
+  if (of && revocation.device != *of)
+    return refusedRoster("a revocation of " + revocation.device + ", which is not this device");
   RosterDevice* device = roster_.find(revocation.device);
   if (device == nullptr || !device->active() || revocation.version <= roster_.version) return false;
   if (revocation.version > roster_.version + kMaxVersionStep)
@@ -346,8 +187,8 @@ Result<bool> RosterStore::markRevoked(std::string_view text) {
   return true;
 }
 
-Result<bool> RosterStore::adoptRevocation(std::string_view text) {
-  WITAN_TRY(news, markRevoked(text));
+Result<bool> RosterStore::adoptRevocation(std::string_view text, std::string_view device) {
+  WITAN_TRY(news, markRevoked(text, std::string(device)));
   // Without it on disk a restart asks again.
   if (news) (void)replaceFile(revokedFile(file_), text, 0644);
   return news;
@@ -416,7 +257,7 @@ Result<bool> RosterStore::adopt(const RosterDate& date, Time now) {
   };
   if (!by(admins_.signer)) {
     if (replaced(by)) return false;  // of who has not heard yet that its key was replaced
-    return refusal("a date of the roster that the admin has not signed");
+    return refusedRoster("a date of the roster that the admin has not signed");
   }
   date_ = date;
   // Without it on disk a restart asks again.
@@ -425,7 +266,8 @@ Result<bool> RosterStore::adopt(const RosterDate& date, Time now) {
 }
 
 Status RosterStore::publish(Roster next, const SigningKey& admin) {
-  next.version = std::max(roster_.version, parted_ ? parted_->version : 0) + 1;
+  next.version = std::max(roster_.version, parted_ ? parted_->roster.version : 0) + 1;
+  next.before = linksAfter(next, link_);
   WITAN_TRY(after, stateAfter(next.cluster, admin_, next.allActs()));
   if (admin.publicKey() != after.signer)
     return Error{ErrorCode::unauthorised, "another key signs the rosters of this cluster by now",
@@ -436,9 +278,7 @@ Status RosterStore::publish(Roster next, const SigningKey& admin) {
   WITAN_TRY(read, readRoster(document, admin_));  // nothing is written that cannot be read again
   (void)read;
   WITAN_DO(replaceFile(file_, document, 0644));  // first: a version that was given away is never given again
-  roster_ = std::move(next);
-  admins_ = std::move(after);
-  document_ = std::move(document);
+  take(std::move(next), std::move(after), std::move(document));
   kept_ = okStatus();
   return okStatus();
 }

@@ -1,5 +1,6 @@
 // RosterStore: the newest roster that this device knows, on its disk: DIR/roster, the signed document as it travels,
-// DIR/roster.date, when the admin's device last said that there was no later one than some version, and
+// DIR/roster.date, when the admin's device last said that there was no later one than some version,
+// DIR/roster.parted, another one of the same key that does not follow it, nor it that one, until both are united, and
 // DIR/roster.revoked, on a device that was told of its revocation and of nothing else.
 //
 // One per data directory and process. What publish() returns is durable. What adopt() takes in counts at once, also
@@ -39,6 +40,7 @@ class RosterStore {
 
   const Roster& current() const { return roster_; }
   const std::string& document() const { return document_; }
+  const RosterLink& link() const { return link_; }  // current(), as later ones name it
   // The key whose hash the cluster's id is.
   const PublicKey& admin() const { return admin_; }
   // Who signs rosters now, and who acts for the cluster (node/cluster/admin_acts.h).
@@ -50,13 +52,19 @@ class RosterStore {
   // Returns whether the current one changed. Errors: not a roster of this cluster; it has other acts than are known
   // here, or does not follow upon them.
   Result<bool> adopt(std::string_view document);
-  // Takes in that a device is revoked (node/cluster/revocation.h), until a later roster says otherwise. Returns whether
-  // that was news. Errors: not the admin's word.
-  Result<bool> adoptRevocation(std::string_view text);
+  // Takes in that this device is revoked (node/cluster/revocation.h), until a later roster says otherwise. Returns
+  // whether that was news. Errors: not the admin's word, or of another device.
+  Result<bool> adoptRevocation(std::string_view text, std::string_view device);
   // A roster of the key that signs here that parts from current(): its device went back to an older copy, and went on.
   // Null: none was seen, or they are united.
-  const Roster* parted() const { return parted_ ? &*parted_ : nullptr; }
-  void united() { parted_.reset(); }
+  struct Parted {
+    Roster roster;
+    RosterLink link;
+  };
+  const Parted* parted() const { return parted_ ? &*parted_ : nullptr; }
+  // For other members, that may meet the device with the key first. Empty: there is none.
+  std::string partedDocument() const;
+  void united();
   // Those that a replaced key admitted, as rosters show that came in here, and that are no members: people must decide.
   // `device`: empty, a person.
   struct LeftOut {
@@ -76,13 +84,16 @@ class RosterStore {
   // Takes a date in if it is later and its roster is here. Returns whether it was taken. Errors: not the admin's; by
   // more than an hour in the future of `now`.
   Result<bool> adopt(const RosterDate& date, Time now);
-  // The next version, by the admin. `next.version` is set here. Errors: checkRoster.
+  // The next version, by the admin. `next.version` is set here, and `next.before` goes on. Errors: checkRoster.
   Status publish(Roster next, const SigningKey& admin);
 
  private:
   RosterStore(std::filesystem::path file, const PublicKey& admin) : file_(std::move(file)), admin_(admin) {}
   void readDate();
-  Result<bool> markRevoked(std::string_view text);
+  void readParted();
+  void take(Roster roster, AdminState after, std::string document);
+  // `of`: this device, where that is known.
+  Result<bool> markRevoked(std::string_view text, const std::optional<std::string>& of);
   Result<bool> takeParted(Roster roster, std::string_view document, const AdminState& after);
   void noteLeftOut(const Roster& gave, const Roster& counts);
   // Whether `signer` fits a key that signed rosters before.
@@ -91,10 +102,11 @@ class RosterStore {
   std::filesystem::path file_;
   PublicKey admin_;
   Roster roster_;
-  std::optional<Roster> parted_;
+  std::optional<Parted> parted_;
   bool marked_ = false;  // roster_ knows a revocation that document_ lacks
   AdminState admins_;
   std::string document_;
+  RosterLink link_;  // of document_
   RosterDate date_;
   Status kept_ = okStatus();
   std::vector<LeftOut> leftOut_;

@@ -18,6 +18,8 @@ namespace witan::node {
 namespace {
 
 constexpr std::size_t kShortKeyDigits = 16;
+constexpr unsigned kDrawnBits = 32;                               // of a generation
+constexpr std::uint64_t kMaxGeneration = std::uint64_t{1} << 53;  // as JSON carries it everywhere
 const std::string kLinkNonce(kCipherNonceBytes, '\0');  // each key opens one other, and nothing else by itself
 
 std::string keyName(const Roster& roster, std::string_view scope, std::uint64_t generation) {
@@ -52,21 +54,58 @@ bool lostSomebody(const Roster& roster, const ScopeKey& key) {
   });
 }
 
-void begin(const Roster& roster, ScopeKey& key, const SigningKey& admin, const OpenScope& opened) {
-  const std::uint64_t last = key.generation++;
+// The generations of `before`.
+std::vector<std::uint64_t> numbersOf(const ScopeKey& key) {
+  if (key.numbers) return *key.numbers;
+  std::vector<std::uint64_t> numbers(key.before.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = key.generation - numbers.size() + i;
+  return numbers;
+}
+
+// Opened by the key `now`.
+std::string linkTo(const Roster& roster, std::string_view scope, std::uint64_t last, const Secret& before,
+                   const Secret& now) {
+  return toBase64(aesGcmSeal(now.reveal(), kLinkNonce, keyName(roster, scope, last), before.reveal()));
+}
+
+void begin(const Roster& roster, ScopeKey& key, const SigningKey& admin, Random& random, const OpenScope& opened) {
+  const std::uint64_t last = key.generation;
+  std::vector<std::uint64_t> numbers = numbersOf(key);
+  const bool first = last == 0 && roster.version <= 1;
+  key.generation = first ? 1 : last + 1 + random.below(std::uint64_t{1} << kDrawnBits);
   key.copies.clear();
   if (last == 0) return;
   Secret before = keyOf(roster, key.scope, last, admin);
-  const Secret now = keyOf(roster, key.scope, key.generation, admin);
   if (opened) {
     const ScopeGenerations known = opened(key.scope);
     const auto at = known.find(last);
-    if (at == known.end()) return key.before.clear();  // nobody here can read what is older
+    if (at == known.end()) return key.before.clear(), key.numbers.reset();  // nobody here can read what is older
     before = Secret::copyOf(at->second->reveal());
   }
-  const std::string about = keyName(roster, key.scope, last);
-  key.before.push_back(toBase64(aesGcmSeal(now.reveal(), kLinkNonce, about, before.reveal())));
-  if (key.before.size() > kMaxGenerations) key.before.erase(key.before.begin());
+  key.before.push_back(linkTo(roster, key.scope, last, before, keyOf(roster, key.scope, key.generation, admin)));
+  numbers.push_back(last);
+  if (key.before.size() > kMaxGenerations) key.before.erase(key.before.begin()), numbers.erase(numbers.begin());
+  key.numbers = std::move(numbers);
+}
+
+// One chain of the generations of both. Links that stand in either stay; the rest are of this admin's key.
+ScopeKey chainOfBoth(const Roster& roster, const ScopeKey& one, const ScopeKey& other, const SigningKey& admin) {
+  std::vector<std::uint64_t> first = numbersOf(one), second = numbersOf(other), all;
+  first.push_back(one.generation), second.push_back(other.generation);
+  std::ranges::set_union(first, second, std::back_inserter(all));
+  ScopeKey key{.scope = one.scope, .generation = all.back()};
+  const auto link = [&](std::uint64_t last, std::uint64_t next) {
+    for (const auto& [numbers, of] : {std::pair(&first, &one), std::pair(&second, &other)})
+      for (std::size_t i = 0; i + 1 < numbers->size(); ++i)
+        if ((*numbers)[i] == last && (*numbers)[i + 1] == next) return of->before[i];
+    return linkTo(roster, key.scope, last, keyOf(roster, key.scope, last, admin),
+                  keyOf(roster, key.scope, next, admin));
+  };
+  const std::size_t from = all.size() - std::min(all.size(), kMaxGenerations);
+  for (std::size_t i = from; i + 1 < all.size(); ++i) key.before.push_back(link(all[i], all[i + 1]));
+  all.pop_back();
+  key.numbers = std::vector(all.begin() + static_cast<std::ptrdiff_t>(from), all.end());
+  return key;
 }
 
 Status giveCopies(const Roster& roster, ScopeKey& key, const SigningKey& admin, Random& random) {
@@ -92,12 +131,25 @@ Status renewScopeKeys(Roster& roster, const SigningKey& admin, Random& random, c
     for (const ScopeKey& known : roster.scopeKeys.value_or(std::vector<ScopeKey>()))
       if (known.scope == scope) key = known;
     if (key.generation == 0 || before || (lostSomebody(roster, key) && !mutated("keepScopeKey")))
-      begin(roster, key, admin, before);
+      begin(roster, key, admin, random, before);
     WITAN_DO(giveCopies(roster, key, admin, random));
     keys.push_back(std::move(key));
   }
   roster.scopeKeys = std::move(keys);
   return okStatus();
+}
+
+void uniteScopeKeys(Roster& roster, const Roster& other, const SigningKey& admin, Random& random) {
+  std::vector<ScopeKey> keys = roster.scopeKeys.value_or(std::vector<ScopeKey>());
+  for (const ScopeKey& theirs : other.scopeKeys.value_or(std::vector<ScopeKey>())) {
+    const auto mine = std::ranges::lower_bound(keys, theirs.scope, {}, &ScopeKey::scope);
+    if (mine == keys.end() || mine->scope != theirs.scope)
+      keys.insert(mine, theirs);
+    else
+      *mine = chainOfBoth(roster, *mine, theirs, admin);
+  }
+  for (ScopeKey& key : keys) begin(roster, key, admin, random, {});
+  roster.scopeKeys = std::move(keys);
 }
 
 ScopeGenerations openScopeKeys(const Roster& roster, std::string_view scope, std::string_view device,
@@ -115,13 +167,15 @@ ScopeGenerations openScopeKeys(const Roster& roster, std::string_view scope, std
   }
   if (out.empty()) return out;
   std::uint64_t generation = at->generation;
-  for (auto link = at->before.rbegin(); link != at->before.rend(); ++link) {
-    const auto sealed = fromBase64(*link);
-    auto secret = sealed.ok() ? aesGcmOpen(out.at(generation)->reveal(), kLinkNonce,
-                                           keyName(roster, scope, generation - 1), *sealed)
-                              : std::nullopt;
+  const std::vector<std::uint64_t> numbers = numbersOf(*at);
+  for (std::size_t i = numbers.size(); i-- > 0;) {
+    const auto sealed = fromBase64(at->before[i]);
+    auto secret =
+        sealed.ok() ? aesGcmOpen(out.at(generation)->reveal(), kLinkNonce, keyName(roster, scope, numbers[i]), *sealed)
+                    : std::nullopt;
     if (!secret) break;
-    out[--generation] = std::make_shared<const Secret>(*std::move(secret));
+    generation = numbers[i];
+    out[generation] = std::make_shared<const Secret>(*std::move(secret));
   }
   return out;
 }
@@ -219,6 +273,23 @@ Result<std::shared_ptr<const agents::SealKeys>> sealKeysOf(const fs::path& dir, 
       std::make_shared<const ScopeSealKeys>(dir, std::move(scope), std::move(shared)));
 }
 
+Status checkKeepsScopeKeys(const Roster& before, const Roster& after) {
+  const std::vector<ScopeKey> keys = after.scopeKeys.value_or(std::vector<ScopeKey>());
+  const auto refusal = [](std::string what) { return Error{ErrorCode::unauthorised, std::move(what), ""}; };
+  for (const ScopeKey& was : before.scopeKeys.value_or(std::vector<ScopeKey>())) {
+    const auto is = std::ranges::find(keys, was.scope, &ScopeKey::scope);
+    if (is == keys.end() || is->generation < was.generation)
+      return refusal("a roster that takes back the key of the scope " + was.scope);
+    for (const ScopeKeyCopy& copy : was.copies) {
+      const RosterDevice* device = after.find(copy.device);
+      if (device != nullptr && mayHaveKey(*device, was.scope) &&
+          std::ranges::find(is->copies, copy.device, &ScopeKeyCopy::device) == is->copies.end())
+        return refusal(concat("a roster that takes the key of the scope ", was.scope, " from ", copy.device));
+    }
+  }
+  return okStatus();
+}
+
 Status checkScopeKeys(const std::vector<ScopeKey>& keys) {
   if (keys.size() > kMaxScopeKeys)
     return invalid(concat(keys.size(), " scopes have keys, more than ", kMaxScopeKeys), "name fewer scopes");
@@ -227,8 +298,11 @@ Status checkScopeKeys(const std::vector<ScopeKey>& keys) {
     if (key.scope != kOtherScopes) WITAN_DO(validateId("scopeKeys.scope", key.scope));
     if (before != nullptr && !(*before < key.scope)) return invalid("scopeKeys: not in order of their scopes");
     before = &key.scope;
-    if (key.before.size() > kMaxGenerations || key.before.size() >= key.generation)
+    if (key.before.size() > kMaxGenerations || key.before.size() >= key.generation || key.generation > kMaxGeneration)
       return invalid(concat("scopeKeys: ", key.before.size(), " links of ", key.generation, " generations"));
+    if (key.numbers && (key.numbers->size() != key.before.size() || !std::ranges::is_sorted(*key.numbers) ||
+                        (!key.numbers->empty() && key.numbers->back() >= key.generation)))
+      return invalid("scopeKeys: generations that are not those of the links");
     if (key.copies.size() > kMaxRosterDevices) return invalid("scopeKeys: more copies than devices");
   }
   return okStatus();

@@ -33,6 +33,8 @@ using OpenScope = std::function<ScopeGenerations(std::string_view scope)>;
 // Brings the keys of the roster's scopes up to date with its members. `before`: the admin's key is another one by now;
 // each scope gets a new key, which opens those that this says. Errors: too many scopes.
 Status renewScopeKeys(Roster& roster, const SigningKey& admin, Random& random, const OpenScope& before = {});
+// Of two rosters of this key that parted: each scope gets a new key, which opens those of both.
+void uniteScopeKeys(Roster& roster, const Roster& other, const SigningKey& admin, Random& random);
 
 ScopeGenerations openScopeKeys(const Roster& roster, std::string_view scope, std::string_view device,
                                const SigningKey& key);
@@ -41,6 +43,10 @@ ScopeGenerations openScopeKeys(const Roster& roster, std::string_view scope, std
 // when they are asked for. Where that gives scopes no keys: the secret that all devices share. Errors: as
 // readClusterSecret (node/data_dir/replica_dir.h).
 Result<std::shared_ptr<const agents::SealKeys>> sealKeysOf(const std::filesystem::path& dir, std::string scope);
+
+// Whether no scope lost its key or went back to an earlier one, and nobody who still may have it their copy. Errors:
+// unauthorised.
+Status checkKeepsScopeKeys(const Roster& before, const Roster& after);
 
 // Everything that can be wrong with the keys of a roster.
 Status checkScopeKeys(const std::vector<ScopeKey>& keys);

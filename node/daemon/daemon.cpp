@@ -21,6 +21,7 @@
 #include "node/witness/witness_rounds.h"
 #include "replica/agent_runtime.h"
 #include "replica/graph_runtime.h"
+#include "replication/incidents.h"
 #include "replication/sealed_scope.h"
 
 namespace witan::node {
@@ -301,6 +302,9 @@ Status Daemon::openPeers() {
     log_.warn("peers", kind, {{"id", device}, {"what", what}});
     replica().data().note({kind, device, what});
     scheduleTick();
+  };
+  events.over = [this](const std::string& kind, const std::string& device) {
+    replication::endIncidents(replica().data(), kind, device, "");
   };
   events.askedInVain = [this](const std::string& device) { rights_.refused(device, now().ms); };
   events.wall = [this] { return now().wall; };

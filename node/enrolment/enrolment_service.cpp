@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "node/cluster/device_key.h"
 #include "node/cluster/revocation.h"
+#include "node/cluster/roster_union.h"
 #include "node/cluster/scope_keys.h"
 #include "node/enrolment/joining.h"
 #include "program/durable_file.h"
@@ -162,6 +163,13 @@ Result<Invite*> EnrolmentService::inviteFor(const JoinRequest& request, Time now
     return unauthorised("this cluster has given out no such invitation");
   if (at->expires < now) return unauthorised("the invitation expired at " + formatTime(at->expires));
   if (at->usesLeft == 0) return unauthorised("the invitation was used up");
+  // Also where the file of invitations went back to before the revocation.
+  const auto revoked = [&](const std::string& device) {
+    const RosterDevice* known = rosters_->current().find(device);
+    return known != nullptr && !known->active();
+  };
+  if (at->devices && std::ranges::any_of(*at->devices, revoked))
+    return unauthorised("the invitation ended when a device that came by it was revoked");
   return &*at;
 }
 
@@ -238,21 +246,12 @@ Status EnrolmentService::enlist(const JoinRequest& request, const PublicKey& key
   return save();
 }
 
-std::string EnrolmentService::freeName(const std::string& wanted, const std::string& device) const {
-  const std::string base = wanted.empty() ? device.substr(0, 8) : wanted;
-  const auto taken = [&](const std::string& name) {
-    return std::ranges::any_of(rosters_->current().devices,
-                               [&](const RosterDevice& d) { return d.active() && looksLike(d.name, name); });
-  };
-  return taken(base) ? concat(clip(base, kMaxNodeNameBytes - 9), "-", device.substr(0, 8)) : base;
-}
-
 Status EnrolmentService::admit(const PublicKey& key, const std::string& name, std::span<const std::string> addresses,
                                std::span<const std::string> roles, std::span<const std::string> scopes, Time now) {
   Roster next = rosters_->current();
   RosterDevice device;
   device.device = deviceIdOf(key);
-  device.name = freeName(name, device.device);
+  device.name = freeNameIn(next, name, device.device);
   device.keys = {toHex(key)};
   device.roles.assign(roles.begin(), roles.end());
   device.scopes.assign(scopes.begin(), scopes.end());
@@ -435,29 +434,26 @@ Status EnrolmentService::setRoles(std::string_view idOrName, std::span<const std
   return publish(std::move(next));
 }
 
-Result<bool> EnrolmentService::unite() {
-  if (!isAdmin() || rosters_->parted() == nullptr) return false;
-  Roster next = rosters_->current(), other = *rosters_->parted();
-  const auto age = [](const Roster& roster) { return std::pair(roster.allActs().size(), roster.version); };
-  if (age(other) > age(next)) std::swap(next, other);
-  for (const RosterDevice& theirs : other.devices) {
-    RosterDevice* mine = next.find(theirs.device);
-    if (mine == nullptr)
-      next.devices.insert(std::ranges::lower_bound(next.devices, theirs.device, {}, &RosterDevice::device), theirs);
-    else if (!theirs.active())
-      *mine = theirs;
-  }
-  for (const RosterPerson& theirs : other.persons.value_or(std::vector<RosterPerson>())) {
-    std::vector<RosterPerson>& persons = next.persons ? *next.persons : next.persons.emplace();
-    const auto mine = std::ranges::lower_bound(persons, theirs.name, {}, &RosterPerson::name);
-    if (mine == persons.end() || mine->name != theirs.name)
-      persons.insert(mine, theirs);
-    else if (!theirs.active())
-      *mine = theirs;
-  }
-  WITAN_DO(publish(std::move(next)));
+Result<std::string> EnrolmentService::unite() {
+  const RosterStore::Parted* parted = rosters_->parted();
+  if (!isAdmin() || parted == nullptr) return std::string();
+  RosterUnion united = uniteRosters(rosters_->current(), rosters_->link(), *parted);
+  SystemRandom random;
+  uniteScopeKeys(united.roster, *united.other, *admin_, random);
+  WITAN_DO(publish(std::move(united.roster)));
   rosters_->united();
-  return true;
+  std::string words =
+      "this device had signed another roster before its disk went back: both are united. Who was revoked in either is "
+      "revoked, a role that one of both lacks is taken; compare with: witan device roster, witan person list";
+  for (std::size_t i = 0; i < std::min(united.taken.size(), kMostNamed); ++i) words += "; " + united.taken[i];
+  if (united.taken.size() > kMostNamed) words += "; and more (witan device roster, witan person list)";
+  // Those that people ended are back with the disk.
+  if (!state_.invites.empty()) {
+    words += concat("; ", state_.invites.size(), " invitation(s) ended: invite anew");
+    state_.invites.clear();
+    WITAN_DO(save());
+  }
+  return words;
 }
 
 Status EnrolmentService::change(const std::function<Status(Roster& roster)>& edit) {

@@ -35,12 +35,6 @@ inline constexpr std::size_t kMaxPendingOfAddress = 8;
 inline constexpr std::int64_t kPendingMicros = 24LL * 3600 * 1'000'000;  // a device that still waits asks again
 inline constexpr std::int64_t kMaxInviteTtlMicros = 30LL * 24 * 3600 * 1'000'000;
 
-// What EnrolmentService::unite() has done, for people.
-inline constexpr std::string_view kUnited =
-    "this device had signed another roster before its disk went back: both are united, and who was revoked in either "
-    "is "
-    "revoked; compare with: witan device roster";
-
 struct Invite {
   std::string id;
   std::string secretHash;  // SHA-256 of the secret, hex: the file alone admits nobody
@@ -109,10 +103,9 @@ class EnrolmentService {
   // the kind signer: where DIR/admin.key.next is that key, which takes the place of admin.key. Errors: unauthorised, it
   // expired or too few signed it; as revoke().
   Status apply(const AdminAct& act, Time now);
-  // Where the admin's key is: publishes one roster in place of two that part (RosterStore::parted). Who was revoked in
-  // either is revoked, who is a member of one alone is one, roles are those of the one that counts. Returns whether
-  // there was one.
-  Result<bool> unite();
+  // Where the admin's key is: publishes one roster in place of two that part (node/cluster/roster_union.h), and ends
+  // all invitations. Returns what people must know; empty: there was nothing to unite.
+  Result<std::string> unite();
   // Publishes the roster as `edit` leaves it.
   Status change(const std::function<Status(Roster& roster)>& edit);
   // A member asks for another key, over a stream authenticated by its present one: it waits for acceptKey(). Returns
@@ -156,7 +149,6 @@ class EnrolmentService {
                std::span<const std::string> roles, std::span<const std::string> scopes, Time now);
   Status enlist(const JoinRequest& request, const PublicKey& key, std::string_view from, Time now);
   JoinAnswer admitted(const PublicKey& key) const;
-  std::string freeName(const std::string& wanted, const std::string& device) const;
   Result<RosterDevice*> activeIn(Roster& roster, std::string_view idOrName) const;
 
   std::filesystem::path file_;

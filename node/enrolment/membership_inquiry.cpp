@@ -19,6 +19,7 @@ Status MembershipInquiry::ask(const SigningKey& key, bool expecting) {
   network_ = std::make_unique<net::PeerNetwork>(loop_, identity, net::PeerNetworkOptions{}, events());
   const std::vector<RosterDevice>& devices = rosters_.current().devices;
   const RosterDevice* me = rosters_.current().byKey(key.publicKey());
+  device_ = me == nullptr ? self : me->device;
   expecting_ = expecting;
   name_ = me == nullptr || !expecting ? "" : me->name;
   std::size_t asked = 0;
@@ -60,7 +61,7 @@ void MembershipInquiry::receive(net::LinkId link, std::string_view frame) {
 }
 
 Result<bool> MembershipInquiry::take(const JoinAnswer& answer) {
-  if (!answer.revocation.empty()) return rosters_.adoptRevocation(answer.revocation);
+  if (!answer.revocation.empty()) return rosters_.adoptRevocation(answer.revocation, device_);
   if (answer.document.empty()) return false;
   return rosters_.adopt(asView(answer.document));  // members of an earlier version hand it out to a revoked device
 }

@@ -45,7 +45,7 @@ class MembershipInquiry {
   RosterStore& rosters_;
   const std::function<void()> changed_;
   std::unique_ptr<net::PeerNetwork> network_;
-  std::string name_;  // as it asks
+  std::string device_, name_;  // as it asks
   bool expecting_ = true;
   std::size_t next_ = 0;
 };

@@ -17,8 +17,6 @@ constexpr std::int64_t kGraceMs = 1'000;  // for the next dial, or for the other
 constexpr std::int64_t kMeshMostMs = 600'000;
 constexpr std::string_view kSpared = "this link is not needed";
 constexpr std::string_view kReplaced = "another link took its place";
-constexpr std::string_view kStale = "the roster of this device is older than its lease";
-constexpr std::int64_t kLeastLeaseCheckMs = 250, kMostLeaseCheckMs = 600'000;
 
 net::PeerNetworkOptions networkOptions(const PeerManager::Options& wanted) {
   net::PeerNetworkOptions options;
@@ -47,7 +45,7 @@ PeerManager::PeerManager(net::Loop& loop, const net::TlsIdentity& identity, Rost
       events_(std::move(events)),
       admission_(rosters, options_.device),
       probation_(options_.heartbeatMs),
-      gossip_(rosters),
+      gossip_(rosters, options_.device),
       mesh_(options_.device, options_.links, SystemRandom().next()),
       network_(loop, identity, networkOptions(options_), networkEvents()),
       relay_(loop, network_, rosters, log, {options_.device, options_.carry}, relayHooks()) {}
@@ -172,7 +170,7 @@ void PeerManager::choose(net::LinkId id) {
             {{"device", rosters_.current().find(device)->name}, {"id", device}, {"address", info.address}});
   sendRoster(id);
   if (stale())
-    return log_.warn("peers", kStale, {{"id", device}, {"hint", "it is not served until a newer one is here"}});
+    return log_.warn("peers", kStaleRoster, {{"id", device}, {"hint", "it is not served until a newer one is here"}});
   if (PeerLink* link = links_.find(id)) link->served = true;
   events_.connected(device);
 }
@@ -468,7 +466,8 @@ void PeerManager::onClusterFrame(PeerLink& link, std::string_view bytes) {
 
 void PeerManager::sendRoster(net::LinkId id) {
   enrolment_.stampRoster(events_.wall());
-  (void)network_.send(id, gossip_.frame());
+  (void)network_.send(id, gossip_.frame(events_.wall()));
+  if (const std::string parted = gossip_.partedFrame(); !parted.empty()) (void)network_.send(id, parted);
 }
 
 void PeerManager::onRoster(PeerLink& link, std::string_view bytes) {
@@ -484,7 +483,7 @@ void PeerManager::onRoster(PeerLink& link, std::string_view bytes) {
     return network_.close(link.info.id, "a roster that does not count: " + why);
   }
   const std::string from = link.device.empty() ? "an offer" : link.device;
-  if (!heard->oddDate.empty() && network_.mayLog()) log_.warn("roster", heard->oddDate, {{"from", from}});
+  compareClocks(link.device, *heard);
   if (heard->roster) applyRoster(from);
   if (heard->date) dateChanged(from);
   if (!heard->roster) return;
@@ -508,8 +507,15 @@ void PeerManager::tellLeftOut() {
 // The device that signs rosters went back to an older copy: what it forgot comes from the others.
 void PeerManager::unite() {
   const auto united = enrolment_.unite();
-  if (united.ok() && !*united) return;
-  events_.alarm("rosterParted", "", united.ok() ? std::string(kUnited) : "two rosters part: " + united.error().message);
+  if (united.ok() && united->empty()) {
+    const bool apart = rosters_.parted() != nullptr;
+    if (std::exchange(apart_, apart) == apart) return;
+    return apart ? events_.alarm("rosterParted", "",
+                                 "the key that signs rosters has signed two of which neither follows the other, since "
+                                 "its disk went back: run that device beside this one, it unites both")
+                 : events_.over("rosterParted", "");
+  }
+  events_.alarm("rosterParted", "", united.ok() ? *united : "two rosters part: " + united.error().message);
   if (united.ok()) rosterPublished();
 }
 
@@ -517,56 +523,7 @@ void PeerManager::rosterPublished() {
   tellLeftOut();
   enrolment_.stampRoster(events_.wall());
   applyRoster("");
-}
-
-// --- the roster's lease
-
-bool PeerManager::stale() const {
-  const Time dated = rosters_.date().at;
-  if (options_.rosterLeaseMs <= 0 || dated.micros == 0 || enrolment_.isAdmin()) return false;
-  return (events_.wall().micros - dated.micros) / 1000 > options_.rosterLeaseMs;
-}
-
-void PeerManager::keepLease() {
-  const std::int64_t lease = options_.rosterLeaseMs;
-  const Time dated = rosters_.date().at;
-  if (enrolment_.isAdmin()) {
-    enrolment_.stampRoster(events_.wall());
-    dateChanged("");
-  } else if (stale()) {
-    endAll(kStale, true);
-    events_.alarm("staleRoster", "",
-                  concat("no word of the admin's device since ", formatTime(dated),
-                         ", which is longer than [peers] roster_lease_seconds: this device serves no other until it "
-                         "hears from that one, or from a device that has"));
-  } else if (lease > 0 && dated.micros > 0 && (events_.wall().micros - dated.micros) / 500 > lease && !warned_) {
-    warned_ = true;
-    log_.warn("roster", "half of its lease is over without a word of the admin's device",
-              {{"since", formatTime(dated)}});
-  }
-  later(std::clamp(lease > 0 ? lease / 4 : kMostLeaseCheckMs, kLeastLeaseCheckMs, kMostLeaseCheckMs),
-        [this] { keepLease(); });
-}
-
-void PeerManager::dateChanged(std::string_view from) {
-  warned_ = false;
-  for (const auto& [device, id] : links_.chosen())
-    if (device != from) (void)network_.send(id, gossip_.dateFrame());
-  if (stale()) return;
-  // Of its link nothing was dropped: the roster is what a device says first.
-  PeerLink* link = links_.of(from);
-  if (link != nullptr && !link->served && link->framesIn == 1) {
-    link->served = true;
-    events_.connected(link->device);
-  }
-  endAll("the roster of this device is fresh again", false);
-}
-
-void PeerManager::endAll(std::string_view why, bool served) {
-  std::vector<net::LinkId> ending;
-  for (const auto& [device, id] : links_.chosen())
-    if (links_.find(id)->served == served) ending.push_back(id);
-  for (const net::LinkId id : ending) end(id, why);
+  unite();  // what stood in the way may be mended
 }
 
 void PeerManager::applyRoster(std::string_view from) {

@@ -25,6 +25,7 @@
 #include "node/enrolment/enrolment_service.h"
 #include "node/peers/admission.h"
 #include "node/peers/dialer.h"
+#include "node/peers/peer_clocks.h"
 #include "node/peers/peer_links.h"
 #include "node/peers/roster_gossip.h"
 #include "node/relay/relay_manager.h"
@@ -32,6 +33,8 @@
 #include "replica/mesh.h"
 
 namespace witan::node {
+
+inline constexpr std::string_view kStaleRoster = "the roster of this device is older than its lease";
 
 // One known device, for `witan peers`.
 struct PeerStatus {
@@ -54,6 +57,8 @@ class PeerManager {
     std::function<void()> rosterChanged;
     // Something that an operator must know of a device; `kind`: of an incident.
     std::function<void(const std::string& kind, const std::string& device, const std::string& what)> alarm;
+    // Those of the kind about the device are over.
+    std::function<void(const std::string& kind, const std::string& device)> over = [](const auto&, const auto&) {};
     // A member asked for something that it has asked for, or may not have. It may be empty.
     std::function<void(const std::string& device)> askedInVain{};
     std::function<Time()> wall;
@@ -108,6 +113,8 @@ class PeerManager {
   std::vector<PeerStatus> status() const;
   // Whether the roster here may miss a revocation (Options::rosterLeaseMs).
   bool stale() const;
+  // Which member's clock is far from this device's, in words; empty: none.
+  std::string clocks() const { return clocks_.words(); }
   // Links that were refused at the handshake, since the start.
   std::uint64_t refusedLinks() const { return refused_; }
   const RelayManager& relay() const { return relay_; }
@@ -163,6 +170,7 @@ class PeerManager {
   void tellLeftOut();
   void unite();
   void saveRosterLater();
+  void compareClocks(const std::string& device, const RosterGossip::Heard& heard);
   void keepLease();
   void dateChanged(std::string_view from);
   void endAll(std::string_view why, bool served);
@@ -182,6 +190,7 @@ class PeerManager {
   LinkHistory history_;
   Dialer dialer_;
   RosterGossip gossip_;
+  PeerClocks clocks_;
   Mesh mesh_;
   std::set<std::string, std::less<>> needs_;
   struct Sought {
@@ -192,6 +201,7 @@ class PeerManager {
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
   std::uint64_t refused_ = 0;
   bool warned_ = false;  // that the lease runs out
+  bool apart_ = false;   // two rosters are known that part
   net::PeerNetwork network_;
   RelayManager relay_;
 };

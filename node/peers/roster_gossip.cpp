@@ -8,15 +8,23 @@ namespace witan::node {
 
 namespace {
 
-RosterMessage messageOf(const RosterDate& date) {
-  return {.dated = date.at, .datedVersion = date.version, .dateSignature = date.signature};
+RosterMessage messageOf(const RosterDate& date, Time now) {
+  return {.dated = date.at, .datedVersion = date.version, .dateSignature = date.signature, .sent = now};
 }
 
 }  // namespace
 
-std::string RosterGossip::frame() const {
-  RosterMessage message = messageOf(rosters_.date());
+std::string RosterGossip::frame(Time now) const {
+  RosterMessage message = messageOf(rosters_.date(), now);
   message.document.assign(rosters_.document().begin(), rosters_.document().end());
+  return clusterFrame(message);
+}
+
+std::string RosterGossip::partedFrame() const {
+  const std::string document = rosters_.partedDocument();
+  if (document.empty()) return "";
+  RosterMessage message;
+  message.document.assign(document.begin(), document.end());
   return clusterFrame(message);
 }
 
@@ -24,15 +32,22 @@ std::string RosterGossip::farewell(std::string_view device) const {
   return clusterFrame(RosterMessage{.revocation = revocationOf(rosters_.current(), device)});
 }
 
-std::string RosterGossip::dateFrame() const { return clusterFrame(messageOf(rosters_.date())); }
+std::string RosterGossip::dateFrame(Time now) const { return clusterFrame(messageOf(rosters_.date(), now)); }
 
 Result<RosterGossip::Heard> RosterGossip::receive(std::string_view frame, Time now) {
   RosterMessage message;
   WITAN_DO(readClusterFrame(frame, message));
   Heard heard;
-  if (!message.document.empty()) WITAN_SET(heard.roster, rosters_.adopt(asView(message.document)));
+  heard.sent = message.sent;
+  if (!message.document.empty()) {
+    const auto taken = rosters_.adopt(asView(message.document));
+    // As partedFrame() has it: not by this one does its sender judge.
+    const bool parted = message.sent.micros == 0 && message.dated.micros == 0 && rosters_.parted() != nullptr;
+    if (!taken.ok() && !parted) return taken.error();
+    heard.roster = taken.ok() && *taken;
+  }
   if (!message.revocation.empty()) {
-    WITAN_SET(heard.roster, rosters_.adoptRevocation(message.revocation));
+    WITAN_SET(heard.roster, rosters_.adoptRevocation(message.revocation, device_));
     return heard;
   }
   const auto taken = rosters_.adopt({message.dated, message.datedVersion, message.dateSignature}, now);

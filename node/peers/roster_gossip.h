@@ -13,17 +13,22 @@ namespace witan::node {
 
 class RosterGossip {
  public:
-  explicit RosterGossip(RosterStore& rosters) : rosters_(rosters) {}
+  // `device`: this one.
+  explicit RosterGossip(RosterStore& rosters, std::string device = {})
+      : rosters_(rosters), device_(std::move(device)) {}
 
   // The present roster with its date, or the date alone, for a peer.
-  std::string frame() const;
-  std::string dateFrame() const;
+  std::string frame(Time now) const;
+  std::string dateFrame(Time now) const;
+  // The roster that parts from it; empty: there is none.
+  std::string partedFrame() const;
   // For a device that is no member any more: that it was revoked, and nothing of the others.
   std::string farewell(std::string_view device) const;
   // Whether the roster changed, and its date. Errors: not a roster, or not a date, of this cluster's admin.
   struct Heard {
     bool roster = false, date = false;
     std::string oddDate;  // why the date was not taken; empty: it was, or was no later one
+    Time sent;            // by the sender's clock; 0: it does not say
   };
   Result<Heard> receive(std::string_view frame, Time now);
 
@@ -43,6 +48,7 @@ class RosterGossip {
   const RosterDevice& before(std::string_view device) const;
 
   RosterStore& rosters_;
+  const std::string device_;
   std::map<std::string, RosterDevice, std::less<>> applied_;
   bool saving_ = false;
 };

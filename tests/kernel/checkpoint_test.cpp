@@ -147,6 +147,11 @@ TEST(SignedNote, BadVerifierKeysAreRefused) {
   }
 }
 
+TEST(SignedNote, AVerifierKeyUnderWhichAnybodySignsIsRefused) {
+  const NoteVerifier weak = makeNoteVerifier("log", PublicKey{1}).value();
+  EXPECT_EQ(parseVerifierKey(verifierKeyText(weak)).error().code, ErrorCode::invalidInput);
+}
+
 TEST(SignedNote, SigningRefusesWhatCouldNotBeOpened) {
   const NoteSigner signer{"n", keyOf('a')};
   const NoteSigner unnamed{"", keyOf('a')};

@@ -24,6 +24,7 @@
 #include "tests/fuzz/target_mcp.h"
 #include "tests/fuzz/target_owner_proofs.h"
 #include "tests/fuzz/target_policy.h"
+#include "tests/fuzz/target_revocation.h"
 #include "tests/fuzz/target_rules.h"
 #include "tests/fuzz/target_secure_store.h"
 #include "tests/fuzz/target_sync_frame.h"
@@ -68,6 +69,7 @@ constexpr Target kTargets[] = {
     {"owner_proofs", fuzz::fuzzOwnerProofs},
     {"policy", fuzz::fuzzPolicy},
     {"proposal", fuzz::fuzzProposal},
+    {"revocation", fuzz::fuzzRevocation},
     {"rule_file", fuzz::fuzzRuleFile},
     {"text", fuzz::fuzzText},
     {"sync_frame", fuzz::fuzzSyncFrame},

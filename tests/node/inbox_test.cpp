@@ -4,6 +4,8 @@
 #include <array>
 
 #include "agents/memory/compactor.h"
+#include "kernel/record/checkpoint.h"
+#include "kernel/record/merkle.h"
 #include "kernel/record/signed_note.h"
 #include "net/http_message.h"
 #include "node/cluster/device_key.h"
@@ -194,6 +196,40 @@ TEST_F(InboxOfANode, AChainsEntriesAreProvenUnderSignedHeads) {
     changed.at_pointer(member) = other;
     EXPECT_FALSE(holds(chain, changed)) << member;
   }
+  // Another owner's log, another cluster's, and a cosignature alone: under heads that this device's key signed.
+  const kernel::Checkpoint good = *kernel::parseCheckpointText(head.substr(0, head.find("\n\n") + 1));
+  const auto under = [&](const std::string& origin, bool cosigned) {
+    kernel::Checkpoint other = good;
+    other.origin = origin;
+    const std::string made = *kernel::checkpointText(other);
+    const kernel::NoteSigner signer{name, key};
+    json::value changed = proofs;
+    changed.at_pointer("/heads/moderation~10") =
+        cosigned ? concat(made, "\n", kernel::cosignatureLine(made, signer, Time{1'774'252'800'000'000}))
+                 : *kernel::signNote(made, std::array{signer});
+    return holds(chain, changed);
+  };
+  EXPECT_TRUE(under(good.origin, false));
+  EXPECT_FALSE(under(good.origin, true));
+  const std::size_t owner = good.origin.rfind('/') + 1, cluster = good.origin.find('/') + 1;
+  EXPECT_FALSE(under(good.origin.substr(0, owner) + std::string(32, 'a') + good.origin.substr(owner + 32), false));
+  EXPECT_FALSE(under(std::string(good.origin).replace(cluster + 2, 32, std::string(32, '0')), false));
+  // The owner alters an entry: its proposer has signed another one.
+  std::string altered = *fromBase64(bytes);
+  ASSERT_EQ(good.size, 2u);
+  ASSERT_NE(altered.find("ban-1"), std::string::npos);
+  altered.replace(altered.find("ban-1"), 5, "ban-2");
+  kernel::Checkpoint head2 = good;
+  head2.root = kernel::nodeHash(*hashFromHex(step), kernel::leafHash(altered));
+  json::value told = chain, forged = proofs;
+  told.at_pointer("/links/1/detail/operationId") = "ban-2";
+  told.at_pointer("/links/1/detail/leaf") = toHex(kernel::leafHash(altered));
+  forged.at_pointer("/entries/0/bytes") = toBase64(altered);
+  forged.at_pointer("/heads/moderation~10") =
+      *kernel::signNote(*kernel::checkpointText(head2), std::array{kernel::NoteSigner{name, key}});
+  EXPECT_FALSE(holds(told, forged));
+  EXPECT_THAT(test::runWitan({"why", "--check", scratch_ / "anew", "--vkey", vkey}).err,
+              ::testing::HasSubstr("proposer"));
 }
 
 // A program is told of the ban, and of nothing twice, also after a restart.

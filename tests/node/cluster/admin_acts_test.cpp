@@ -7,6 +7,8 @@
 #include "base/bytes.h"
 #include "base/seams.h"
 #include "node/cluster/device_key.h"
+#include "node/cluster/revocation.h"
+#include "node/cluster/roster_follows.h"
 #include "node/cluster/roster_store.h"
 #include "node/cluster/scope_keys.h"
 #include "node/daemon/published_files.h"
@@ -181,6 +183,7 @@ TEST_F(AdminActs, ARosterOfAVersionFarAheadIsRefused) {
     EXPECT_EQ(others->adopt(*signRoster(forged, admin)).error().code, ErrorCode::unauthorised);
   }
   forged.version = known + (1 << 20);
+  forged.before = linksAfter(rosters->current(), rosters->link());
   EXPECT_TRUE(*others->adopt(*signRoster(forged, admin)));
 }
 
@@ -264,6 +267,9 @@ TEST_F(AdminActs, WhatNamesNoAdminsOrTooFewIsNone) {
   EXPECT_FALSE(apply(admins("ab", 0), "a").ok());
   EXPECT_FALSE(apply(admins("ab", 3), "a").ok());
   EXPECT_FALSE(apply(admins("aa", 1), "a").ok());
+  AdminAct weak = admins("ab", 2);
+  weak.admins.back().key = "01" + std::string(62, '0');
+  EXPECT_THAT(checkAct(weak).error().message, HasSubstr("is no Ed25519 key"));
   EXPECT_THAT(apply(admins("ab", 2), "ab").error().message, HasSubstr("lacks 1 of 1")) << "not of who signs rosters";
   EXPECT_FALSE(apply(next(ActKind::revoke, idOf("second")), "a").ok()) << "the first act names the admins";
   agree();
@@ -486,6 +492,56 @@ TEST_F(AdminActs, WhoSignsRostersNowPublishes) {
   EXPECT_TRUE(checkPublished(second).ok());
   ASSERT_TRUE(replaceFile(second / "agents" / name, head + "\"two\"\n", 0644).ok());
   EXPECT_FALSE(checkPublished(second).ok());
+}
+
+// The word for the revoked device itself, which stands alone, is no way around them either.
+TEST_F(AdminActs, AWordOfTheSignerAloneRevokesNobody) {
+  agree();
+  ASSERT_TRUE(*others->adopt(rosters->document()));
+  const std::string id = idOf("second");
+  const SigningKey admin = *readKey(first, KeyName::admin);
+  Roster forged = rosters->current();
+  ++forged.version;
+  forged.find(id)->state = DeviceState::revoked, forged.find(id)->reason = "gone";
+  signRevocations(forged, admin, false);
+  const auto alone = others->adoptRevocation(revocationOf(forged, id), id);
+  ASSERT_FALSE(alone.ok());
+  EXPECT_EQ(alone.error().code, ErrorCode::unauthorised);
+  EXPECT_TRUE(others->current().find(id)->active());
+  AdminAct act = next(ActKind::revoke, id);
+  act.reason = "sold";
+  ASSERT_TRUE(apply(act, "bc").ok());
+  const auto word = others->adoptRevocation(revocationOf(rosters->current(), id), id);
+  ASSERT_TRUE(word.ok()) << word.error().message;
+  EXPECT_TRUE(*word);
+  EXPECT_FALSE(others->current().find(id)->active());
+  RosterStore again = *RosterStore::open(second, rosters->admin());
+  EXPECT_FALSE(again.current().find(id)->active());
+}
+
+// What takes no act changes nothing by which members, and the people who act for them, tell and trust each other.
+TEST_F(AdminActs, TheSignerAloneTakesNeitherNamesNorSealsNorKeys) {
+  agree();
+  ASSERT_TRUE(*others->adopt(rosters->document()));
+  const SigningKey admin = *readKey(first, KeyName::admin);
+  const std::string id = idOf("second");
+  const auto refused = [&](const std::function<void(Roster & roster)>& change) {
+    Roster forged = rosters->current();
+    change(forged);
+    EXPECT_TRUE(rosters->publish(forged, admin).error().code == ErrorCode::unauthorised);
+    ++forged.version;
+    forged.before = linksAfter(rosters->current(), rosters->link());
+    const auto taken = others->adopt(*signRoster(forged, admin));
+    return !taken.ok() && taken.error().code == ErrorCode::unauthorised;
+  };
+  EXPECT_TRUE(refused([](Roster& roster) { std::swap(roster.devices[0].name, roster.devices[1].name); }));
+  EXPECT_TRUE(refused([&](Roster& roster) { roster.find(id)->sealsRows.reset(); }));
+  EXPECT_TRUE(refused([](Roster& roster) { roster.scopeKeys.reset(); }));
+  EXPECT_TRUE(refused([](Roster& roster) { roster.scopeKeys->front().copies.pop_back(); }));
+  Roster renamed = rosters->current();
+  renamed.find(id)->name = "third";
+  EXPECT_TRUE(rosters->publish(renamed, admin).ok());
+  EXPECT_TRUE(*others->adopt(rosters->document()));
 }
 
 // Whoever knows the acts takes no other ones.

@@ -89,6 +89,13 @@ TEST(LedgerHeads, AStrangerVerifiesTheExportOfANodeWithTwoSignatures) {
               HasSubstr("\"provenEntries\":4"));
   EXPECT_EQ(stranger(scratch / "export" + keys + " --checkpoint " + scratch / "note" + " --require 2"), 0);
   EXPECT_NE(stranger(scratch / "export" + keys + " --checkpoint " + scratch / "note" + " --require 3"), 0);
+  // A cosigner alone vouches for nothing, also where one signature is enough.
+  EXPECT_NE(runWitan({"ledger", "verify", "--export", scratch / "export", "--vkey", second.dir() + "/device.vkey",
+                      "--checkpoint", scratch / "note"})
+                .exitCode,
+            0);
+  EXPECT_NE(stranger(scratch / "export" + " --vkey " + second.dir() + "/device.vkey --checkpoint " + scratch / "note"),
+            0);
   EXPECT_THAT(verify({"ledger", "verify", "--dir", second.dir()}).out, StartsWith("ok "));
   EXPECT_THAT(first.run({"ledger", "proof", "2"}).out, StartsWith("c2sp.org/tlog-proof@v1\nindex 1\n"));
   EXPECT_THAT(first.run({"ledger", "proof", "--consistency-from", "3"}).out, HasSubstr("\"second\":4"));

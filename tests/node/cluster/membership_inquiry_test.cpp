@@ -104,7 +104,7 @@ TEST_F(MembershipInquiryTest, ARevokedDeviceHearsOfItOverALinkForJoining) {
   EXPECT_FALSE(known.current().find(idOf('c'))->revocation);
   ASSERT_TRUE(*again.adopt(known.document()));
   EXPECT_NE(again.current().member(idOf('c')), nullptr);
-  EXPECT_FALSE(*again.adoptRevocation(revocationOf(laterStore().current(), idOf('c')))) << "an old word";
+  EXPECT_FALSE(*again.adoptRevocation(revocationOf(laterStore().current(), idOf('c')), idOf('c'))) << "an old word";
   EXPECT_NE(RosterStore::open(scratch / "c", admin.publicKey())->current().member(idOf('c')), nullptr);
 }
 
@@ -118,22 +118,27 @@ TEST_F(MembershipInquiryTest, ARevocationIsTheAdminsAndOfThisDevice) {
     std::string other = said;
     ASSERT_NE(other.find(from), std::string::npos) << said;
     other.replace(other.find(from), from.size(), to);
-    const auto taken = rosters.adoptRevocation(other);
+    const auto taken = rosters.adoptRevocation(other, idOf('c'));
     ASSERT_FALSE(taken.ok()) << other;
     EXPECT_EQ(taken.error().code, ErrorCode::unauthorised);
   }
   Roster forged = roster(9, DeviceState::revoked);
   signRevocations(forged, net::test::keyOf('a'), false);
-  EXPECT_FALSE(rosters.adoptRevocation(revocationOf(forged, idOf('c'))).ok());
+  EXPECT_FALSE(rosters.adoptRevocation(revocationOf(forged, idOf('c')), idOf('c')).ok());
   signRevocations(forged, admin, true);
   forged.find(idOf('c'))->revokedIn = std::uint64_t{1} << 40;
   signRevocations(forged, admin, true);
-  EXPECT_FALSE(rosters.adoptRevocation(revocationOf(forged, idOf('c'))).ok()) << "a version far ahead";
+  EXPECT_FALSE(rosters.adoptRevocation(revocationOf(forged, idOf('c')), idOf('c')).ok()) << "a version far ahead";
   for (const std::string& none : {std::string("{}"), std::string("x"), std::string(1 << 20, '[')})
-    EXPECT_FALSE(rosters.adoptRevocation(none).ok());
+    EXPECT_FALSE(rosters.adoptRevocation(none, idOf('c')).ok());
   EXPECT_NE(rosters.current().member(idOf('c')), nullptr);
-  EXPECT_TRUE(*rosters.adoptRevocation(said));
-  EXPECT_FALSE(*rosters.adoptRevocation(said));
+  // Nobody cuts it off from another member by a word that no roster has.
+  const auto ofAnother = rosters.adoptRevocation(said, idOf('b'));
+  ASSERT_FALSE(ofAnother.ok());
+  EXPECT_EQ(ofAnother.error().code, ErrorCode::unauthorised);
+  EXPECT_NE(rosters.current().member(idOf('c')), nullptr);
+  EXPECT_TRUE(*rosters.adoptRevocation(said, idOf('c')));
+  EXPECT_FALSE(*rosters.adoptRevocation(said, idOf('c')));
 }
 
 // A member that has no admin's key.

@@ -101,6 +101,19 @@ struct PeerManagerTest : ::testing::Test {
                        .steadyMs = [] { return net::Loop::nowMs(); }}};
 };
 
+TEST_F(PeerManagerTest, AClockThatIsFarFromAPeersIsAnIncident) {
+  manager.dialAll();
+  other.until([&] { return connected.size() == 1; }, "the link");
+  RosterMessage message;
+  message.sent = Time{kNow.micros + 40LL * 86'400'000'000};
+  for (int n = 0; n < 2; ++n) other.network->send(other.last, clusterFrame(message));
+  other.until([&] { return !manager.clocks().empty(); }, "that it is noticed");
+  message.sent = kNow;
+  other.network->send(other.last, clusterFrame(message));
+  other.until([&] { return manager.clocks().empty(); }, "that both agree");
+  EXPECT_THAT(alarms, ::testing::ElementsAre("clockDiffers " + deviceOf('b').device));
+}
+
 TEST_F(PeerManagerTest, ADeviceThatIsRevokedWhileItsLinkComesUpDoesNotGetIn) {
   const std::string end = linkDuring([&] {
     ASSERT_TRUE(enrolment.revoke("b", "stolen").ok());

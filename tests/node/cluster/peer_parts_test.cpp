@@ -9,6 +9,7 @@
 #include "node/cluster/device_key.h"
 #include "node/peers/admission.h"
 #include "node/peers/dialer.h"
+#include "node/peers/peer_clocks.h"
 #include "node/peers/peer_links.h"
 #include "node/peers/roster_gossip.h"
 #include "tests/net/device.h"
@@ -123,12 +124,63 @@ TEST_F(RosterParts, GossipComparesWithTheVersionThatWasApplied) {
 TEST_F(RosterParts, GossipReceivesWhatAnotherNodeSends) {
   RosterStore others = storeIn(scratch / "other", admin);
   ASSERT_TRUE(others.publish(others.current(), admin).ok());
-  const std::string frame = RosterGossip(others).frame();
   const Time now{1'774'252'800'000'000};
+  const std::string frame = RosterGossip(others).frame(now);
   EXPECT_TRUE(gossip.receive(frame, now)->roster);
   EXPECT_FALSE(gossip.receive(frame, now)->roster) << "known already";
   EXPECT_FALSE(gossip.receive(frame.substr(0, frame.size() - 1), now).ok());
   EXPECT_FALSE(gossip.startSaving()) << "it is on disk";
+}
+
+TEST_F(RosterParts, GossipSaysWhenItWasSent) {
+  RosterStore others = storeIn(scratch / "other", admin);
+  const Time there{1'774'252'800'000'000}, here{1'777'700'000'000'000};
+  EXPECT_EQ(gossip.receive(RosterGossip(others).frame(there), here)->sent, there);
+  EXPECT_EQ(gossip.receive(RosterGossip(others).dateFrame(there), here)->sent, there);
+}
+
+// Who tells of two rosters that part goes by one of them: its link stays.
+TEST_F(RosterParts, GossipTakesWordOfARosterThatParts) {
+  RosterStore others = storeIn(scratch / "other", admin), third = storeIn(scratch / "third", admin);
+  Roster revokes = others.current();
+  revokes.find(b)->state = DeviceState::revoked;
+  ASSERT_TRUE(others.publish(revokes, admin).ok());
+  ASSERT_TRUE(third.publish(third.current(), admin).ok());
+  const Time now{1'774'252'800'000'000};
+  RosterGossip theirs(third);
+  EXPECT_EQ(theirs.partedFrame(), "");
+  ASSERT_TRUE(theirs.receive(RosterGossip(others).frame(now), now)->roster) << "it has revoked somebody";
+  const std::string frame = theirs.partedFrame();
+  ASSERT_NE(frame, "");
+  ASSERT_TRUE(gossip.receive(RosterGossip(others).frame(now), now)->roster);
+  const auto heard = gossip.receive(frame, now);
+  ASSERT_TRUE(heard.ok());
+  EXPECT_FALSE(heard->roster);
+  EXPECT_NE(rosters.parted(), nullptr);
+  EXPECT_FALSE(rosters.current().find(b)->active());
+}
+
+TEST(PeerClocksTest, AClockThatIsFarFromAPeersIsToldOfOnce) {
+  constexpr std::int64_t kMinute = 60'000'000, kDay = 24 * 60 * kMinute;
+  PeerClocks clocks;
+  const Time there{1'774'252'800'000'000};
+  const auto after = [&](std::int64_t micros) { return Time{there.micros + micros}; };
+  EXPECT_EQ(clocks.heard("aa", {}, there), std::nullopt) << "an older program does not say it";
+  EXPECT_EQ(clocks.heard("aa", there, after(59 * kMinute)), std::nullopt);
+  EXPECT_EQ(clocks.heard("aa", there, after(-59 * kMinute)), std::nullopt);
+  EXPECT_EQ(clocks.words(), "");
+  EXPECT_EQ(clocks.heard("aa", there, after(40 * kDay)),
+            "the clock of this device is about 40 days ahead of that of aa");
+  EXPECT_EQ(clocks.heard("aa", after(kMinute), after(40 * kDay + 2 * kMinute)), std::nullopt) << "nothing new";
+  EXPECT_EQ(clocks.heard("bb", there, after(-5 * 60 * kMinute)),
+            "the clock of this device is about 5 hours behind that of bb");
+  EXPECT_EQ(clocks.words(), "the clock of this device is about 40 days ahead of that of aa");
+  EXPECT_EQ(clocks.ahead(), clocks.words());
+  EXPECT_EQ(clocks.heard("aa", there, there), "") << "both agree again";
+  EXPECT_EQ(clocks.words(), "the clock of this device is about 5 hours behind that of bb");
+  EXPECT_EQ(clocks.ahead(), "");
+  clocks.forget("bb");
+  EXPECT_EQ(clocks.words(), "");
 }
 
 // Else a liar keeps a revocation, which it passes on, from ending links.
@@ -137,11 +189,11 @@ TEST_F(RosterParts, GossipTellsOfARosterThatCameWithAForgedDate) {
   ASSERT_TRUE(others.publish(others.current(), admin).ok());
   const Time now{1'774'252'800'000'000};
   others.stamp(now, net::test::keyOf('q'));
-  const auto heard = gossip.receive(RosterGossip(others).frame(), now);
+  const auto heard = gossip.receive(RosterGossip(others).frame(now), now);
   ASSERT_TRUE(heard.ok());
   EXPECT_TRUE(heard->roster);
   EXPECT_FALSE(heard->date);
-  EXPECT_FALSE(gossip.receive(RosterGossip(others).dateFrame(), now).ok());
+  EXPECT_FALSE(gossip.receive(RosterGossip(others).dateFrame(now), now).ok());
 }
 
 TEST(PendingPeersTest, TheOldestOfTooManyEndsAndRequestsAreCounted) {

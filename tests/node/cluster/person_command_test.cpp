@@ -77,6 +77,9 @@ TEST_F(PersonCommand, WhoHasAKeyAnswersAlone) {
       withPassphrase({"person", "add", "human.lead", "--role", "moderation.counselor", "--out", mine});
   ASSERT_EQ(added.exitCode, 0) << added.err;
   EXPECT_THAT(added.out, HasSubstr("the key is in " + mine));
+  for (const std::string& key : {"01" + std::string(62, '0'), "ec" + std::string(60, 'f') + "7f", std::string(64, 'f')})
+    EXPECT_THAT(node.run({"person", "add", "weak", "--role", "moderation.counselor", "--public", key}).err,
+                HasSubstr("is no Ed25519 key"));
   EXPECT_THAT(node.run({"person", "list"}).out, HasSubstr("human.lead"));
   EXPECT_THAT(withPassphrase({"person", "add", "again", "--role", "moderation.counselor", "--out", mine}).err,
               HasSubstr("there is a file"));

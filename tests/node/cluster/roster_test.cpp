@@ -203,6 +203,12 @@ TEST(Roster, WhatDoesNotHoldTogetherIsNamed) {
               HasSubstr("not the hash of its first key"));
   EXPECT_THAT(problem([](Roster& r) { r.devices[0].keys.push_back(r.devices[1].keys[0]); }),
               HasSubstr("one key stands for two devices"));
+  EXPECT_THAT(problem([](Roster& r) { r.devices[0].keys.push_back("01" + std::string(62, '0')); }),
+              HasSubstr("is no Ed25519 key"));
+  EXPECT_THAT(problem([](Roster& r) {
+                r.persons.emplace(1, RosterPerson{.name = "ann", .keys = {"02" + std::string(62, '0')}});
+              }),
+              HasSubstr("is no Ed25519 key"));
   EXPECT_THAT(problem([](Roster& r) { r.devices[0].roles = {"doctor"}; }), HasSubstr("is no role of a device"));
   EXPECT_THAT(problem([](Roster& r) { r.devices[0].addresses = {"nowhere"}; }), HasSubstr("is no address"));
   EXPECT_THAT(problem([](Roster& r) { r.devices.clear(); }), HasSubstr("1 to 1024 devices"));
@@ -516,7 +522,7 @@ TEST_F(Enrolment, WhoWasRevokedStaysOutWhenTheAdminsDeviceGoesBack) {
     EXPECT_EQ(member.document(), restored.document());
     EXPECT_FALSE(member.current().find(thief)->active());
     EXPECT_EQ(member.current().activeCount(), 1u + static_cast<unsigned>(admitted));
-    EXPECT_FALSE(restored.parted());
+    EXPECT_EQ(restored.parted(), nullptr);
   }
 }
 

@@ -20,6 +20,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 SigningKey keyOf(char seed) { return *SigningKey::fromSeed(std::string(32, seed)); }
@@ -77,8 +78,8 @@ TEST_F(ScopeKeys, WhoWasRevokedDoesNotOpenTheNextOne) {
   const auto old = openScopeKeys(before, "*", device('b').device, keyOf('b'));
   ASSERT_THAT(old, SizeIs(1));
   EXPECT_EQ(old.at(1)->reveal(), now.at(1)->reveal());
-  EXPECT_NE(old.at(1)->reveal(), now.at(2)->reveal());
-  EXPECT_EQ(keys('l', "lab").rbegin()->first, 2u);  // b could have that scope too
+  EXPECT_NE(old.at(1)->reveal(), now.rbegin()->second->reveal());
+  EXPECT_GT(keys('l', "lab").rbegin()->first, 1u);  // b could have that scope too
 }
 
 TEST_F(ScopeKeys, NothingIsRenewedWithoutNeed) {
@@ -94,12 +95,12 @@ TEST_F(ScopeKeys, ALostScopeAndAnotherKeyRenewThem) {
   device('l').scopes = {"ward"};
   renew();
   EXPECT_THAT(keys('l', "lab"), IsEmpty());
-  EXPECT_EQ(keys('a', "lab").rbegin()->first, 2u);
+  EXPECT_GT(keys('a', "lab").rbegin()->first, 1u);
   EXPECT_EQ(keys('a', "*").rbegin()->first, 1u);
   device('b').keys.push_back(toHex(keyOf('B').publicKey()));
   renew();
   EXPECT_THAT(keys('b', "*"), IsEmpty());
-  EXPECT_EQ(keys('b', "*", keyOf('B')).rbegin()->first, 2u);
+  EXPECT_THAT(keys('b', "*", keyOf('B')), SizeIs(2));
 }
 
 TEST_F(ScopeKeys, WhoComesLaterReadsWhatIsThere) {
@@ -112,7 +113,7 @@ TEST_F(ScopeKeys, WhoComesLaterReadsWhatIsThere) {
   renew();
   const ScopeGenerations mine = keys('a', "*"), theirs = keys('n', "*");
   ASSERT_EQ(mine.size(), theirs.size());
-  ASSERT_EQ(mine.rbegin()->first, 4u);
+  ASSERT_THAT(mine, SizeIs(4));
   for (const auto& [generation, key] : mine) EXPECT_EQ(key->reveal(), theirs.at(generation)->reveal());
 }
 
@@ -132,6 +133,15 @@ TEST_F(ScopeKeys, AreDamagedOrTooMany) {
   EXPECT_FALSE(checkScopeKeys(keys).ok());
   keys = *roster.scopeKeys;
   keys.front().before = {"", ""};
+  EXPECT_FALSE(checkScopeKeys(keys).ok());
+  keys = *roster.scopeKeys;
+  keys.front().generation = 9, keys.front().before = {""};
+  EXPECT_TRUE(checkScopeKeys(keys).ok()) << "of an older program";
+  for (const auto& numbers : {std::vector<std::uint64_t>{}, {9}, {3, 4}}) {
+    keys.front().numbers.emplace(numbers);
+    EXPECT_FALSE(checkScopeKeys(keys).ok());
+  }
+  keys.front().before = {"", ""}, keys.front().numbers.emplace(std::vector<std::uint64_t>{4, 3});
   EXPECT_FALSE(checkScopeKeys(keys).ok());
   keys = *roster.scopeKeys;
   std::swap(keys.front(), keys.back());
@@ -185,7 +195,7 @@ TEST(ScopeKeysOfNodes, ARevokedDeviceReadsNothingThatWasSealedAfterwards) {
 
   ASSERT_TRUE(service.revoke("second", "lost").ok());
   const std::string after = *ofFirst.sealed(type, about);
-  EXPECT_THAT(after, HasSubstr("\"sealedUnder\":\"*/2\""));
+  EXPECT_THAT(after, Not(HasSubstr("\"sealedUnder\":\"*/1\"")));
   EXPECT_EQ(canonicalJson(*ofFirst.opened(type, *parseJson(after))), about);
   EXPECT_EQ(canonicalJson(*ofFirst.opened(type, *parseJson(before))), about);
   EXPECT_FALSE(ofSecond.opened(type, *parseJson(after)).ok());

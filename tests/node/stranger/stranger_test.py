@@ -180,6 +180,18 @@ def mixed_up(folder, lines, note, other_note, failures):
             failures.append('mixed up, %s: %s%s' % (notes, done.stdout, done.stderr))
 
 
+def anybodys(folder, lines, checkpoint, expect, joined):
+    """A key under which everybody signs everything: the neutral point, and (neutral point, 0) as the signature."""
+    text = checkpoint[:checkpoint.rfind('\n\n') + 1]
+    name, typed = text.split('\n', 1)[0], b'\x01' + b'\x01' + bytes(31)
+    key_id = hashlib.sha256(name.encode() + b'\n' + typed).digest()[:4]
+    signature = base64.b64encode(key_id + b'\x01' + bytes(63)).decode()
+    path = os.path.join(folder, 'weak.vkey')
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write('%s+%s+%s\n' % (name, key_id.hex(), base64.b64encode(typed).decode()))
+    expect('a key that is none', False, joined(lines), '%s\n\u2014 %s %s\n' % (text, name, signature), path)
+
+
 def main():
     folder = tempfile.mkdtemp()
     amounts = [10, 20, 200000, 30, 40, 50, 60]
@@ -237,6 +249,7 @@ def main():
            joined(other), run(WITAN, 'ledger', 'checkpoint', '--store', os.path.join(folder, 'two')).stdout,
            os.path.join(folder, 'two', 'ledger.vkey'))
     expect('the last line without its end', False, joined(lines)[:-1])
+    anybodys(folder, lines, checkpoint, expect, joined)
     forged(lines, expect, joined)
     every_domain(folder, failures)
     later_version(folder, failures)

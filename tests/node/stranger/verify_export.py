@@ -73,7 +73,7 @@ def signature_holds(key, message, signature):
         return False
     a, r = decompress(key), decompress(signature[:32])
     s = int.from_bytes(signature[32:], 'little')
-    if a is None or r is None or s >= L:
+    if a is None or r is None or s >= L or times(8, a)[0] % P == 0:
         return False
     k = int.from_bytes(hashlib.sha512(signature[:32] + key + message).digest(), 'little') % L
     left, right = times(s, BASE), add(r, times(k, a))
@@ -86,6 +86,8 @@ def verifier_key(text):
     typed = base64.b64decode(rest, validate=True)
     need(len(typed) == 33 and typed[0] in (1, 4), 'a verifier key of an unknown type')
     need(hashlib.sha256(name.encode() + b'\n' + typed).hexdigest()[:8] == key_id, 'a key id that is not the key\'s')
+    point = decompress(typed[1:])
+    need(point is not None and times(8, point)[0] % P != 0, 'a verifier key that is none')
     return name, key_id, typed[0], typed[1:]
 
 
@@ -99,7 +101,7 @@ def open_note(note, keys):
     """The text, and the names whose signature holds."""
     at = note.rfind('\n\n')
     need(at >= 0 and note.endswith('\n'), 'no signed note')
-    text, names = note[:at + 1], set()
+    text, names, owned = note[:at + 1], set(), False
     for line in note[at + 2:].splitlines():
         need(line.startswith('\u2014 '), 'a signature line of another form')
         name, encoded = line[2:].split(' ')
@@ -112,8 +114,11 @@ def open_note(note, keys):
                 seconds = int.from_bytes(signature[:8], 'big')
                 message, signature = b'cosignature/v1\ntime %d\n' % seconds + message, signature[8:]
             need(signature_holds(key, message, signature), 'the signature of %s does not hold' % name)
-            if kind == 4 or signs_log(name, text.split('\n', 1)[0]):
+            own = kind == 1 and signs_log(name, text.split('\n', 1)[0])
+            owned = owned or own
+            if kind == 4 or own:
                 names.add(name)
+    need(owned or not names, 'its log\'s owner did not sign it, or --vkey does not give the owner\'s key')
     return text, names
 
 

@@ -1,0 +1,51 @@
+// Whether one roster follows another: by the versions that it names, by the acts of the admins, and by what no signer
+// may do. Pure functions, any thread.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "node/cluster/roster.h"
+
+namespace witan::node {
+
+// The name by which later rosters name this one. `document`: its signed bytes.
+RosterLink linkOf(const Roster& roster, std::string_view document);
+// What the next roster says of those before it; `link`: this one's.
+std::vector<RosterLink> linksAfter(const Roster& roster, const RosterLink& link);
+// Everything that can be wrong with them in a roster of this version.
+Status checkRosterLinks(const std::vector<RosterLink>& links, std::uint64_t version);
+
+// What `theirs` is to `mine`, of one key. parts: neither follows the other, so the key's device went back to an older
+// copy. Where the later one does not reach back so far, or is of an older program, what it keeps of the earlier
+// decides.
+enum class Lineage { follows, precedes, parts };
+Lineage lineageOf(const Roster& mine, const RosterLink& my, const Roster& theirs, const RosterLink& their);
+
+// Of rosters that part: whether `after` lets somebody in whom `before` has revoked, or has an earlier key of a member.
+bool revives(const Roster& before, const Roster& after);
+// Whether a member of both has a role by `mine` alone.
+bool givesMore(const Roster& mine, const Roster& theirs);
+
+// Whether the acts that only `after` has name who signs.
+bool hasNewSigner(const Roster& before, const Roster& after);
+// Negative: by its acts `theirs` counts less than `mine`; positive: more. Errors: nobody can tell.
+Result<int> compareActs(const Roster& mine, const Roster& theirs);
+
+// Where admins act together, who signs rosters can take nobody out by leaving it out, nor let anybody in again, nor
+// give the role `takeover` again or take a role away without a new act; and the first act settles nothing that did not
+// stand there. Who signs by another key from now on need not keep what the key before, which may be stolen, gave
+// meanwhile; what the admins did stays.
+Status checkFollows(const Roster& before, const Roster& after);
+
+// Of a device whose name another one has.
+std::string longerName(std::string_view name, std::string_view device);
+
+Error refusedRoster(std::string what, std::string hint = {});
+std::string deviceInWords(const RosterDevice& device);
+
+// Of a roster without persons, none.
+const std::vector<RosterPerson>& personsOf(const Roster& roster);
+
+}  // namespace witan::node

@@ -1,0 +1,358 @@
+// The disk of the device that signs rosters goes back, and it goes on: one key has signed two rosters of which neither
+// follows the other. What either took stays taken.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/bytes.h"
+#include "node/cluster/admin_acts.h"
+#include "node/cluster/device_key.h"
+#include "node/cluster/roster_follows.h"
+#include "node/cluster/roster_store.h"
+#include "node/cluster/scope_keys.h"
+#include "node/enrolment/enrolment_service.h"
+#include "node/enrolment/joining.h"
+#include "tests/node/scratch.h"
+
+namespace witan::node::roster_parted_test {
+namespace {
+
+using test::Scratch;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr Time kNow{1'700'000'000'000'000};
+const std::vector<std::string> kAll{"ledger", "*", "takeover"}, kCounselor{"moderation.counselor"};
+
+SigningKey keyOf(char seed) { return *SigningKey::fromSeed(std::string(32, seed)); }
+std::string idOf(char seed) { return deviceIdOf(keyOf(seed).publicKey()); }
+
+// A device with its copy of the roster; with the admin's key, which signs it.
+struct Side {
+  explicit Side(const std::string& document, bool signs = true)
+      : rosters(*RosterStore::create(scratch / "", keyOf('#').publicKey(), document)),
+        desk(std::move(*EnrolmentService::open(scratch / "", rosters, std::string(32, 'k'), 8,
+                                               signs ? std::optional(keyOf('#')) : std::nullopt))) {}
+
+  void admit(char seed, const std::vector<std::string>& roles = {"ledger", "*"}, std::string name = {}) {
+    const JoinRequest request{"", "", name.empty() ? concat("device-", seed) : name, {}, {}};
+    ASSERT_EQ(desk.onJoin(request, keyOf(seed).publicKey(), concat("10.0.0.", seed, ":1"), kNow).verdict,
+              JoinVerdict::pending);
+    const auto done = desk.approve(idOf(seed), roles, {}, kNow);
+    ASSERT_TRUE(done.ok()) << done.error().message;
+  }
+  std::string invite() {
+    SystemRandom random;
+    const std::vector<std::string> here{"127.0.0.1:7600"};
+    InviteOptions options{.roles = {"ledger", "*"}, .scopes = {}};
+    options.uses = 9;
+    return *desk.invite(options, here, keyOf('f').publicKey(), kNow, random);
+  }
+  JoinAnswer join(char seed, const std::string& invitation) {
+    const JoinToken token = *readToken(invitation);
+    return desk.onJoin({token.id, token.secret, concat("device-", seed), {}, {}}, keyOf(seed).publicKey(), "10.0.0.9:1",
+                       kNow);
+  }
+  void change(const std::function<Status(Roster&)>& edit) {
+    const Status done = desk.change(edit);
+    ASSERT_TRUE(done.ok()) << done.error().message;
+  }
+  void site(char seed, const std::string& where) {
+    change([&](Roster& roster) { return roster.find(idOf(seed))->site = where, okStatus(); });
+  }
+  const Roster& roster() const { return rosters.current(); }
+  const RosterDevice& device(char seed) const { return *roster().find(idOf(seed)); }
+
+  Scratch scratch;
+  RosterStore rosters;
+  EnrolmentService desk;
+};
+
+std::string genesis() {
+  const PublicKey key = keyOf('f').publicKey();
+  Roster roster{clusterIdOf(keyOf('#').publicKey()), 1, {}};
+  RosterDevice first{.device = deviceIdOf(key), .name = "first"};
+  first.keys = {toHex(key)}, first.roles = kAll, first.since = kNow;
+  roster.devices = {first};
+  return *signRoster(roster, keyOf('#'));
+}
+
+class PartedRosters : public ::testing::Test {
+ protected:
+  PartedRosters() {
+    first.admit('b', kAll);
+    first.admit('e');
+    first.change([](Roster& roster) { return addPerson(roster, "dr.eve", keyOf('P').publicKey(), kCounselor, kNow); });
+    before = first.rosters.document();
+  }
+  // The device with the key forgets what it signed since, and hears of it again from a member.
+  std::string meets(Side& restored, const std::string& document) {
+    (void)restored.rosters.adopt(document);
+    const auto words = restored.desk.unite();
+    EXPECT_TRUE(words.ok()) << words.error().message;
+    return words.ok() ? *words : "";
+  }
+
+  Side first{genesis()};
+  std::string before;
+};
+
+TEST_F(PartedRosters, ARevokedPersonAndATakenRoleDoNotComeBackByAHigherVersion) {
+  Side member(before, false), restored(before);
+  first.change([](Roster& roster) { return revokePerson(roster, "dr.eve", "key stolen"); });
+  ASSERT_TRUE(first.desk.setRoles(idOf('b'), std::vector<std::string>{"*"}).ok());
+  ASSERT_TRUE(*member.rosters.adopt(first.rosters.document()));
+  for (const char* where : {"berlin", "bonn", "basel", "bern"}) restored.site('e', where);
+  ASSERT_GT(restored.roster().version, member.roster().version);
+
+  (void)member.rosters.adopt(restored.rosters.document());
+  EXPECT_FALSE(member.roster().person("dr.eve")->active());
+  EXPECT_THAT(member.device('b').roles, ElementsAre("*"));
+
+  EXPECT_THAT(meets(restored, member.rosters.document()), Not(IsEmpty()));
+  EXPECT_FALSE(restored.roster().person("dr.eve")->active());
+  EXPECT_THAT(restored.device('b').roles, ElementsAre("*"));
+  EXPECT_EQ(restored.device('e').site.value_or(""), "bern");
+  ASSERT_TRUE(*member.rosters.adopt(restored.rosters.document()));
+  EXPECT_EQ(member.rosters.document(), restored.rosters.document());
+}
+
+TEST_F(PartedRosters, RolesOfBothStay) {
+  Side restored(before);
+  ASSERT_TRUE(first.desk.setRoles(idOf('b'), std::vector<std::string>{"*", "copyless.x"}).ok());
+  ASSERT_TRUE(first.desk.revoke(idOf('e'), "stolen").ok());
+  restored.admit('n');
+  const std::string words = meets(restored, first.rosters.document());
+  EXPECT_THAT(restored.device('b').roles, ElementsAre("*"));
+  EXPECT_FALSE(restored.device('e').active());
+  EXPECT_TRUE(restored.device('n').active());
+  EXPECT_THAT(words, HasSubstr("takeover"));
+}
+
+TEST_F(PartedRosters, NoInvitationOutlivesTheUnion) {
+  const std::string invitation = first.invite();
+  ASSERT_EQ(first.join('t', invitation).verdict, JoinVerdict::admitted);
+  const std::string kept = first.rosters.document();
+  Side restored(kept);
+  std::filesystem::copy_file(first.scratch / "enrolment.json", restored.scratch / "enrolment.json");
+  restored.desk =
+      std::move(*EnrolmentService::open(restored.scratch / "", restored.rosters, std::string(32, 'k'), 8, keyOf('#')));
+  ASSERT_TRUE(first.desk.revoke(idOf('t'), "stolen").ok());
+  restored.site('b', "berlin");
+  // Where the roster came back without a union, as on a device whose file of invitations alone went back.
+  Side alone(first.rosters.document());
+  std::filesystem::copy_file(restored.scratch / "enrolment.json", alone.scratch / "enrolment.json");
+  alone.desk =
+      std::move(*EnrolmentService::open(alone.scratch / "", alone.rosters, std::string(32, 'k'), 8, keyOf('#')));
+  EXPECT_EQ(alone.join('u', invitation).verdict, JoinVerdict::refused);
+
+  EXPECT_THAT(meets(restored, first.rosters.document()), HasSubstr("invitation"));
+  EXPECT_EQ(restored.join('u', invitation).verdict, JoinVerdict::refused);
+  EXPECT_THAT(*restored.desk.openInvites(kNow), IsEmpty());
+}
+
+TEST_F(PartedRosters, TheKeyThatReplacedAStolenOneStays) {
+  Side member(before, false), restored(before);
+  ASSERT_TRUE(first.desk.rotate(idOf('e'), keyOf('E').publicKey()).ok());
+  ASSERT_TRUE(*member.rosters.adopt(first.rosters.document()));
+  for (const char* where : {"berlin", "bonn", "basel", "bern"}) restored.site('b', where);
+  (void)member.rosters.adopt(restored.rosters.document());
+  EXPECT_EQ(member.device('e').keys.back(), toHex(keyOf('E').publicKey()));
+  EXPECT_THAT(meets(restored, member.rosters.document()), Not(IsEmpty()));
+  EXPECT_EQ(restored.device('e').keys.back(), toHex(keyOf('E').publicKey()));
+}
+
+// A member that meets the other history first keeps both, also over a restart, for the device that unites them.
+TEST_F(PartedRosters, AMemberKeepsBothUntilTheyAreUnited) {
+  Side member(before, false), restored(before);
+  first.admit('x');
+  ASSERT_TRUE(*member.rosters.adopt(first.rosters.document()));
+  restored.admit('y');
+  for (const char* where : {"berlin", "bonn"}) restored.site('b', where);
+  const std::string other = restored.rosters.document();
+  EXPECT_FALSE(*member.rosters.adopt(other));
+  EXPECT_TRUE(member.device('x').active());
+  EXPECT_EQ(member.rosters.partedDocument(), other);
+  RosterStore again = *RosterStore::open(member.scratch / "", keyOf('#').publicKey());
+  ASSERT_NE(again.parted(), nullptr);
+  EXPECT_EQ(again.partedDocument(), other);
+
+  EXPECT_THAT(meets(restored, again.document()), Not(IsEmpty()));
+  EXPECT_TRUE(restored.device('x').active());
+  EXPECT_TRUE(restored.device('y').active());
+  EXPECT_TRUE(*again.adopt(restored.rosters.document()));
+  EXPECT_EQ(again.parted(), nullptr);
+  EXPECT_EQ(again.partedDocument(), "");
+  EXPECT_EQ(RosterStore::open(member.scratch / "", keyOf('#').publicKey())->parted(), nullptr);
+}
+
+TEST_F(PartedRosters, OneNameOfTwoDevicesIsNoObstacle) {
+  Side restored(before);
+  first.admit('x', {"*"}, "phone");
+  ASSERT_TRUE(first.desk.revoke(idOf('e'), "stolen").ok());
+  restored.admit('y', {"*"}, "phone");
+  const std::string words = meets(restored, first.rosters.document());
+  EXPECT_TRUE(restored.device('x').active());
+  EXPECT_TRUE(restored.device('y').active());
+  EXPECT_NE(restored.device('x').name, restored.device('y').name);
+  EXPECT_THAT(words, HasSubstr("is called"));
+}
+
+TEST_F(PartedRosters, NoKeyOfAScopeIsOfTwoHistories) {
+  Side restored(before);
+  const auto keys = [](const Side& side, char seed) {
+    return openScopeKeys(side.roster(), "*", idOf(seed), keyOf(seed));
+  };
+  ASSERT_TRUE(first.desk.revoke(idOf('e'), "stolen").ok());  // b and f have a key that e has not
+  ASSERT_TRUE(restored.desk.setRoles(idOf('b'), std::vector<std::string>{"udt.LabOrder"}).ok());  // f and e have one
+  const ScopeGenerations here = keys(first, 'f'), there = keys(restored, 'e');
+  ASSERT_FALSE(there.empty());
+  EXPECT_NE(here.rbegin()->second->reveal(), there.rbegin()->second->reveal());
+  (void)meets(restored, first.rosters.document());
+  const ScopeGenerations now = keys(restored, 'f');
+  EXPECT_GT(now.rbegin()->first, std::max(here.rbegin()->first, there.rbegin()->first));
+  EXPECT_THAT(keys(restored, 'e'), IsEmpty());
+  for (const ScopeGenerations& known : {here, there})  // nothing that was sealed in either is lost
+    for (const auto& [generation, key] : known) {
+      ASSERT_TRUE(now.contains(generation)) << generation;
+      EXPECT_EQ(now.at(generation)->reveal(), key->reveal()) << generation;
+      EXPECT_NE(now.rbegin()->second->reveal(), key->reveal());
+    }
+}
+
+// Without a chain of versions that reaches so far, what a roster keeps decides, as before.
+TEST_F(PartedRosters, WhoWasAwayForLongTakesTheLatestRoster) {
+  Side away(before, false), recent(before, false);
+  for (std::size_t n = 0; n < kMaxRosterLinks + 5; ++n) {
+    first.site('b', concat("site-", n));
+    if (n == 10) {
+      ASSERT_TRUE(*recent.rosters.adopt(first.rosters.document()));
+    }
+  }
+  EXPECT_EQ(first.roster().before->size(), kMaxRosterLinks);
+  EXPECT_TRUE(*recent.rosters.adopt(first.rosters.document()));
+  EXPECT_TRUE(*away.rosters.adopt(first.rosters.document()));
+  EXPECT_EQ(away.rosters.parted(), nullptr);
+  EXPECT_FALSE(*first.rosters.adopt(before));
+  EXPECT_EQ(first.rosters.parted(), nullptr);
+}
+
+TEST_F(PartedRosters, LinksThatAreNoneAreRefused) {
+  const auto problem = [](std::vector<RosterLink> links) { return !checkRosterLinks(links, 5).ok(); };
+  const std::string digest(32, 'a');
+  EXPECT_FALSE(problem({{4, digest}, {3, digest}, {3, std::string(32, 'b')}, {1, digest}}));
+  EXPECT_TRUE(problem({{5, digest}}));
+  EXPECT_TRUE(problem({{3, digest}, {4, digest}}));
+  EXPECT_TRUE(problem({{0, digest}}));
+  EXPECT_TRUE(problem({{4, "aa"}}));
+  EXPECT_TRUE(problem({{4, std::string(32, 'A')}}));
+  EXPECT_TRUE(problem(std::vector<RosterLink>(kMaxRosterLinks + 1, RosterLink{1, digest})));
+}
+
+// Several admins: no role goes without their act, so what was given in one history alone stays.
+class PartedActs : public PartedRosters {
+ protected:
+  void agree(Side& side) {
+    AdminAct act{1, ActKind::admins, ""};
+    for (const char name : {'x', 'y', 'z'})
+      act.admins.push_back({std::string(1, name), toHex(keyOf(name).publicKey())});
+    act.approvals = 2, act.settled = actsNeededBy(side.roster());
+    apply(side, act, "#");
+  }
+  void apply(Side& side, AdminAct act, const std::string& by) {
+    act.number = side.rosters.admins().acts + 1;
+    act.expires = Time{kNow.micros + 1'000'000};
+    for (const char name : by) approveAct(side.roster().cluster, act, keyOf(name));
+    const Status done = side.desk.apply(act, kNow);
+    ASSERT_TRUE(done.ok()) << done.error().message;
+  }
+};
+
+TEST_F(PartedActs, AreUnitedWhereAnActRevokedInOne) {
+  agree(first);
+  const std::string agreed = first.rosters.document();
+  Side member(agreed, false), restored(agreed);
+  apply(first, {0, ActKind::revoke, idOf('e')}, "xy");
+  ASSERT_TRUE(*member.rosters.adopt(first.rosters.document()));
+  ASSERT_TRUE(
+      restored.desk.setRoles(idOf('b'), std::vector<std::string>{"ledger", "*", "takeover", "udt.Surgery"}).ok());
+  restored.admit('n');
+  (void)member.rosters.adopt(restored.rosters.document());
+  EXPECT_FALSE(member.device('e').active());
+
+  EXPECT_THAT(meets(restored, member.rosters.document()), Not(IsEmpty()));
+  EXPECT_FALSE(restored.device('e').active());
+  EXPECT_TRUE(restored.device('n').active());
+  EXPECT_THAT(restored.device('b').roles, ElementsAre("ledger", "*", "takeover", "udt.Surgery"));
+  const auto taken = member.rosters.adopt(restored.rosters.document());
+  ASSERT_TRUE(taken.ok()) << taken.error().message;
+  EXPECT_EQ(member.rosters.document(), restored.rosters.document());
+}
+
+// One has more acts, the other a higher version.
+TEST_F(PartedActs, AreUnitedWhereTheOneThatLacksAnActWentOnFurther) {
+  agree(first);
+  const std::string agreed = first.rosters.document();
+  Side member(agreed, false), restored(agreed);
+  apply(first, {0, ActKind::revokePerson, "dr.eve"}, "xz");
+  ASSERT_TRUE(*member.rosters.adopt(first.rosters.document()));
+  restored.admit('n');
+  restored.site('b', "berlin");
+  ASSERT_GT(restored.roster().version, member.roster().version);
+  (void)member.rosters.adopt(restored.rosters.document());
+  EXPECT_FALSE(member.roster().person("dr.eve")->active());
+  EXPECT_THAT(meets(restored, member.rosters.document()), Not(IsEmpty()));
+  EXPECT_FALSE(restored.roster().person("dr.eve")->active());
+  EXPECT_TRUE(restored.device('n').active());
+  const auto taken = member.rosters.adopt(restored.rosters.document());
+  ASSERT_TRUE(taken.ok()) << taken.error().message;
+  EXPECT_EQ(member.rosters.document(), restored.rosters.document());
+}
+
+// The newcomer of both gets another name, which each member takes.
+TEST_F(PartedActs, ANameOfTwoDevicesIsNoObstacle) {
+  agree(first);
+  const std::string agreed = first.rosters.document();
+  Side member(agreed, false), away(agreed, false), restored(agreed);
+  first.admit('x', {"*"}, "phone");
+  apply(first, {0, ActKind::revoke, idOf('e')}, "xy");
+  ASSERT_TRUE(*member.rosters.adopt(first.rosters.document()));
+  restored.admit('y', {"*"}, "phone");
+  ASSERT_TRUE(*away.rosters.adopt(restored.rosters.document()));
+  (void)meets(restored, member.rosters.document());
+  EXPECT_FALSE(restored.device('e').active());
+  EXPECT_EQ(restored.device('x').name, "phone");
+  EXPECT_EQ(restored.device('y').name, "phone-" + idOf('y').substr(0, 8));
+  for (Side* side : {&member, &away}) {
+    const auto taken = side->rosters.adopt(restored.rosters.document());
+    EXPECT_TRUE(taken.ok()) << taken.error().message;
+    EXPECT_EQ(side->rosters.document(), restored.rosters.document());
+  }
+}
+
+TEST_F(PartedActs, ARoleThatAnActTookStaysTaken) {
+  agree(first);
+  const std::string agreed = first.rosters.document();
+  Side restored(agreed);
+  apply(first, {0, ActKind::withdraw, withdrawText(idOf('b'), std::vector<std::string>{"takeover"})}, "yz");
+  restored.site('e', "berlin");
+  restored.site('e', "bonn");
+  (void)meets(restored, first.rosters.document());
+  EXPECT_THAT(restored.device('b').roles, ElementsAre("ledger", "*"));
+  EXPECT_EQ(restored.rosters.admins().acts, 2u);
+}
+
+TEST_F(PartedActs, AVersionFarAheadIsRefusedAlsoWhereRostersPart) {
+  agree(first);
+  Roster far = first.roster();
+  far.version += (1 << 20) + 1;
+  far.devices.erase(far.devices.begin());
+  const auto taken = first.rosters.adopt(*signRoster(far, keyOf('#')));
+  ASSERT_FALSE(taken.ok());
+  EXPECT_EQ(taken.error().code, ErrorCode::unauthorised);
+  EXPECT_EQ(first.rosters.parted(), nullptr);
+}
+
+}  // namespace
+}  // namespace witan::node::roster_parted_test
