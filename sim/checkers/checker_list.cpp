@@ -7,7 +7,7 @@ MakeChecker makeRestartChecker, makeFenceChecker, makeEtcdChecker, makePutOffChe
     makeWriteChecker, makeCopiesChecker, makeLedgerChecker, makeRequestChecker, makeConfirmationChecker,
     makeAgentChecker, makeEffectChecker, makeConfinementChecker, makeAlarmChecker, makeTakeoverChecker,
     makeReturnChecker, makeRowsChecker, makeConflictChecker, makeGraphChecker, makeLieChecker, makeRetentionChecker,
-    makePromptChecker, makeMemoryChecker, makeOverdueChecker, makePeopleChecker;
+    makePromptChecker, makeMemoryChecker, makeOverdueChecker, makeAbsurdChecker, makePeopleChecker;
 
 std::vector<std::unique_ptr<Checker>> makeCheckers(Cluster& cluster) {
   std::vector<std::unique_ptr<Checker>> all;
@@ -16,7 +16,8 @@ std::vector<std::unique_ptr<Checker>> makeCheckers(Cluster& cluster) {
         makeWriteChecker,     makeCopiesChecker, makeLedgerChecker,      makeRequestChecker, makeConfirmationChecker,
         makeAgentChecker,     makeEffectChecker, makeConfinementChecker, makeAlarmChecker,   makeTakeoverChecker,
         makeReturnChecker,    makeRowsChecker,   makeConflictChecker,    makeGraphChecker,   makeLieChecker,
-        makeRetentionChecker, makePromptChecker, makeMemoryChecker,      makeOverdueChecker, makePeopleChecker})
+        makeRetentionChecker, makePromptChecker, makeMemoryChecker,      makeOverdueChecker, makeAbsurdChecker,
+        makePeopleChecker})
     all.push_back(make(cluster));
   return all;
 }
