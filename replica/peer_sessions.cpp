@@ -116,7 +116,7 @@ void PeerSessions::runMembershipMaintenance() {
   if (!members.ok()) return;  // sessions say so
   // This device takes nothing more from a device whose retirement it has acknowledged.
   for (const replication::Member& member : replication::acksDue(*members, state_.device()))
-    if (const auto at = state_.peers.find(member.device); at != state_.peers.end())
+    if (const auto at = state_.peers.find(member.device); at != state_.peers.end() && !mutated("keepSession"))
       at->second.session->close("retired", member.device + " is leaving");
   // A session with a stranger shares membership alone: it begins again when the stranger is a member.
   for (auto& [name, peer] : state_.peers)

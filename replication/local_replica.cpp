@@ -118,7 +118,8 @@ Status LocalReplica::start() {
       WITAN_DO(reincarnate(fresh ? "" : decision_.why));
       // Old contents of unknown age: what peers have outlived must go before it spreads again.
       if (!fresh)
-        for (const std::string& id : spaceIds()) setRestored(id, true);
+        for (const std::string& id : spaceIds())
+          if (!mutated("restoredOwnOnly") || incarnation.counters[id] > 0) setRestored(id, true);
     }
   }
   WITAN_TRY(space, agents_->space(kClusterScope));

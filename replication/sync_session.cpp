@@ -69,7 +69,7 @@ Status SyncSession::followStatements() {
   WITAN_TRY(members, local_.membership());
   statementsSeen_ = statementsNow();
   WITAN_DO(local_.noticeOwnRetirement(members));
-  if (limited_) return okStatus();
+  if (limited_ || mutated("keepSession")) return okStatus();
   const Standing standing = members.standing(peer_);
   if (standing == Standing::active || members.active.empty()) return okStatus();
   const bool stranger = standing == Standing::unknown;

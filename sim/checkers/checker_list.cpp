@@ -7,7 +7,7 @@ MakeChecker makeRestartChecker, makeFenceChecker, makeEtcdChecker, makePutOffChe
     makeWriteChecker, makeCopiesChecker, makeLedgerChecker, makeRequestChecker, makeConfirmationChecker,
     makeAgentChecker, makeEffectChecker, makeConfinementChecker, makeAlarmChecker, makeTakeoverChecker,
     makeReturnChecker, makeRowsChecker, makeConflictChecker, makeGraphChecker, makeLieChecker, makeRetentionChecker,
-    makePromptChecker, makeMemoryChecker, makeOverdueChecker, makePeopleChecker, makeKeepersChecker;
+    makePromptChecker, makeMemoryChecker, makeOverdueChecker, makeAbsurdChecker, makePeopleChecker, makeKeepersChecker;
 
 std::vector<std::unique_ptr<Checker>> makeCheckers(Cluster& cluster) {
   std::vector<std::unique_ptr<Checker>> all;
@@ -16,8 +16,8 @@ std::vector<std::unique_ptr<Checker>> makeCheckers(Cluster& cluster) {
         makeWriteChecker,     makeCopiesChecker, makeLedgerChecker,      makeRequestChecker, makeConfirmationChecker,
         makeAgentChecker,     makeEffectChecker, makeConfinementChecker, makeAlarmChecker,   makeTakeoverChecker,
         makeReturnChecker,    makeRowsChecker,   makeConflictChecker,    makeGraphChecker,   makeLieChecker,
-        makeRetentionChecker, makePromptChecker, makeMemoryChecker,      makeOverdueChecker, makePeopleChecker,
-        makeKeepersChecker})
+        makeRetentionChecker, makePromptChecker, makeMemoryChecker,      makeOverdueChecker, makeAbsurdChecker,
+        makePeopleChecker,    makeKeepersChecker})
     all.push_back(make(cluster));
   return all;
 }

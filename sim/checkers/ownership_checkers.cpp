@@ -1,5 +1,6 @@
 // The checkers of owners and epochs: what a device may decide, and what it must remember.
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "base/bytes.h"
@@ -11,7 +12,8 @@ namespace witan::sim {
 namespace {
 
 // Checker "restart": a device whose disk is whole starts as the one it was. It has the name as an owner that others
-// have heard, and knows of every later epoch of which it had heard durably.
+// have heard, and knows of every later epoch of which it had heard durably. Where an older copy of its disks was put
+// back and it writes under another name, nothing there counts as known to others until it was compared.
 class RestartChecker final : public Checker {
  public:
   explicit RestartChecker(Cluster& cluster) : Checker(cluster) {}
@@ -27,12 +29,15 @@ class RestartChecker final : public Checker {
       if (claim == nullptr || claim->epoch() < epoch)
         return c_.failed("restart", name + " had heard of " + nameOf(epoch) + " of " + id + ", and starts without it");
     }
+    if (writers_[at].insert(replica.data().writer()).second && at.rolledBack) checkRestored(at);
   }
 
   // a disk that is not what it was need not remember
   void onDiskLost(Seat& at) override { known_[at] = {}; }
 
   void onDurable(Seat& at) override {
+    if (const std::string& writer = at.replica().data().writer(); !writers_[at].contains(writer))
+      writers_[at].insert(writer);
     if (c_.etcd()) return;  // etcd names the owners
     auto& claims = known_[at].claims;
     for (const auto& [id, claim] : at.replica().owners().all()) {
@@ -47,11 +52,22 @@ class RestartChecker final : public Checker {
   void onSent(Seat& at) override { known_[at].spokenAs = at.replica().ownerName(); }
 
  private:
+  void checkRestored(Seat& at) {
+    replication::LocalReplica& data = at.replica().data();
+    for (const std::string& id : data.spaceIds()) {
+      if (data.restored(id) || data.findSpace(id)->clock().entries().empty()) continue;
+      return c_.failed("restart", concat(at.name(), " starts from an older copy of its disks as ", data.writer(),
+                                         ", and takes what it has of ", id, " for what it had"));
+    }
+    c_.probe("started from an older copy");
+  }
+
   struct Known {
     std::string spokenAs;                                      // its name as an owner that others have heard
     std::map<std::string, kernel::Epoch, std::less<>> claims;  // of which it has heard durably
   };
   PerDevice<Known> known_;
+  PerDevice<std::set<std::string>> writers_;  // names under which a device has written
 };
 
 // Part of checker "fences". A device that knows that its epoch is over decides nothing more in it, and takes nothing

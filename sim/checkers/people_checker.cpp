@@ -1,4 +1,6 @@
-// Part of checker "sagas": what people decide about the work of agents counts.
+// The checkers of what people say to agents: it counts, whoever says it and whenever it arrives.
+#include "agents/host/agent_host.h"
+#include "replication/writer.h"
 #include "saga/saga_rows.h"
 #include "sim/checkers/checker.h"
 
@@ -8,15 +10,30 @@ using namespace replication;
 
 namespace {
 
+// Parts of the checkers "need-to-know" and "sagas".
 class PeopleChecker final : public Checker {
  public:
   explicit PeopleChecker(Cluster& cluster) : Checker(cluster) {}
 
-  void onStopped(Seat& at) override { at.givesUp.clear(); }
+  void onStopped(Seat& at) override {
+    at.givesUp.clear(), heard_[at].clear();
+    looked_[at] = false;
+  }
   void onDiskLost(Seat& at) override { givenUp_[at].clear(); }
 
   // What was done at another device's order is durable with the device's own next step.
-  void onDurable(Seat& at) override { givenUp_[at].merge(std::exchange(at.givesUp, {})); }
+  void onDurable(Seat& at) override {
+    givenUp_[at].merge(std::exchange(at.givesUp, {}));
+    hear(at);
+  }
+
+  // Of an approval and a denial that came together the denial counts.
+  void onToolCall(Seat& at, const agents::ToolCall& call, const std::string& name) override {
+    if (!call.operation || !denied_[at].contains(*call.operation)) return;
+    if (c_.history().agents.approved[*call.operation].size() == 1)  // else somebody approved it once more
+      c_.failed("need-to-know", concat(at.name(), " calls ", call.tool, " under operation ", name,
+                                       ", which one person has denied while another approved it"));
+  }
 
   // What a person has given up waits for nobody any more, once that is on record.
   void atEnd() override {
@@ -37,7 +54,34 @@ class PeopleChecker final : public Checker {
   }
 
  private:
+  void hear(Seat& at) {
+    const bool looked = std::exchange(looked_[at], true);
+    const auto& split = at.splits;
+    if (split.empty() || std::as_const(at.replica()).agents() == nullptr) return;
+    const Space* space = at.replica().data().findSpace("agents/main");
+    if (space == nullptr) return;
+    std::vector<bool>& heard = heard_[at];
+    heard.resize(split.size());
+    for (std::size_t n = 0; n < split.size(); ++n) {
+      if (heard[n]) continue;
+      const bool yes = covers(*space, split[n].yes), no = covers(*space, split[n].no);
+      if (!yes && !no) continue;
+      heard[n] = true;
+      const auto& approved = c_.history().agents.approved[split[n].operation];
+      if (!yes || !no || !looked || approved.size() != 1) continue;
+      denied_[at].insert(split[n].operation);
+      c_.probe("approved and denied at once");
+    }
+  }
+  static bool covers(const Space& space, const Dot& dot) {
+    const auto writer = space.writers().find(dot.host);
+    return writer && space.vector().at(*writer) >= dot.counter;
+  }
+
   PerDevice<std::set<OperationId>> givenUp_;  // by a person, durably
+  PerDevice<std::vector<bool>> heard_;        // of Seat::splits, what has come
+  PerDevice<bool> looked_;                    // in this life
+  PerDevice<std::set<OperationId>> denied_;
 };
 
 }  // namespace

@@ -106,6 +106,28 @@ class ReturnChecker final : public Checker {
     if (dot.ok()) said_.push_back(*dot);
   }
 
+  // Who knows that a device is retired ends the session with it at its next frame.
+  void onFrame(Seat& at, std::uint32_t peer, std::string_view frame) override {
+    Seat& from = c_.seat(peer);
+    if (!from.lingers || at.lingers || frame.size() <= replication::kFrameHeaderBytes) return;
+    if (frame[4] < 0 || static_cast<std::uint8_t>(frame[4]) >= kAdjudication) return;
+    const replication::SyncSession* session = at.replica().session(from.name());
+    if (session == nullptr || !session->full() || session->state() != replication::SessionState::running) return;
+    const std::set<std::uint32_t>& known = known_[at];
+    if (known.contains(peer))
+      c_.failed("confinement", concat(at.name(), " goes on with ", from.name(), ", which it knows to be retired"));
+  }
+  void onStopped(Seat& at) override { known_[at].clear(); }
+  void onDurable(Seat& at) override {
+    for (const auto& one : c_.seats()) {
+      if (!one->lingers || known_[at].contains(one->index())) continue;
+      const auto members = at.replica().data().membership();
+      if (!members.ok() || members->standing(one->name()) == replication::Standing::active) continue;
+      known_[at].insert(one->index());
+      c_.probe("retirement of a device that lingers is known");
+    }
+  }
+
   void atEnd() override {
     if (said_.empty() || c_.history().losses().size() != lossesBefore_) return;
     for (Seat* at : c_.members()) {
@@ -118,6 +140,8 @@ class ReturnChecker final : public Checker {
   }
 
  private:
+  static constexpr std::uint8_t kAdjudication = 32;  // frames from here on are of ledgers
+  PerDevice<std::set<std::uint32_t>> known_;         // devices that linger, by who knows durably that they are retired
   std::vector<replication::Dot> said_;
   std::size_t lossesBefore_ = 0;
 };

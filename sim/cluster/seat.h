@@ -49,10 +49,19 @@ struct Seat {
     Micros since = 0;
   };
   std::vector<InForce> policies{{1, 0}};  // over payments
-  std::set<OperationId> givesUp = {};     // what a person has given up there, until that is durable
-  std::set<OperationId> gaveUp = {};      // all of it
-  // --- its operators
+  // Answers to its questions by two people who did not know of each other: one approves, one denies.
+  struct Split {
+    OperationId operation;
+    replication::Dot yes, no;
+  };
+  std::vector<Split> splits = {};
+  std::set<OperationId> givesUp = {};  // what a person has given up there, until that is durable
+  std::set<OperationId> gaveUp = {};   // all of it
+  // --- its operators, and who lies to it
+  bool lingers = false;                  // retired, and not switched off yet
   std::vector<std::string> seized = {};  // partitions, at a moment that the run chose; until a checker takes them
+  // Frames that speak of an epoch that cannot be, by whom they come from.
+  std::map<std::uint32_t, std::set<std::string, std::less<>>> absurd = {};
 
   std::uint32_t index() const { return device->index(); }
   const std::string& name() const { return device->name(); }

@@ -49,6 +49,10 @@ void FaultInjector::begin(const Event& original, std::uint64_t number) {
     case EventKind::ioError: at.device->disk(event.m % kStores).failAt(event.n % 6, moment); return;
     case EventKind::sagaCrash:
       strikes_[at] = Strike{event.m % 2, event.n % 6, moment, c_.agenda().now() + kStrikeWithin};
+      if (event.seed % 4 == 3 && at.running() && std::as_const(at.replica()).agents() != nullptr) {
+        strikes_[at]->held = at.replica().agents()->sagas().rows().heldChanges();
+        strikes_[at]->until += kStrikeWithin;
+      }
       return;
     case EventKind::toolOutage: ++at.toolsDown; return ends();
     case EventKind::pause:
@@ -228,8 +232,15 @@ void FaultInjector::flap(const Event& event, std::uint64_t number, std::uint64_t
 void FaultInjector::hostile(const Event& event, std::uint64_t number, std::uint64_t round) {
   const Micros passed = static_cast<Micros>(round) * kBurst;
   if (round > 0 && (passed >= event.lasts || c_.settling())) return;
-  hostileFrames(c_.liar() == nullptr ? event.device % c_.founders() : c_.liar()->index(), event.other % c_.founders(),
-                event.seed + round);
+  const std::uint32_t by = c_.liar() == nullptr ? event.device % c_.founders() : c_.liar()->index();
+  const std::uint32_t to = event.other % c_.founders();
+  SeededRandom random(event.seed + round);
+  // Of some the connection lasts.
+  std::string quiet = event.seed % 3 == 0 && by != to ? acknowledgement(by, to, random) : std::string();
+  if (!quiet.empty())
+    c_.network().forge(by, to, std::move(quiet));
+  else
+    hostileFrames(by, to, event.seed + round);
   c_.agenda().add(event.at + passed + kBurst, StepKind::faultEnd, event.device, number);
 }
 
@@ -248,7 +259,8 @@ std::string FaultInjector::absurdFrame(std::uint32_t device, std::uint32_t other
   if (c_.etcd()) standing.engine = "etcd";
   std::string frame;
   WordWriter words;
-  switch (random.below(3)) {
+  switch (random.below(4)) {
+    case 3: return acknowledgement(device, other, random);
     case 0:
       standing.claims.push_back({partition, number, owner, kernel::EpochCause::seizure, number, number, {}});
       break;
@@ -264,6 +276,22 @@ std::string FaultInjector::absurdFrame(std::uint32_t device, std::uint32_t other
     }
   }
   appendFrame(frame, words, standing);
+  if (!c_.etcd()) c_.seat(other).absurd[device].insert(frame);
+  return frame;
+}
+
+// Of more batches than there are, by a few or by all that a number can say.
+std::string FaultInjector::acknowledgement(std::uint32_t device, std::uint32_t other, Random& random) {
+  Seat& at = c_.seat(other);
+  if (!at.running() || c_.etcd()) return {};
+  const std::string& partition = c_.partitions()[random.below(c_.partitions().size())].second;
+  const node::PartitionHost* host = at.replica().host(partition);
+  if (host == nullptr || !c_.seat(device).device->isLedgerReplica()) return {};
+  const std::uint64_t beyond = random.below(4) == 0 ? std::uint64_t{1} << 40 : 1 + random.below(20);
+  std::string frame;
+  WordWriter words;
+  appendFrame(frame, words, node::Followed{partition, host->ledger().batches() + beyond});
+  c_.probe("acknowledged beyond the log");
   return frame;
 }
 
@@ -301,8 +329,9 @@ void FaultInjector::beforeDrain(Seat& at) {
   if (c_.agenda().now() > strikes_[at]->until) return strikes_[at].reset();
   const agents::AgentHost* host = std::as_const(at.replica()).agents();
   if (host == nullptr || at.replica().agents()->sagas().open() == 0) return;
+  if (strikes_[at]->held && at.replica().agents()->sagas().rows().heldChanges() <= *strikes_[at]->held) return;
   at.device->disk(strikes_[at]->store).crashAt(strikes_[at]->steps, strikes_[at]->moment);
-  c_.probe("power fails in a saga");
+  c_.probe(strikes_[at]->held ? "power fails after something was put aside" : "power fails in a saga");
   strikes_[at].reset();
 }
 

@@ -24,6 +24,7 @@ class FaultInjector final : public ClusterObserver {
     std::uint64_t steps = 0;
     store::Moment moment = store::Moment::before;
     Micros until = 0;
+    std::optional<std::uint64_t> held = {};  // not before more than this was put aside
   };
   struct Image {
     Micros at = -1;  // of the copy of its disks; -1: none
@@ -36,6 +37,7 @@ class FaultInjector final : public ClusterObserver {
   void rot(const Event& event);
   void comeBack(const Event& event);
   std::string absurdFrame(std::uint32_t device, std::uint32_t other, Random& random);
+  std::string acknowledgement(std::uint32_t device, std::uint32_t other, Random& random);
 
   Cluster& c_;
   PerDevice<std::optional<Strike>> strikes_;

@@ -32,6 +32,11 @@ void Settling::begin() {
   for (std::uint32_t i = 0; i < c_.seats().size(); ++i)
     if (c_.seats()[i]->returned) c_.switchOff(i, true, -1), c_.seats()[i]->returned = false;
   for (std::uint32_t i = 0; i < c_.seats().size(); ++i) {
+    if (!std::exchange(c_.seats()[i]->lingers, false)) continue;
+    c_.diskLost(*c_.seats()[i], 0);
+    c_.switchOff(i, false, -1);
+  }
+  for (std::uint32_t i = 0; i < c_.seats().size(); ++i) {
     SimDevice& device = *c_.seats()[i]->device;
     device.callAgents();
     if (device.running() && device.lacksAgents()) c_.switchOff(i, true, -1);
@@ -227,7 +232,7 @@ void Operators::onEvent(Seat& at, const Event& event) {
       break;
     case EventKind::retire:
       what = ClusterSetup::deviceName(other);
-      done = retire(replica, other);
+      done = retire(replica, other, event.seed % 2 == 1);
       break;
     case EventKind::join:
       what = ClusterSetup::deviceName(static_cast<std::uint32_t>(c_.seats().size()));
@@ -261,8 +266,9 @@ void Operators::onFrame(Seat& at, std::uint32_t peer, std::string_view frame) {
   lurking = {};
 }
 
-// A device that leaves is switched off for good; what only it had is gone with it.
-Status Operators::retire(node::Replica& by, std::uint32_t leaving) {
+// A device that leaves is switched off for good; what only it had is gone with it. One that was stolen `lingers` until
+// the run settles: its people do nothing more, and it hears and says what it can.
+Status Operators::retire(node::Replica& by, std::uint32_t leaving, bool lingers) {
   Seat& out = c_.seat(leaving);
   if (out.retired || out.name() == by.device()) return conflict(out.name() + " cannot be retired here");
   replication::LocalReplica& data = by.data();
@@ -275,13 +281,17 @@ Status Operators::retire(node::Replica& by, std::uint32_t leaving) {
   out.retired = true;
   c_.leaves(leaving);
   c_.diskLost(out, 0);
-  c_.switchOff(leaving, false, -1);
+  out.lingers = lingers && out.works() && !c_.etcd() && !c_.settling();
+  if (out.lingers)
+    c_.probe("retired device lingers");
+  else
+    c_.switchOff(leaving, false, -1);
   return okStatus();
 }
 
 void Operators::retireLiar() {
   for (Seat* by : c_.honest()) {
-    if (!by->works() || !retire(by->replica(), c_.liar()->index()).ok()) continue;
+    if (!by->works() || !retire(by->replica(), c_.liar()->index(), false).ok()) continue;
     c_.put(by->index(), {});
     return;
   }

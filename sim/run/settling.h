@@ -34,7 +34,7 @@ class Operators final : public ClusterObserver {
     Micros until = 0;
   };
 
-  Status retire(node::Replica& by, std::uint32_t leaving);
+  Status retire(node::Replica& by, std::uint32_t leaving, bool lingers);
   void resumeWhatWaits(Seat& at);
   Status join(node::Replica& by);
   Status admit(node::Replica& by, const std::string& device);

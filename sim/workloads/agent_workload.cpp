@@ -6,6 +6,7 @@
 #include "replication/records/agent_state.h"
 #include "replication/records/journal_entity.h"
 #include "replication/records/record_views.h"
+#include "replication/writer.h"
 #include "sim/check/agent_rules.h"
 #include "sim/check/run_rules.h"
 #include "sim/sim_agents.h"
@@ -16,6 +17,45 @@ namespace witan::sim {
 using namespace replication;
 
 namespace {
+
+constexpr Micros kBusy = 6 * kSecond;
+
+using Questions = std::vector<std::pair<OperationId, ApprovalView>>;
+
+// Those that wait there for an answer.
+Questions questionsAt(Cluster& c, Seat& at) {
+  Questions asked;
+  // Found, not opened: a device of the role `copy` has no such space.
+  replication::Space* space = at.replica().data().findSpace("agents/main");
+  if (space == nullptr) return asked;
+  for (const std::string& key : space->keys(Kind::approval)) {
+    auto operation = OperationId::parse(key);
+    auto versions = space->versions(Kind::approval, key);
+    if (!operation.ok() || !versions.ok())
+      return c.failed("store", at.name() + ": an approval cannot be read"), Questions();
+    ApprovalView view = approvalViewOf(*operation, *versions);
+    if (view.shown && view.shown->body.verdict == ApprovalVerdict::waiting)
+      asked.emplace_back(*operation, std::move(view));
+  }
+  return asked;
+}
+
+// In time, about what was asked.
+std::optional<Dot> answer(Cluster& c, Seat& at, const OperationId& operation, const ApprovalView& view, bool yes,
+                          const char* by) {
+  const std::int64_t atMs = std::max<std::int64_t>(0, at.device->now(c.agenda().now()).wallMs());
+  const ApprovalVerdict verdict = yes ? ApprovalVerdict::approved : ApprovalVerdict::denied;
+  auto body = answerTo(view, view.shown->body.digest, verdict, by, "as the simulator decides", atMs);
+  auto text = body.ok() ? encodeRecord(*body) : Result<std::string>(body.error());
+  if (!text.ok()) return std::nullopt;
+  const Write write{Kind::approval, operation.hex(), *std::move(text), false};
+  auto dot = at.replica().commit(DatabaseName::agents, "main", {&write, 1});
+  if (!dot.ok()) return std::nullopt;
+  c.digest().add(dot->counter);
+  c.trace(at.index(), "agents", enumName(verdict), operation.hex());
+  c.put(at.index(), {});
+  return *dot;
+}
 
 class AgentWorkload final : public Workload {
  public:
@@ -32,7 +72,9 @@ class AgentWorkload final : public Workload {
       case EventKind::turn: return sayToClerk(at, event);
       case EventKind::agentPause: return pauseAgent(at, event);
       case EventKind::confirm: return confirmMails(at, event.n % 2 == 0);
-      case EventKind::approve: return answerQuestion(c_, at, event.n, event.m % 6 != 1, event.m % 6 == 0);
+      case EventKind::approve:
+        if (event.m % 6 >= 4 && answerApart(at, event.n)) return;
+        return answerQuestion(c_, at, event.n, event.m % 6 != 1, event.m % 6 == 0);
       case EventKind::policyChange: return changePolicy(at, event);
       case EventKind::deskEdit: return editDesk(at, event);
       case EventKind::clearUp: return clearUp(at);
@@ -240,6 +282,32 @@ class AgentWorkload final : public Workload {
     }
   }
 
+  // Two people answer a question on different devices, neither knowing of the other, and differently. The device that
+  // asked is busy meanwhile, and hears of both at once.
+  bool answerApart(Seat& at, std::uint64_t n) {
+    const Questions asked = questionsAt(c_, at);
+    if (asked.empty()) return false;
+    const auto& [operation, view] = asked[n % asked.size()];
+    Seat& asker = c_.seat(ClusterSetup::deviceIndex(deviceOf(view.shown->dot.host)));
+    if (&asker == &at || !asker.works()) return false;
+    for (Seat* other : c_.members()) {
+      if (other == &at || other == &asker || !other->works()) continue;
+      const Questions there = questionsAt(c_, *other);
+      const auto same = std::ranges::find(there, operation, &Questions::value_type::first);
+      if (same == there.end() || same->second.shown->body.digest != view.shown->body.digest) continue;
+      const auto yes = answer(c_, at, operation, view, true, "somebody");
+      if (!yes) return false;
+      c_.history().agents.approved[operation].push_back({view.shown->body.digest, c_.agenda().now()});
+      const auto no = answer(c_, *other, operation, same->second, false, "somebody else");
+      if (no) asker.splits.push_back({operation, *yes, *no});
+      c_.probe("fault: pause");
+      asker.device->paused = true;
+      c_.agenda().add(c_.agenda().now() + kBusy, StepKind::resume, asker.index());
+      return true;
+    }
+    return false;
+  }
+
   // On one device: all others go by it too.
   void setTimer(Seat& at) {
     auto space = at.replica().data().database(DatabaseName::agents).space("main");
@@ -275,18 +343,7 @@ class AgentWorkload final : public Workload {
 }  // namespace
 
 void answerQuestion(Cluster& c, Seat& at, std::uint64_t n, bool yes, bool ofSomethingElse) {
-  // Found, not opened: a device of the role `copy` has no such space.
-  replication::Space* space = at.replica().data().findSpace("agents/main");
-  if (space == nullptr) return;
-  std::vector<std::pair<OperationId, ApprovalView>> asked;
-  for (const std::string& key : space->keys(Kind::approval)) {
-    auto operation = OperationId::parse(key);
-    auto versions = space->versions(Kind::approval, key);
-    if (!operation.ok() || !versions.ok()) return c.failed("store", at.name() + ": an approval cannot be read");
-    ApprovalView view = approvalViewOf(*operation, *versions);
-    if (view.shown && view.shown->body.verdict == ApprovalVerdict::waiting)
-      asked.emplace_back(*operation, std::move(view));
-  }
+  const auto asked = questionsAt(c, at);
   if (asked.empty()) return;
   const auto& [operation, view] = asked[n % asked.size()];
   const Hash shown = view.shown->body.digest;
