@@ -330,8 +330,15 @@ Result<Enqueued> WakeCenter::enqueue(WakeJob job, Now now) {
   if (over && !mutated("wakeTwice")) return Enqueued::duplicate;
   job.enqueuedAtMs = std::max<std::int64_t>(0, now.wallMs());
   const RunKey key = job.key();
+  const std::string agentId = job.agentId;
   const Enqueued enqueued = queue_.enqueue(std::move(job), now.ms);
-  if (enqueued == Enqueued::queued) mayClaim(key, now.ms);
+  if (enqueued != Enqueued::queued) return enqueued;
+  mayClaim(key, now.ms);
+  // While a run of a paused agent goes on, no wake behind it waits for the resume.
+  if (devicesKnown_ && queue_.head(agentId) == nullptr && !mutated("ignorePause")) {
+    WITAN_TRY(state, stateOf(agentId));
+    if (state.lifecycle == Lifecycle::dormant) WITAN_DO(tryStart(key, now));
+  }
   return enqueued;
 }
 
@@ -372,6 +379,13 @@ Status WakeCenter::noticeChanges(Now now) {
     agent.nextWakeAt = agent.asleep ? std::nullopt : state.schedule.nextWakeAt;
     agent.timers = std::move(state.schedule.timers);
     file(id, agent, now);
+    if (state.lifecycle != Lifecycle::dormant || !devicesKnown_ || mutated("ignorePause")) return okStatus();
+    std::vector<RunKey> behind;  // its run, perhaps
+    for (const auto& [key, entry] : queue_.all())
+      if (entry.job.agentId == id && entry.job.state == JobState::queued && entry.job.startedAtMs == 0)
+        behind.push_back(key);
+    for (const RunKey& key : behind)
+      if (records->table().find(Kind::plan, key.hex()) == nullptr) WITAN_DO(tryStart(key, now));
     return okStatus();
   };
   if (all) {

@@ -5,6 +5,7 @@
 #include "cli/client/secret_input.h"
 #include "cli/client/verb.h"
 #include "kernel/record/statement.h"
+#include "node/inbox/inbox_answers.h"
 #include "program/durable_file.h"
 
 namespace witan::node {
@@ -47,6 +48,14 @@ Result<std::string> signGraphAnswer(const ControlClient& client, json::object an
   kernel::Statement statement{cluster, "graph", "propose", graph};
   statement.role = "Person", statement.action = action;
   return signText(keyFile, kernel::personsWord(statement, {})->text);
+}
+
+Result<std::string> signInboxAnswer(const ControlClient& client, std::string_view path, const json::object& answer,
+                                    const std::string& keyFile) {
+  WITAN_TRY(said, inboxAnswerOf(path, answer));
+  WITAN_TRY(persons, client.get("/v1/persons"));
+  said.cluster = shown(persons, "cluster");
+  return signText(keyFile, inboxAnswerText(said));
 }
 
 }  // namespace witan::node

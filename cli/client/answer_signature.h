@@ -14,5 +14,8 @@ Result<std::string> signAnswer(const ControlClient& client, const api::DecideReq
                                const std::string& keyFile);
 // The same of an answer to a question of a graph, as AnswerRequest has its members.
 Result<std::string> signGraphAnswer(const ControlClient& client, json::object answer, const std::string& keyFile);
+// The same of an answer that no ledger decides, as the path takes it (node/inbox/inbox_answers.h).
+Result<std::string> signInboxAnswer(const ControlClient& client, std::string_view path, const json::object& answer,
+                                    const std::string& keyFile);
 
 }  // namespace witan::node

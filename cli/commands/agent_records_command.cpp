@@ -74,8 +74,8 @@ Printed wakeList(const Wakes& list, const RecordArguments& a) {
   if (list.wakes.empty()) return {a.failed ? "no run failed\n" : a.all ? "no runs\n" : "no wake waits\n"};
   Printed answer;
   for (const WakeRow& row : list.wakes)
-    answer.text += at(row.atMs) + "  " + row.status + "  " + row.agentId + "  " + row.reason + " " + row.subject +
-                   "  " + row.run + (row.cause.empty() ? "" : "\n  " + row.cause) + "\n";
+    answer.text += (row.atMs == 0 ? "-" : at(row.atMs)) + "  " + row.status + "  " + row.agentId + "  " + row.reason +
+                   " " + row.subject + "  " + row.run + (row.cause.empty() ? "" : "\n  " + row.cause) + "\n";
   return answer;
 }
 
@@ -113,6 +113,13 @@ Result<Printed> transcriptWords(const Transcript& transcript, const RecordArgume
     if (!entry.ok()) return corrupt(concat("entry ", i, ": ", entry.error().message));
     answer.text += concat(i, "  ", enumName(entry->kind), "  ", canonicalJson(entry->body), "\n");
   }
+  for (const InboxAnswer& one : transcript.answers.value_or(std::vector<InboxAnswer>()))
+    answer.text +=
+        concat(formatTime(one.at), "  ", one.by, "  ", one.choice, " ", one.item, "  ", canonicalJson(one.said),
+               one.signature.empty() ? ""
+               : isSignedWell(one)   ? "  signed"
+                                     : "  its signature does not hold",
+               "\n");
   return answer;
 }
 
@@ -177,7 +184,7 @@ void addSagaCommand(Command& app) {
     const auto [command, a] = addOneRecordVerb(
         saga, name, about, example.c_str(), operation,
         [](const RecordArguments& args) {
-          return Result(SagaRepairRequest{args.id, args.by});
+          return Result(SagaRepairRequest{args.id, args.by, {}, {}});
         },
         sagaBegun, "OPERATION", "operation id", "witan saga list --all");
     command->option("--by", a->by, "Who says it; kept with the operation")->required();
@@ -259,7 +266,8 @@ void addApprovalCommand(Command& app) {
     const auto [command, a] = addOneRecordVerb(
         approval, name, about, example.c_str(), operation,
         [](const RecordArguments& args) {
-          return Result(ApprovalAnswerRequest{args.id, args.digest, args.by, given(args.reason), given(args.scope)});
+          return Result(
+              ApprovalAnswerRequest{args.id, args.digest, args.by, given(args.reason), given(args.scope), {}});
         },
         [](const ApprovalRow& row, const RecordArguments&) {
           return Printed{row.verdict + " " + row.operation + "\n"};

@@ -256,6 +256,24 @@ Result<int> runHosted(const ControlClient& node, const HostedArguments& a) {
   return clean ? kExitOk : kExitSomeRefused;
 }
 
+// Of any device that may send to the graph, also one that keeps no ledgers: how runs end is asked where they are.
+Result<int> sendHosted(const ControlClient& node, const HostedArguments& a) {
+  WITAN_TRY(messages, readMessages(a.run, a.input));
+  WITAN_TRY(sent, feed(node, messages));
+  bool clean = true;
+  for (const Sent& one : sent) {
+    const bool refused = one.outcome == "refused";
+    clean = clean && !refused;
+    if (a.json)
+      putWords(canonicalJson(json::object{{"id", one.id}, {"message", one.message}, {"outcome", one.outcome}}) + "\n");
+    else if (refused)
+      putErr(refusedWords(one));
+    else
+      putWords(concat(one.id, one.outcome == "duplicate" ? " entered before\n" : " has begun a run\n"));
+  }
+  return clean ? kExitOk : kExitSomeRefused;
+}
+
 std::string artefactWords(const json::value& one) {
   return shown(one, "kind") + " " + shown(one, "id") + " " + shown(one, "version") + ": " + shown(one, "result") +
          ", by " + shown(one, "suite") + " at " + shown(one, "at") + "\n";
@@ -511,6 +529,15 @@ void addHosted(Command& noun) {
     const auto [command, a] = addLiveVerb<A>(noun, "deploy", "Check a graph against the node and deploy it",
                                              "witan graph deploy docs/examples/intake.graph.toml", deploy);
     command->option("FILE", a->file, "The graph, TOML or (.json) JSON")->required();
+  }
+  {
+    const auto [command, a] =
+        addLiveVerb<A>(noun, "send", "Send messages to a graph that is deployed, from any device that may",
+                       "witan graph send examples.intake --input docs/examples/intake.jsonl", sendHosted);
+    command->option("GRAPH", a->run, "Id of the graph")->required();
+    command->option("--input", a->input, "Lines {\"ingress\",\"id\",\"body\"}; - for standard input")
+        ->typeName("FILE")
+        ->required();
   }
   {
     const auto [command, a] =

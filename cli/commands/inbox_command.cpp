@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "base/quote.h"
+#include "base/string_util.h"
 #include "cli/client/answer_signature.h"
 #include "cli/client/verb.h"
 #include "cli/commands/commands.h"
@@ -43,6 +44,9 @@ std::string listWords(const json::value& inbox) {
 std::string itemWords(const json::value& item) {
   std::string words = concat(shown(item, "id"), "  ", shown(item, "subject"), "  since ", shown(item, "at"), "\n",
                              shown(item, "what"), standing(item), "\n");
+  std::vector<std::string> who;
+  for (const json::value& one : rowsOf(item.at("detail"), "who")) who.emplace_back(one.as_string());
+  if (!who.empty()) words += concat("who may answer: ", joined(who), "\n");
   for (const json::value& choice : rowsOf(item, "choices"))
     words += concat("  ", shown(choice, "choice"), isTrue(choice, "unsafe") ? "  UNSAFE  " : "  ",
                     shown(choice, "effect"), "\n");
@@ -93,7 +97,10 @@ Status signChoice(const ControlClient& client, const std::string& keyFile, const
     WITAN_SET(request["signature"], signGraphAnswer(client, request, keyFile));
     return okStatus();
   }
-  if (shown(choice, "path") != "/v1/queue/decide") return invalid("this answer takes no signature", "leave --sign out");
+  if (shown(choice, "path") != "/v1/queue/decide") {
+    WITAN_SET(request["signature"], signInboxAnswer(client, shown(choice, "path"), request, keyFile));
+    return okStatus();
+  }
   api::DecideRequest answer;
   WITAN_DO(readJson(request, answer, "the answer"));
   WITAN_SET(request["signature"], signAnswer(client, answer, keyFile));
@@ -104,7 +111,9 @@ std::string answerWords(const json::value& answer) {
   const std::string outcome = shown(answer, "outcome");
   if (outcome == "-") return "done\n";
   const std::string entry = shown(answer, "ledgerSeq");
-  return outcome + (isTrue(answer, "duplicate") ? " before" : "") + (entry == "-" ? "" : ", entry " + entry) + "\n";
+  const std::string invariant = shown(answer, "invariant"), message = shown(answer, "message");
+  return concat(outcome, isTrue(answer, "duplicate") ? " before" : "", entry == "-" ? "" : ", entry " + entry,
+                invariant == "-" ? "" : " by " + invariant, message == "-" ? "" : ": " + message, "\n");
 }
 
 std::string changeWords(const json::value& change) {
@@ -170,7 +179,8 @@ void addInboxCommand(Command& app) {
   command->flag("-f,--follow", a->follow, "Show what waits, then go on as items come, change and go")
       ->excludes({"ID", "--limit", "--after"});
   command->option("--by", a->by, "Who answers");
-  command->option("--sign", a->sign, "Key file of the counselor (`witan person add`); asks for its passphrase");
+  command->option("--sign", a->sign,
+                  "Key file of the person who answers (`witan person add`); asks for its passphrase");
   command->option("--reason", a->reason, "Kept with the answer");
   command->option("--form", a->form, "What a tool's form says, as a JSON object: of the answer accept")
       ->typeName("JSON");

@@ -48,7 +48,7 @@ Result<int> personAdd(const ControlClient& client, const PersonArguments& a) {
   }
   json::object answer = made->as_object();
   if (!a.json)
-    for (const json::value& warning : rowsOf(answer, "warnings"))
+    for (const json::value& warning : rowsOf(*made, "warnings"))
       putErr(concat("witan: warning: ", warning.as_string(), "\n"));
   answer["key"] = key;
   if (a.publicKey.empty()) answer["file"] = file;

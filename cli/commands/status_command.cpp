@@ -164,7 +164,26 @@ void addPeers(Command& app) {
 struct PartitionArguments : LiveArguments {
   std::string partition, device, reason, domain;
   std::uint64_t copies = 0;
+  bool allLost = false;
 };
+
+// Each by itself: what one copy lacks keeps no other from being seized.
+Result<int> seizeAllLost(const ControlClient& client, const PartitionArguments& a) {
+  WITAN_TRY(all, client.get("/v1/partitions"));
+  int done = 0, failed = 0;
+  for (const json::value& row : rowsOf(all, "partitions")) {
+    if (!isTrue(row, "lost")) continue;
+    const std::string partition = shown(row, "partition");
+    const auto seized = client.post("/v1/partitions/seize", {{"partition", partition}, {"reason", a.reason}});
+    ++(seized.ok() ? done : failed);
+    if (!seized.ok()) putErr(concat("witan: ", partition, ": ", seized.error().message, "\n"));
+  }
+  const json::value answer{{"seized", done}, {"failed", failed}};
+  const int code = print(answer, a.json, [](const json::value& one) {
+    return concat(shown(one, "seized"), " partitions are decided here now, ", shown(one, "failed"), " failed\n");
+  });
+  return failed > 0 ? kExitFailed : code;
+}
 
 std::string partitionsWords(const json::value& answer, const DeviceNames& names) {
   std::vector<std::vector<std::string>> rows;
@@ -205,6 +224,9 @@ void addPartition(Command& app) {
     const auto [command, a] = verb(
         name, what, example,
         [name, toDevice](const ControlClient& client, const PartitionArguments& args) -> Result<int> {
+          if (args.partition.empty() != args.allLost)
+            return reportUsage(invalid("give either a PARTITION or --all-lost"), args.json);
+          if (args.allLost) return seizeAllLost(client, args);
           json::object body{{"partition", args.partition}, {"reason", args.reason}};
           if (toDevice) body["device"] = args.device;
           WITAN_TRY(answer, client.post(concat("/v1/partitions/", name), body));
@@ -212,7 +234,11 @@ void addPartition(Command& app) {
             return args.partition + (toDevice ? " goes to " + args.device : std::string(" is decided here now")) + "\n";
           });
         });
-    command->option("PARTITION", a->partition, "DOMAIN/NUMBER")->required();
+    Option* partitionName = command->option("PARTITION", a->partition, "DOMAIN/NUMBER");
+    if (toDevice)
+      partitionName->required();
+    else
+      command->flag("--all-lost", a->allLost, "Each one whose owner was revoked, or has lost its ledgers");
     if (toDevice) command->option("DEVICE", a->device, "Its name or id")->required();
     command->option("--reason", a->reason, "For the ledger");
   };

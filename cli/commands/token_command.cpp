@@ -12,7 +12,7 @@ namespace {
 struct TokenArguments : LiveArguments {
   std::string name;
   std::vector<std::string> roles, entities;
-  std::uint64_t days = 30;
+  std::uint64_t days = 30, rate = kTokenRate;
 };
 
 std::string wordsOf(const json::value& row, const char* member) {
@@ -22,7 +22,7 @@ std::string wordsOf(const json::value& row, const char* member) {
 }
 
 Result<int> addToken(const ControlClient& client, const TokenArguments& a) {
-  json::object body{{"name", a.name}, {"days", a.days}};
+  json::object body{{"name", a.name}, {"days", a.days}, {"rate", a.rate}};
   body["roles"] = json::array(a.roles.begin(), a.roles.end());
   body["entities"] = json::array(a.entities.begin(), a.entities.end());
   WITAN_TRY(answer, client.post("/v1/tokens/add", body));
@@ -38,7 +38,8 @@ std::string rowsInWords(const json::value& answer) {
   std::vector<std::vector<std::string>> rows;
   for (const json::value& one : rowsOf(answer, "tokens"))
     rows.push_back({shown(one, "id"), shown(one, "name"), wordsOf(one, "roles"), wordsOf(one, "entities"),
-                    (isTrue(one, "expired") ? "expired " : "until ") + shown(one, "expires")});
+                    (isTrue(one, "expired") ? "expired " : "until ") + shown(one, "expires"),
+                    shown(one, "rate") + " a second"});
   return rows.empty() ? "no program has a token\n" : columns(rows);
 }
 
@@ -58,6 +59,9 @@ void addTokenCommand(Command& app) {
       ->oneWordEach()
       ->required();
   adding->option("--days", added->days, "For how long it is good")->showDefault()->check(wholeNumber(1, kMaxTokenDays));
+  adding->option("--rate", added->rate, "Proposals a second that it may make")
+      ->showDefault()
+      ->check(wholeNumber(1, kMaxTokenRate));
   addLiveVerb<TokenArguments>(noun, "list", "Tokens of programs, with what they are good for", "witan token list",
                               [](const ControlClient& client, const TokenArguments& a) -> Result<int> {
                                 WITAN_TRY(answer, client.get("/v1/tokens"));

@@ -58,6 +58,8 @@ Result<int> explain(const WhyArguments& a) {
     WITAN_TRY(held, checked(a));
     putErr(concat("witan: ", oneLine(held.head),
                   ": its signature holds; entries of ledgers under signed heads: ", held.proven, "\n"));
+    for (const std::string& person : held.persons)
+      putErr(concat("witan: an answer in it bears the signature of ", person, "\n"));
     answer = std::move(held.chain);
   } else {
     WITAN_TRY(path, replicaDirPath(a.dir));

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "base/bytes.h"
 #include "base/json_codec.h"
@@ -17,6 +18,7 @@
 #include "node/cluster/device_heads.h"
 #include "node/cluster/device_key.h"
 #include "node/data_dir/store_dir.h"
+#include "node/inbox/inbox_answers.h"
 
 namespace witan::node {
 
@@ -168,6 +170,25 @@ Result<std::size_t> checkEntries(Why& chain, const WhyEvidence& evidence, std::s
   return proven;
 }
 
+// An approval, a choice or a retry that a person signed is what the link is about.
+Result<std::vector<std::string>> checkAnswers(const Why& chain) {
+  std::set<std::string> persons;
+  for (const WhyLink& link : chain.links) {
+    const json::object* detail = link.detail.if_object();
+    const json::value* said = detail == nullptr ? nullptr : detail->if_contains("answer");
+    if (said == nullptr || link.kind == WhyKind::look) continue;
+    InboxAnswer answer;
+    WITAN_DO(readJson(*said, answer, "the answer in " + link.id));
+    const bool fits = link.kind == WhyKind::approval ? answer.item == "approval:" + link.id : answer.by == link.id;
+    if (!fits) return corrupt(concat("the answer of ", answer.by, " to ", answer.item, " is not what the chain tells"));
+    if (answer.signature.empty()) continue;
+    if (!isSignedWell(answer))
+      return corrupt(concat("the signature of ", answer.by, " on ", answer.item, " does not hold"));
+    persons.insert(concat(answer.by, " (", answer.signature.substr(0, 2 * sizeof(PublicKey)), ")"));
+  }
+  return std::vector<std::string>(persons.begin(), persons.end());
+}
+
 }  // namespace
 
 Result<std::string> signedWhy(const std::filesystem::path& dir, const Why& chain) {
@@ -203,6 +224,7 @@ Result<CheckedWhy> checkedWhy(std::string_view text, std::span<const kernel::Not
   WhyEvidence evidence;
   WITAN_DO(readJson(proofs, evidence, "the proofs"));
   WITAN_SET(checked.proven, checkEntries(checked.chain, evidence, signer, keys));
+  WITAN_SET(checked.persons, checkAnswers(checked.chain));
   return checked;
 }
 

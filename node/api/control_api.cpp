@@ -222,6 +222,9 @@ void ControlApi::serve(const net::HttpRequest& request, std::shared_ptr<net::Htt
     json::object asked = input->body;
     for (const auto& [name, word] : input->words) asked[name] = word;
     if (const Status may = mayAsk(*program, asked); !may.ok()) return refuse(may.error(), 403);
+    const bool records = request.path == "/v1/propose";
+    if (const Status may = records ? programs_.count(*program, net::Loop::nowMs()) : okStatus(); !may.ok())
+      return refuse(may.error(), 429);
   }
   if (!match.route->reads())
     daemon_.log().debug("control", request.path, {{"role", wordOf(role)}, {"from", request.remote}});

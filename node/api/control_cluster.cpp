@@ -229,10 +229,10 @@ Result<RosterChanged> revoke(const ApiContext& context, const RevokeRequest& req
   WITAN_DO(context.daemon.enrolment().revoke(device, request.reason.value_or("")));
   RosterChanged changed = published(context);
   if (const auto orphans = orphanedPartitions(context.daemon); !orphans.empty())
-    changed.warnings.push_back("no member decides for " + joined(orphans) +
-                               " any more; on the device with the longest "
-                               "copy, for each of them: witan partition seize " +
-                               orphans.front() + " --reason 'owner revoked'");
+    changed.warnings.push_back(concat("no member decides for ", joined(orphans),
+                                      " any more; on the device with the longest copy: witan partition seize ",
+                                      orphans.size() == 1 ? orphans.front() : "--all-lost",
+                                      " --reason 'owner revoked'"));
   if (const auto open = context.daemon.enrolment().openInvites(context.daemon.now().wall); open.ok() && !open->empty())
     changed.warnings.push_back(concat(open->size(), open->size() == 1 ? " invitation is" : " invitations are",
                                       " open, by which devices may join: see witan device invitations"));

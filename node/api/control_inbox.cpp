@@ -5,6 +5,8 @@
 #include "base/quote.h"
 #include "node/api/inbox_items.h"
 #include "node/api/inbox_watch.h"
+#include "node/operations/agent_records.h"
+#include "node/tools/tool_broker.h"
 #include "replica/core/partition_host.h"
 #include "replica/graph_runtime.h"
 
@@ -30,7 +32,8 @@ WITAN_STRUCT(Seen, (std::string, item, "Id of the item, which is gone"))
 WITAN_STRUCT(FormRequest, (std::string, form, "Which: the id of the item, behind its kind", 1),
              (std::string, digest, "Of what was asked, as the item has it", 1),
              (Omittable<json::value>, content, "The fields, filled in; absent: it is declined"),
-             (std::string, by, "Name of the person", 1))
+             (std::string, by, "Name of the person", 1),
+             (Omittable<std::string>, signature, operations::kSignatureNote))
 
 WITAN_STRUCT(FormAnswered, (std::string, form, "Which"), (bool, accepted, "False: it was declined"))
 
@@ -61,6 +64,16 @@ Result<FormAnswered> answerForm(const ApiContext& context, const FormRequest& re
   std::optional<json::object> content;
   if (request.content && !request.content->is_object()) return invalid("content is no object");
   if (request.content) content = request.content->get_object();
+  WITAN_DO(validateId("by", request.by));
+  WITAN_TRY(asked, tools->asked(request.form, request.digest, content));
+  operations::OperationContext operation = operationContext(context.daemon);
+  WITAN_TRY(answer, operations::personsAnswer(operation, "/v1/inbox/form", request));
+  const agents::ToolCall* call = asked.call;
+  if (call != nullptr) answer.subject = call->operation ? call->operation->hex() : std::string();
+  const std::string place = call != nullptr ? call->run.hex() : placeOfItem(answer.item);
+  // It is durable before the tool goes on.
+  WITAN_DO(keepInboxAnswer(operation.replica, context.daemon.config().scope, place, answer));
+  WITAN_DO(operation.replica.flush());
   WITAN_DO(tools->answerForm(request.form, request.digest, content));
   context.daemon.log().info("tools", "a person answered a tool",
                             {{"form", request.form}, {"by", request.by}, {"accepted", content ? "yes" : "no"}});

@@ -23,7 +23,8 @@ WITAN_STRUCT(PartitionRow, (std::string, partition, "DOMAIN/NUMBER"),
               "Entries under the newest head that a device other than the owner has cosigned; absent: there is none"),
              (Omittable<std::vector<std::string>>, witnesses, "Ids of those that cosigned it"),
              (Omittable<std::vector<std::string>>, keepers,
-              "Ids of the devices that are to keep copies beside the owner; absent: each with the role ledger"))
+              "Ids of the devices that are to keep copies beside the owner; absent: each with the role ledger"),
+             (Omittable<bool>, lost, "True: its owner was revoked, or has lost its ledgers; an operator seizes it"))
 
 WITAN_STRUCT(Partitions, (std::vector<PartitionRow>, partitions, "Partitions, by id"))
 
@@ -52,6 +53,7 @@ PartitionRow rowOf(Daemon& daemon, const std::string& id, PartitionHost* host) {
   }
   if (const auto& keepers = replica.placement().keepers(id); !keepers.empty()) row.keepers = keepers;
   if (host == nullptr) return row;
+  if (claim != nullptr && !replica.refusesOwner(id) && replica.ownerState(id) == OwnerState::lost) row.lost = true;
   row.here = replica.owns(*host);
   const LedgerReaders::Census census = daemon.readers().censusOf(*host);
   row.entities = census.entities;
@@ -88,6 +90,9 @@ Result<Partitions> partitions(const ApiContext& context, const DomainFilter& req
   for (const auto& [id, host] : replica.hosts()) all[id] = host.get();
   for (const auto& [id, host] : all)
     if (wanted(id)) answer.partitions.push_back(rowOf(context.daemon, id, host));
+  for (const std::string& id : orphanedPartitions(context.daemon))
+    for (PartitionRow& row : answer.partitions)
+      if (row.partition == id) row.lost = true;
   return answer;
 }
 

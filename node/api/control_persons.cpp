@@ -1,4 +1,8 @@
 // Persons: who answers as a counselor, by which key (node/cluster/roster.h).
+#include <algorithm>
+
+#include "base/quote.h"
+#include "base/string_util.h"
 #include "node/api/control_routes.h"
 #include "node/cluster/device_key.h"
 #include "node/cluster/roster.h"
@@ -6,6 +10,8 @@
 namespace witan::node::api {
 
 namespace {
+
+constexpr std::size_t kShortIdDigits = 8;
 
 WITAN_STRUCT(PersonRow, (std::string, name, "Name of the person, as domains list counselors"),
              (std::vector<std::string>, keys, "Public keys in hex; the last one is in force"),
@@ -44,8 +50,34 @@ Result<PersonsChanged> change(const ApiContext& context, const std::string& name
   return PersonsChanged{name, context.daemon.roster().current().version, {}};
 }
 
+// Neither an agent nor a device answers as a person.
+Status checkIsPerson(Daemon& daemon, const std::string& name) {
+  const auto known = daemon.roster().current().lookUp(name);
+  if (known.ok() && ((*known)->name == name || name.size() >= kShortIdDigits))
+    return invalid("name: " + inQuotes(name) + " is a device", "give a person's name");
+  for (const agents::Agent* agent : daemon.agentFiles().all())
+    if (agent->spec().id == name)
+      return invalid("name: " + inQuotes(name) + " is an agent of this node", "give a person's name");
+  return okStatus();
+}
+
+// The first person with a role of a domain closes it for unsigned answers; who is no counselor of it closes it for all.
+void warnOfCounselors(Daemon& daemon, const AddPersonRequest& asked, std::vector<std::string>& warnings) {
+  for (const std::string& role : asked.roles) {
+    const std::size_t dot = role.rfind(".counselor");
+    const kernel::DomainModule* module = dot == role.npos ? nullptr : daemon.replica().moduleOf(role.substr(0, dot));
+    if (module == nullptr) continue;
+    const std::vector<std::string>& names = module->signature().counselors;
+    if (names.empty() || std::ranges::find(names, asked.name) != names.end()) continue;
+    warnings.push_back(concat(inQuotes(asked.name), " is no counselor of ", role.substr(0, dot),
+                              ", and its queue takes ", "signed answers alone from now on: add one that is (",
+                              joined(names), "), or nobody can answer"));
+  }
+}
+
 Result<PersonsChanged> addPerson(const ApiContext& context, const AddPersonRequest& request) {
   WITAN_TRY(key, publicKeyFromHex(request.key, "key"));
+  WITAN_DO(checkIsPerson(context.daemon, request.name));
   WITAN_TRY(answer, change(context, request.name, [&](Roster& roster) {
               return addPerson(roster, request.name, key, request.roles, context.daemon.now().wall);
             }));
@@ -54,6 +86,7 @@ Result<PersonsChanged> addPerson(const ApiContext& context, const AddPersonReque
         const kernel::DomainModule* module = context.daemon.replica().moduleOf(domain);
         return module == nullptr ? nullptr : &module->signature();
       });
+  warnOfCounselors(context.daemon, request, answer.warnings);
   return answer;
 }
 

@@ -11,14 +11,16 @@ namespace {
 WITAN_STRUCT(ProgramTokenRow, (std::string, id, "Id of the token"), (std::string, name, "Name of the program"),
              (std::vector<std::string>, roles, "Roles in which it may propose: DOMAIN.ROLE"),
              (std::vector<std::string>, entities, "Entities that it may name: ids, or beginnings with a *"),
-             (Time, made, "When it was made"), (Time, expires, "When it expires"), (bool, expired, "Whether it has"))
+             (Time, made, "When it was made"), (Time, expires, "When it expires"), (bool, expired, "Whether it has"),
+             (std::int64_t, rate, "Proposals a second that it may make"))
 
 WITAN_STRUCT(ProgramTokenRows, (std::vector<ProgramTokenRow>, tokens, "Tokens of programs, the oldest first"))
 
 WITAN_STRUCT(AddTokenRequest, (std::string, name, "Name of the program", 1),
              (std::vector<std::string>, roles, "Roles in which it may propose: DOMAIN.ROLE"),
              (std::vector<std::string>, entities, "Entities that it may name: ids, or beginnings with a *"),
-             (Omittable<std::int64_t>, days, "Days until it expires; default: 30"))
+             (Omittable<std::int64_t>, days, "Days until it expires; default: 30"),
+             (Omittable<std::int64_t>, rate, "Proposals a second that it may make, 1 to 1000; default: 10"))
 
 WITAN_STRUCT(AddedToken, (std::string, token, "The token; it is shown once"), (std::string, id, "Id of the token"),
              (Time, expires, "When it expires"),
@@ -31,8 +33,8 @@ WITAN_STRUCT(RevokedToken, (std::string, id, "Id of the token"), (std::string, n
 Result<ProgramTokenRows> list(const ApiContext& context, const Nothing&) {
   ProgramTokenRows answer;
   for (const ProgramToken& one : context.programs.all())
-    answer.tokens.push_back(
-        {one.id, one.name, one.roles, one.entities, one.made, one.expires, one.expires < context.daemon.now().wall});
+    answer.tokens.push_back({one.id, one.name, one.roles, one.entities, one.made, one.expires,
+                             one.expires < context.daemon.now().wall, one.rate.value_or(kTokenRate)});
   return answer;
 }
 
@@ -63,6 +65,7 @@ std::vector<std::string> rolesLacking(const Daemon& daemon, const std::vector<st
 Result<AddedToken> addToken(const ApiContext& context, const AddTokenRequest& request) {
   ProgramToken bounds;
   bounds.name = request.name, bounds.roles = request.roles, bounds.entities = request.entities;
+  bounds.rate = request.rate;
   WITAN_DO(checkBounds(bounds));
   WITAN_DO(checkRoles(context, request.roles));
   SystemRandom random;

@@ -182,7 +182,15 @@ Result<Request> requestOf(const ApiContext& context, const ProposeRequest& asked
   return proposalRequest(*module, asked.entity, asked.role, std::move(operation), asked.action);
 }
 
+Status checkNotRevoked(const ApiContext& context, const std::string& person) {
+  const RosterPerson* known = context.daemon.roster().current().person(person);
+  if (known == nullptr || known->active()) return okStatus();
+  return Error{ErrorCode::unauthorised, inQuotes(person) + " was revoked, and answers no more",
+               "who may: witan person list"};
+}
+
 Result<Request> requestOf(const ApiContext& context, const AnswerRequest& asked) {
+  WITAN_DO(checkNotRevoked(context, asked.by));
   WITAN_TRY(module, moduleNamed(context.daemon, std::string(kGraphDomain)));
   WITAN_TRY(operation, operationIdOf(asked));
   return proposalRequest(*module, asked.graph, "Person", std::move(operation),
@@ -203,6 +211,7 @@ Result<Request> requestOf(const ApiContext& context, const BeginRequest& asked) 
 }
 
 Result<Request> requestOf(const ApiContext& context, const DecideRequest& asked) {
+  WITAN_DO(checkNotRevoked(context, asked.counselor));
   WITAN_TRY(module, moduleNamed(context.daemon, asked.domain));
   auto shown = hashFromHex(asked.digest);
   if (!shown.ok()) return invalid("digest: " + shown.error().message, "copy it from: witan queue show");
@@ -371,7 +380,7 @@ std::vector<ControlRoute> requestRoutes() {
   using enum ControlRole;
   return {
       post("/v1/propose", "proposeAction", "requests", operator_,
-           "Proposes an action; answers when the decision is durable", propose, {404, 409, 500}),
+           "Proposes an action; answers when the decision is durable", propose, {404, 409, 429, 500}),
       post("/v1/proposals", "proposeActions", "requests", operator_,
            "Proposes several actions at once; answers when there is a decision on each, or the time is over", decideAll,
            {500}),

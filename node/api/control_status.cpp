@@ -89,10 +89,12 @@ std::string etcdWords(const Daemon& daemon) {
          (state.problem.empty() ? "" : ": " + state.problem);
 }
 
-std::string seizeWords(const std::vector<std::string>& partitions, const std::string& reason) {
-  return "on the device with the longest copy (witan partition list)" +
-         std::string(partitions.size() > 1 ? ", for each of them" : "") + ": witan partition seize " +
-         partitions.front() + " --reason '" + reason + "'";
+// `lost`: nobody decides for them, and no one is to be blamed.
+std::string seizeWords(const std::vector<std::string>& partitions, const std::string& reason, bool lost) {
+  const bool each = partitions.size() > 1;
+  return concat("on the device with the longest copy (witan partition list)", each && !lost ? ", for each of them" : "",
+                ": witan partition seize ", each && lost ? "--all-lost" : partitions.front(), " --reason '", reason,
+                "'");
 }
 
 std::string countOf(const std::vector<std::string>& partitions) {
@@ -129,7 +131,7 @@ bool isForked(Daemon& daemon, const std::string& partition, const kernel::Epoch&
 Check ownersCheck(Daemon& daemon) {
   if (const auto orphans = orphanedPartitions(daemon); !orphans.empty())
     return {"owners", true, "no member decides for " + joined(orphans) + ": their owner was revoked",
-            seizeWords(orphans, "owner revoked")};
+            seizeWords(orphans, "owner revoked", true)};
   std::vector<std::string> away, lost, refused, forked;
   for (const auto& [id, claim] : daemon.replica().owners().all()) {
     if (daemon.replica().refusesOwner(id)) {
@@ -145,12 +147,12 @@ Check ownersCheck(Daemon& daemon) {
     return {
         "owners", true,
         "this device refuses the owner of " + countOf(refused) + ": it recorded decisions that the rules do not give",
-        "witan incidents; revoke it or compare the versions, then " + seizeWords(refused, "unlawful entries")};
+        "witan incidents; revoke it or compare the versions, then " + seizeWords(refused, "unlawful entries", false)};
   if (!forked.empty())
     return {"owners", true,
             "this device refuses the owner of " + countOf(forked) +
                 ": it signed two ledgers that contradict each other (a fork)",
-            "witan incidents; revoke it if it lied, then " + seizeWords(forked, "fork")};
+            "witan incidents; revoke it if it lied, then " + seizeWords(forked, "fork", false)};
   if (!lost.empty()) {
     const std::string owner(replication::deviceOf(daemon.replica().owners().find(lost.front())->owner));
     const RosterDevice* known = daemon.roster().current().find(owner);
@@ -161,7 +163,7 @@ Check ownersCheck(Daemon& daemon) {
                  : known == nullptr ? owner
                                     : known->name) +
                 ", are lost or went back",
-            seizeWords(lost, "ledgers lost")};
+            seizeWords(lost, "ledgers lost", true)};
   }
   if (daemon.replica().owners().all().empty() && daemon.config().engine == "embedded" &&
       !daemon.replica().hosts().empty())

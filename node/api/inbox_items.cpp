@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "agents/memory/thread.h"
+#include "agents/wake/host_choice.h"
 #include "base/json_codec.h"
 #include "base/quote.h"
 #include "node/api/counselor_queue.h"
@@ -148,7 +149,8 @@ InboxItem formItem(const std::string& id, const ToolForm& asked) {
   return item;
 }
 
-InboxItem approvalItem(const operations::ApprovalRow& row, replication::Lifecycle lifecycle) {
+// `hosted`: by a device that is there to carry it out.
+InboxItem approvalItem(const operations::ApprovalRow& row, replication::Lifecycle lifecycle, bool hosted) {
   const json::value request{{"operation", row.operation}, {"digest", row.digest}};
   return {
       {},
@@ -158,7 +160,8 @@ InboxItem approvalItem(const operations::ApprovalRow& row, replication::Lifecycl
       "wants to do " + brief(row.what),
       {{"approve",
         lifecycle == replication::Lifecycle::dormant ? "the effect happens when its agent, which is paused, is resumed"
-                                                     : "the effect happens",
+        : hosted                                     ? "the effect happens"
+                 : "the effect happens when a device hosts its agent, which none does: witan up --agent " + row.agentId,
         false, "/v1/approval/approve", request, "by", "reason"},
        {"deny", "the effect does not happen; the agent hears that", false, "/v1/approval/deny", request, "by",
         "reason"}},
@@ -188,7 +191,7 @@ InboxItem conflictItem(const operations::JournalEntity& entity) {
 }
 
 InboxItem operationItem(const operations::SagaLine& line) {
-  const json::value request{{"operation", line.operation}};
+  const json::value request{{"operation", line.operation}, {"updatedAtMs", line.updatedAtMs}};
   return {
       {},
       InboxKind::operation,
@@ -277,7 +280,10 @@ Result<std::optional<InboxItem>> itemOf(operations::OperationContext& context, c
       if (!row) return std::optional<InboxItem>();
       if (kind == InboxKind::expired) return std::optional(expiredItem(id, *row));
       WITAN_TRY(lifecycle, agents::lifecycleIn(*space, row->agentId));
-      return std::optional(approvalItem(*row, lifecycle));
+      WITAN_TRY(members, context.replica.membership());
+      std::vector<std::string> devices = members.presentDevices();
+      devices.push_back(context.replica.device());
+      return std::optional(approvalItem(*row, lifecycle, !agents::hostsAmong(*space, row->agentId, devices).empty()));
     }
     case InboxKind::conflict: {
       WITAN_TRY(entity, operations::getJournal(context, {key, scope}));

@@ -32,6 +32,7 @@ constexpr ErrorStatus kErrors[]{{400, "BadRequest", "The request does not have t
                                 {409, "Conflict", "It exists already, is out of date, or is in use"},
                                 {413, "TooLarge", "The body is larger than 4 MiB"},
                                 {421, "OtherHost", "The request names another host than this machine"},
+                                {429, "TooOften", "The program's token has made more proposals than its rate"},
                                 {431, "LargeHeader", "The header is larger than 16 KiB"},
                                 {500, "Failed", "Stored data is damaged, or the operating system refused"},
                                 {503, "Unavailable", "Not possible now, or too many connections; try again"}};

@@ -57,6 +57,8 @@ Status checkBounds(const ProgramToken& token) {
     if (role.find('.') == std::string::npos || !checkDeviceRoles({&role, 1}).ok())
       return invalid(inQuotes(role) + " is no role of a domain", "as budget.A");
   for (const std::string& pattern : token.entities) WITAN_DO(checkPattern(pattern));
+  if (const std::int64_t rate = token.rate.value_or(kTokenRate); rate < 1 || rate > kMaxTokenRate)
+    return invalid(concat("the rate of a token is 1 to ", kMaxTokenRate, " proposals a second"));
   return okStatus();
 }
 
@@ -119,6 +121,7 @@ Result<ProgramToken> ProgramTokens::revoke(std::string_view idOrName) {
   ProgramToken revoked = *at;
   next.tokens.erase(at);
   WITAN_DO(save(std::move(next)));
+  rates_.erase(revoked.id);
   return revoked;
 }
 
@@ -130,6 +133,13 @@ const ProgramToken* ProgramTokens::find(std::string_view authorization, Time now
   for (const ProgramToken& one : state_.tokens)
     if (one.id == words.substr(0, dash) && one.secretHash == given) return one.expires < now ? nullptr : &one;
   return nullptr;
+}
+
+Status ProgramTokens::count(const ProgramToken& token, std::int64_t nowMs) {
+  const std::int64_t rate = token.rate.value_or(kTokenRate);
+  if (rates_.try_emplace(token.id, rate * kTokenBurstSeconds, rate).first->second.take(nowMs)) return okStatus();
+  return unavailable(concat("the token ", token.name, " may make ", rate, " proposals a second, and has made more"),
+                     "ask again in a second, with the same operationId; more: witan token add --rate");
 }
 
 }  // namespace witan::node

@@ -6,21 +6,26 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/json.h"
+#include "base/message.h"
 #include "base/reflect.h"
 #include "base/result.h"
 #include "base/seams.h"
 #include "base/time.h"
+#include "mcp/call.h"
 
 namespace witan::node {
 
 inline constexpr std::size_t kMaxProgramTokens = 256;
 inline constexpr std::size_t kMaxBoundNames = 64;  // roles, and patterns, of one token
 inline constexpr std::int64_t kMaxTokenDays = 366;
+// Proposals a second, each of which is recorded for good; ten seconds' worth of them at once.
+inline constexpr std::int64_t kTokenRate = 10, kMaxTokenRate = 1'000, kTokenBurstSeconds = 10;
 
 struct ProgramToken {
   std::string id, name;
@@ -28,7 +33,8 @@ struct ProgramToken {
   std::vector<std::string> roles;     // DOMAIN.ROLE
   std::vector<std::string> entities;  // ids, or beginnings of ids with a * at the end
   Time made, expires;
-  WITAN_MEMBERS(ProgramToken, id, name, secretHash, roles, entities, made, expires)
+  Omittable<std::int64_t> rate;  // absent: kTokenRate
+  WITAN_MEMBERS(ProgramToken, id, name, secretHash, roles, entities, made, expires, rate)
 };
 
 // Errors name the part that is wrong.
@@ -51,6 +57,8 @@ class ProgramTokens {
   const std::vector<ProgramToken>& all() const { return state_.tokens; }
   // Of an Authorization header. Null: none, or it has expired.
   const ProgramToken* find(std::string_view authorization, Time now) const;
+  // One more proposal of a token. Errors: unavailable, it has made more than its rate.
+  Status count(const ProgramToken& token, std::int64_t nowMs);
 
  private:
   struct State {
@@ -62,6 +70,7 @@ class ProgramTokens {
 
   std::filesystem::path file_;
   State state_;
+  std::map<std::string, mcp::RateLimit> rates_;  // by id, of this start of the process
 };
 
 }  // namespace witan::node

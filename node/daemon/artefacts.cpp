@@ -1,6 +1,7 @@
 #include "node/daemon/artefacts.h"
 
 #include "base/bytes.h"
+#include "node/inbox/inbox_answers.h"
 #include "replication/records/record_write.h"
 
 namespace witan::node {
@@ -36,6 +37,7 @@ std::string agentDigest(const agents::AgentSpec& spec) {
 std::map<std::string, Artefact> artefactsIn(replication::Space& space, const PublicKey& admin) {
   std::map<std::string, Artefact> all;
   for (const std::string& key : space.keys(Kind::artefact)) {
+    if (key.starts_with(kAnswerKeys)) continue;
     const auto versions = space.versions(Kind::artefact, key);
     if (!versions.ok()) continue;
     for (const replication::Version& version : *versions) {

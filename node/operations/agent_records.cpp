@@ -31,12 +31,21 @@ using saga::SagaRow;
 
 namespace {
 
+constexpr std::size_t kShortId = 8;  // digits of a device's id, as people read it
+
 // What waits for a person is answered by one: neither by a device nor by the word for no answer.
 Status checkPerson(const OperationContext& context, const std::string& by) {
   WITAN_DO(validateId("by", by));
   if (by == kNobodyAnswered)
     return invalid("by: " + inQuotes(by) + " stands for questions that got no answer", "give a person's name");
-  if (by == context.replica.device() || context.names.contains(by))
+  WITAN_TRY(roster, rosterOfDirectory(context.dir));
+  if (roster && roster->person(by) != nullptr) return okStatus();
+  const std::string id = by.substr(0, by.find('@'));  // of a writer's name
+  const auto isOf = [&](std::string_view device) {
+    return device == id || (id.size() >= kShortId && device.starts_with(id));
+  };
+  if (isOf(context.replica.device()) ||
+      std::ranges::any_of(context.names, [&](const auto& device) { return device.second == by || isOf(device.first); }))
     return invalid("by: " + inQuotes(by) + " is a device", "give a person's name");
   return okStatus();
 }
@@ -85,7 +94,8 @@ Status checkAskedUnder(OperationContext& context, Space& space, const ApprovalVe
 Result<ApprovalRow> answerApproval(OperationContext& context, const ApprovalAnswerRequest& request,
                                    ApprovalVerdict verdict) {
   WITAN_DO(checkPerson(context, request.by));
-  Space* space = context.space(DatabaseName::agents, request.scope);
+  const std::string scope = request.scope.value_or(kDefaultScope);
+  Space* space = context.space(DatabaseName::agents, scope);
   const std::vector<std::string> ids = space == nullptr ? std::vector<std::string>{} : space->keys(Kind::approval);
   WITAN_TRY(id, chosenByPrefix(request.operation, ids, "operation id", "see: witan approval list"));
   WITAN_TRY(operation, OperationId::parse(id));
@@ -102,8 +112,14 @@ Result<ApprovalRow> answerApproval(OperationContext& context, const ApprovalAnsw
       return conflict("agent " + body.agentId + " is destroyed: nothing that it asked goes on");
     WITAN_DO(checkAskedUnder(context, *space, *view.shown, id));
   }
+  ApprovalAnswerRequest whole = request;
+  whole.operation = id;
+  const bool yes = verdict == ApprovalVerdict::approved;
+  WITAN_TRY(answer, personsAnswer(context, (yes ? kApprovalApprove : kApprovalDeny).path, whole));
   WITAN_TRY(write, recordWrite(id, body));
-  WITAN_DO(context.replica.commit(DatabaseName::agents, request.scope.value_or(kDefaultScope), {&write, 1}));
+  WITAN_DO(context.replica.commit(DatabaseName::agents, scope, {&write, 1}));
+  answer.subject = id;
+  if (!answer.signature.empty()) WITAN_DO(keepInboxAnswer(context.replica, scope, toHex(body.runKey), answer));
   return approvalRow(id, body);
 }
 
@@ -314,10 +330,22 @@ Result<SagaBegun> repairSaga(OperationContext& context, const SagaRepairRequest&
   saga::SagaEngine own(context.replica, none);
   saga::SagaEngine& engine = context.agents != nullptr ? context.agents->sagas() : own;
   const auto row = rows.find(operation);
+  if (request.updatedAtMs && row.ok() && *request.updatedAtMs != row->updatedAtMs)
+    return conflict("the operation has changed since it was shown",
+                    "look again: witan saga show " + operation.hex().substr(0, 16));
+  SagaRepairRequest whole = request;
+  whole.operation = operation.hex();
+  const bool again = kind == RepairKind::retry;
+  WITAN_TRY(answer, personsAnswer(context, (again ? kSagaRetry : kSagaCompensate).path, whole));
+  if (!answer.signature.empty() && !request.updatedAtMs)
+    return invalid("updatedAtMs: a signed answer says what was shown", "witan inbox operation:... retry --sign FILE");
   const Now now{context.now, context.nowMs()};
   WITAN_DO(kind == RepairKind::retry ? engine.retry(operation, now) : engine.compensate(operation, now));
   WITAN_DO(noteRepair(context.replica.database(DatabaseName::agents), operation,
                       {kind, request.by, context.nowMs(), row.ok() ? row->lastError : ""}));
+  answer.subject = operation.hex();
+  if (!answer.signature.empty() && row.ok())
+    WITAN_DO(keepInboxAnswer(context.replica, row->intent.scope, toHex(row->intent.run), answer));
   return SagaBegun{std::string(enumName(kind)), operation.hex()};
 }
 
@@ -407,6 +435,9 @@ Result<Transcript> showEpisode(OperationContext& context, const EpisodeRequest& 
     if (!entry.ok()) return corrupt(concat("entry ", transcript.entries.size(), ": ", entry.error().message));
     transcript.entries.push_back(std::move(*entry));
   }
+  WITAN_TRY(space, spaceOf(context, request));
+  if (auto answers = inboxAnswersAt(*space, found.key.run.hex()); !answers.empty())
+    transcript.answers = std::move(answers);
   return transcript;
 }
 
@@ -523,7 +554,12 @@ Result<Wakes> listWakes(OperationContext& context, const WakeListRequest& reques
       space != nullptr && (request.all.value_or(false) || failed)) {
     WITAN_TRY(runs, agents::knownRuns(*space));
     for (const agents::KnownRun& run : runs)
-      if (run.view.run) rows[run.key.hex()] = wakeRow(run);
+      if (run.view.run) {
+        WakeRow row = wakeRow(run);
+        // Since when it waits here, of a run that has not begun.
+        if (const auto here = rows.find(row.run); row.atMs == 0 && here != rows.end()) row.atMs = here->second.atMs;
+        rows[row.run] = std::move(row);
+      }
   }
   Wakes list;
   for (auto& [key, row] : rows)

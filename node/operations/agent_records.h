@@ -2,11 +2,28 @@
 #pragma once
 
 #include "base/identity.h"
+#include "base/json_codec.h"
+#include "node/inbox/inbox_answers.h"
 #include "node/operations/operation.h"
 #include "replication/database.h"
 #include "replication/space.h"
 
 namespace witan::node::operations {
+
+inline constexpr const char* kSignatureNote =
+    "Key and signature of the person, in hex; needed of a person with a key (witan person add)";
+
+// The person's answer that a request to this path is, with its signature checked. Errors: unauthorised.
+template <class Request>
+Result<InboxAnswer> personsAnswer(const OperationContext& context, std::string_view path, const Request& request) {
+  WITAN_TRY(body, parseJson(toJson(request), kOwnJson));
+  WITAN_TRY(answer, inboxAnswerOf(path, body.get_object()));
+  WITAN_TRY(roster, rosterOfDirectory(context.dir));
+  if (roster) answer.cluster = roster->cluster;
+  answer.at = context.now;
+  WITAN_DO(checkInboxAnswer(roster ? &*roster : nullptr, answer));
+  return answer;
+}
 
 // --- approvals: effects of agents that wait for a person
 
@@ -25,7 +42,8 @@ WITAN_STRUCT(Approvals, (std::vector<ApprovalRow>, approvals, "Effects, by opera
 WITAN_STRUCT(ApprovalAnswerRequest, (std::string, operation, "Operation id, or its first digits", 1),
              (std::string, digest, "Digest of what was shown", 1),
              (std::string, by, "Name of the person who answers", 1),
-             (Omittable<std::string>, reason, "Kept with the answer"), (Omittable<std::string>, scope, kScopeNote))
+             (Omittable<std::string>, reason, "Kept with the answer"), (Omittable<std::string>, scope, kScopeNote),
+             (Omittable<std::string>, signature, kSignatureNote))
 
 // 64 hex digits. Errors: invalid, quoting the text.
 Result<OperationId> approvalDigest(const std::string& text);
@@ -54,7 +72,9 @@ WITAN_STRUCT(EpisodeRequest, (std::string, run, "Key of the run, or its first di
              (Omittable<std::string>, device, "Device whose transcript is meant"),
              (Omittable<std::string>, scope, kScopeNote))
 
-WITAN_STRUCT(Transcript, (std::vector<json::value>, entries, "Entries, any JSON"))
+WITAN_STRUCT(Transcript, (std::vector<json::value>, entries, "Entries, any JSON"),
+             (Omittable<std::vector<InboxAnswer>>, answers,
+              "What people answered in this run to its tools, and what they signed; absent: nothing"))
 
 WITAN_STRUCT(EpisodeDifference, (std::uint64_t, entry, "Number of the entry"), (std::string, why, "How it differs"),
              (json::value, recorded, "Recorded entry, as JSON text; empty: none"),
@@ -136,7 +156,9 @@ WITAN_STRUCT(Sagas, (std::vector<SagaLine>, sagas, "Those that wait for a person
 WITAN_STRUCT(SagaRequest, (std::string, operation, "Operation id, or its first digits", 1))
 
 WITAN_STRUCT(SagaRepairRequest, (std::string, operation, "Operation id, or its first digits", 1),
-             (std::string, by, "Name of the person who says it", 1))
+             (std::string, by, "Name of the person who says it", 1),
+             (Omittable<std::int64_t>, updatedAtMs, "As it was shown; refused if it has changed since"),
+             (Omittable<std::string>, signature, kSignatureNote))
 
 WITAN_STRUCT(SagaBegun, (std::string, begun, "retry or compensate"), (std::string, operation, "Operation id"))
 

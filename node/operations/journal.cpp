@@ -5,6 +5,7 @@
 #include "base/quote.h"
 #include "domains/agents.h"
 #include "node/daemon/agents_policy_file.h"
+#include "node/operations/agent_records.h"
 #include "replication/records/journal_entity.h"
 
 namespace witan::node::operations {
@@ -159,7 +160,9 @@ Result<JournalResolved> resolveJournal(OperationContext& context, const JournalR
   if (view.inConflict() && seen.empty())
     return invalid("missing --seen", "copy the command that `witan journal resolve " + request.id + "` prints");
   WITAN_TRY(write, choiceOf(request, view));
+  WITAN_TRY(answer, personsAnswer(context, kJournalResolve.path, request));
   WITAN_TRY(dot, writer.resolve(write, std::move(seen), context.now));
+  if (!answer.signature.empty()) WITAN_DO(keepInboxAnswer(context.replica, scope, placeOfItem(answer.item), answer));
   resolved.dot = VersionDot(dot);
   return resolved;
 }

@@ -41,7 +41,9 @@ WITAN_STRUCT(JournalResolveRequest, (std::string, id, "Id of the entity", 1),
              (Omittable<std::string>, choose, "Version to settle on, WRITER:COUNTER"),
              (Omittable<std::vector<std::string>>, seen, "Versions that were seen; refused if there are others now"),
              (Omittable<std::string>, type, "Type of the entity; default: as it was"),
-             (Omittable<std::string>, author, "Default: the device"), (Omittable<std::string>, scope, kScopeNote))
+             (Omittable<std::string>, author, "Default: the device"), (Omittable<std::string>, scope, kScopeNote),
+             (Omittable<std::string>, signature,
+              "Key and signature of the author, in hex; needed of a person with a key (witan person add)"))
 
 WITAN_STRUCT(JournalResolved, (Omittable<JournalEntity>, entity, "The entity, where nothing was written"),
              (Omittable<VersionDot>, dot, "Version that was written"))

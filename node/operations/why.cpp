@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "agents/episode/transcript.h"
 #include "agents/json_members.h"
 #include "agents/memory/thread.h"
 #include "agents/wake/wake_job.h"
@@ -11,10 +10,15 @@
 #include "base/quote.h"
 #include "base/utf8.h"
 #include "kernel/record/entry.h"
+#include "node/inbox/inbox_answers.h"
+#include "node/inbox/inbox_index.h"
 #include "node/ledgers/ledger_reader.h"
 #include "node/operations/agent_records.h"
+#include "node/operations/run_story.h"
 #include "node/operations/versions.h"
+#include "node/operations/why_graph.h"
 #include "replica/core/partition_host.h"
+#include "replica/graph_runtime.h"
 #include "replica/replica.h"
 #include "replication/records/journal_entity.h"
 #include "replication/records/record_views.h"
@@ -28,7 +32,6 @@ using namespace replication;
 using agents::arrayOf;
 using agents::integerOf;
 using agents::stringOf;
-using agents::episode::EntryKind;
 
 namespace {
 
@@ -70,14 +73,11 @@ std::string inOneLine(std::string_view lines) {
   return out;
 }
 
-// One run as its transcript has it.
-struct RunStory {
-  std::string device;
-  json::value beginning;                         // body of the first entry
-  std::vector<json::object> looks;               // announced; with the answer under "answer"
-  std::map<std::string, json::object> intended;  // by operation
+// Who is behind an entry of a ledger.
+struct Asker {
+  std::string operationId, agent, device, role, run;
+  std::optional<GraphPlace> step;  // of an entry of a graph
 };
-
 class Chain {
  public:
   Chain(OperationContext& context, std::string scope) : context_(context), scope_(std::move(scope)) {}
@@ -89,6 +89,8 @@ class Chain {
   // By the ledger that has it.
   Result<Number> ledgerOperation(std::string_view operationId);
   Result<Number> newestOf(std::string_view domain, std::string_view entity);
+  // A run or a span of a graph.
+  Result<Number> graphSubject(const std::string& id);
   const PartitionHost* hostOf(std::string_view partition) const;
 
   std::vector<WhyLink> takeLinks() { return std::move(links_); }
@@ -111,6 +113,9 @@ class Chain {
     links_.push_back(std::move(link));
     return links_.size() - 1;
   }
+  Number say(WhyKind kind, std::string id, std::string what, json::value detail = nullptr) {
+    return add({kind, std::move(id), {}, std::move(what), {}, std::move(detail)});
+  }
   static void because(WhyLink& link, const Number& cause) {
     if (cause) link.causes.push_back(*cause);
   }
@@ -118,7 +123,6 @@ class Chain {
   Result<Number> makeOperation(const OperationId& operation);
   Result<Number> makeRun(const RunKey& key);
   Result<Number> makeVersion(const std::string& id, const Sibling& shown);
-  Result<RunStory> storyOf(const RunKey& key, const WakeRunView& view, const PlanView& plans);
   Result<std::vector<std::uint64_t>> causesOf(const json::value& input, const RunKey& key);
   Result<Number> change(const std::string& id, const RunKey& key, const json::value& input);
   Result<Number> verdictOf(const OperationId& operation, const RunKey& key);
@@ -129,6 +133,16 @@ class Chain {
     const auto at = context_.names.find(std::string(device));
     return at == context_.names.end() ? std::string(device) : at->second;
   }
+  // What led to the span; of none, how the run began. None: this device has no ledger of it.
+  Result<Number> graphLed(const GraphPlace& place);
+  Result<Number> passed(const PartitionHost& host, const GraphPassage& one, Number last);
+  // An entry of a graph, and no causes but this one.
+  Result<Number> graphEntry(const PartitionHost& host, std::uint64_t seq, const Number& cause);
+  Result<Number> askerOf(const Asker& of);
+  // What a person signed about the item, by that person, as a link has it; null: nothing that is here.
+  json::value signedBy(const std::string& place, const std::string& item, const std::string& person);
+  // What people answered to tools, amid the calls of an operation; of none, of the looks of a run.
+  std::vector<std::uint64_t> formsOf(const RunKey& key, const std::string& operation);
   // Of an operation that nothing was done of yet: the run whose question, or whose plan, has it.
   Result<std::optional<RunKey>> runWith(const OperationId& operation);
   Result<Number> undone(const OperationId& operation);
@@ -186,10 +200,36 @@ Result<Number> Chain::makeOperation(const OperationId& operation) {
     detail["saga"] = enumName(row->status);
   }
   WITAN_TRY(repairs, repairsOf(context_.replica.database(DatabaseName::agents), operation));
-  for (const SagaRepair& repair : repairs)
-    because(link, add({WhyKind::person, repair.by, timeOf(repair.atMs), repairWords(repair), {}, nullptr}));
+  for (const SagaRepair& repair : repairs) {
+    json::value answer = signedBy(key.hex(), "operation:" + operation.hex(), repair.by);
+    because(link, add({WhyKind::person, repair.by, timeOf(repair.atMs), repairWords(repair), {}, std::move(answer)}));
+  }
+  for (const std::uint64_t one : formsOf(key, operation.hex())) link.causes.push_back(one);
   link.detail = std::move(detail);
   return add(std::move(link));
+}
+
+json::value Chain::signedBy(const std::string& place, const std::string& item, const std::string& person) {
+  json::value found;
+  if (Space* records = agents(); records != nullptr)
+    for (const InboxAnswer& one : inboxAnswersAt(*records, place))
+      if (one.item == item && one.by == person && isSignedWell(one))
+        found = json::object{{"answer", parsed(toJson(one))}};
+  return found;
+}
+
+std::vector<std::uint64_t> Chain::formsOf(const RunKey& key, const std::string& operation) {
+  std::vector<std::uint64_t> links;
+  Space* records = agents();
+  for (const InboxAnswer& one : records == nullptr ? std::vector<InboxAnswer>() : inboxAnswersAt(*records, key.hex())) {
+    if (one.subject != operation || !one.item.starts_with("form:")) continue;
+    const json::value content = member(one.said, "content");
+    WhyLink link{WhyKind::person, one.by, one.at, "", {}, json::object{{"answer", parsed(toJson(one))}}};
+    link.what = concat(one.by, one.choice == "accept" ? " answered " : " declined ", one.item,
+                       content.is_null() ? "" : ": " + brief(content));
+    links.push_back(*add(std::move(link)));
+  }
+  return links;
 }
 
 Result<std::optional<RunKey>> Chain::runWith(const OperationId& operation) {
@@ -273,41 +313,16 @@ Result<Number> Chain::approvalOf(const OperationId& operation) {
   std::string words = waits ? std::string("waits for a person") : answerWords(body);
   if (view.shown->body.verdict != body.verdict)
     words += concat(", on which the effect rested; on a device that was cut off ", answerWords(view.shown->body));
-  return add({WhyKind::approval,
-              operation.hex(),
-              timeOf(body.atMs),
-              std::move(words),
-              {},
-              json::object{{"digest", toHex(body.digest)}, {"what", parsed(body.what)}}});
+  json::object detail{{"digest", toHex(body.digest)}, {"what", parsed(body.what)}};
+  if (const json::value answer = signedBy(toHex(body.runKey), "approval:" + operation.hex(), body.by);
+      !answer.is_null()) {
+    detail["answer"] = answer.at("answer");
+    words += concat("; signed with the key ", text(answer.at("answer"), "signature").substr(0, 16));
+  }
+  return add({WhyKind::approval, operation.hex(), timeOf(body.atMs), std::move(words), {}, std::move(detail)});
 }
 
 // --- runs
-
-Result<RunStory> Chain::storyOf(const RunKey& key, const WakeRunView& view, const PlanView& plans) {
-  RunStory story;
-  std::set<std::string> devices;
-  if (view.run) devices.emplace(deviceOf(view.run->dot.host));
-  if (plans.winner) devices.emplace(deviceOf(plans.winner->dot.host));
-  devices.insert(context_.replica.device());
-  for (const std::string& device : devices) {
-    WITAN_TRY(rows, agents::episode::readTranscript(*agents(), key, device));
-    if (rows.empty()) continue;
-    story.device = device;
-    for (const agents::episode::TranscriptRow& row : rows) {
-      const auto entry = agents::episode::parseEntry(row.message.content);
-      if (!entry.ok()) break;
-      const std::string span(stringOf(entry->body, "span"));
-      if (entry->kind == EntryKind::begin) story.beginning = entry->body;
-      if (entry->kind == EntryKind::look) story.looks.push_back(entry->body);
-      if (entry->kind == EntryKind::observation)
-        for (json::object& look : story.looks)
-          if (stringOf(look, "span") == span) look["answer"] = entry->body;
-      if (entry->kind == EntryKind::intended) story.intended.insert_or_assign(span, entry->body);
-    }
-    break;
-  }
-  return story;
-}
 
 Result<Number> Chain::run(const RunKey& key) {
   return once("run/" + key.hex(), [&] { return makeRun(key); });
@@ -319,7 +334,7 @@ Result<Number> Chain::makeRun(const RunKey& key) {
   WITAN_TRY(view, agents::runView(*records, key));
   WITAN_TRY(plans, planViewIn(*records, key));
   if (!view.run && !plans.winner) return Number();
-  WITAN_TRY(story, storyOf(key, view, plans));
+  WITAN_TRY(story, runStory(*records, key, view, plans, context_.replica.device()));
   const RunStory& told = stories_.insert_or_assign(key, std::move(story)).first->second;
   const json::value input = member(told.beginning, "input");
   WhyLink wake{WhyKind::wake, key.hex(), {}, "the run's record is not here", {}, nullptr};
@@ -350,6 +365,7 @@ Result<Number> Chain::makeRun(const RunKey& key) {
                          {*woken},
                          json::value(look)}));
   }
+  for (const std::uint64_t one : formsOf(key, "")) seen.push_back(one);
   if (!plans.winner) return woken;
   WhyLink plan{WhyKind::plan, plans.winner->digest.hex(), {}, "", std::move(seen), nullptr};
   if (plan.causes.empty()) plan.causes.push_back(*woken);
@@ -368,7 +384,7 @@ Result<Number> Chain::makeRun(const RunKey& key) {
 Result<std::vector<std::uint64_t>> Chain::causesOf(const json::value& input, const RunKey& key) {
   std::vector<std::uint64_t> causes;
   const auto by = [&](WhyKind kind, std::string id, std::string what, json::value detail) {
-    causes.push_back(*add({kind, std::move(id), {}, std::move(what), {}, std::move(detail)}));
+    causes.push_back(*say(kind, std::move(id), std::move(what), std::move(detail)));
   };
   const std::string reason = text(input, "reason"), subject = text(input, "subject");
   const json::value ledger = member(input, "ledger"), conflict = member(input, "conflict");
@@ -382,7 +398,14 @@ Result<std::vector<std::uint64_t>> Chain::causesOf(const json::value& input, con
        conflict);
   if (reason == "timer") by(WhyKind::timer, subject, "timer " + subject, member(input, "scheduledAtMs"));
   if (reason == "user") by(WhyKind::message, subject, "somebody said " + brief(member(input, "user")), nullptr);
-  if (reason == "graph") by(WhyKind::graph, subject, "graph " + subject, member(input, "graph"));
+  if (reason == "graph") {
+    const json::value of = member(input, "graph");
+    WITAN_TRY(led, graphLed({text(of, "graph"), text(of, "run"), text(of, "span")}));
+    if (led)
+      causes.push_back(*led);
+    else
+      by(WhyKind::graph, subject, "graph " + subject, of);
+  }
   const json::array* changes = input.is_object() ? arrayOf(input.get_object(), "changes") : nullptr;
   for (std::size_t i = 0; changes != nullptr && i < changes->size() && i < kMostChanges; ++i) {
     if (text((*changes)[i], "type") != kJournalPayload) continue;
@@ -432,12 +455,9 @@ Result<Number> Chain::makeVersion(const std::string& id, const Sibling& shown) {
       WITAN_TRY(by, operation(toHex(*shown.body->operationId)));
       because(link, by);
     } else {
-      because(link, add({WhyKind::person,
-                         shown.body->author,
-                         {},
-                         concat("written as ", shown.body->author, ", by device ", nameOf(deviceOf(shown.dot.host))),
-                         {},
-                         nullptr}));
+      because(link, say(WhyKind::person, shown.body->author,
+                        concat("written as ", shown.body->author, ", by device ", nameOf(deviceOf(shown.dot.host))),
+                        signedBy(placeOfItem("conflict:" + id), "conflict:" + id, shown.body->author)));
     }
     link.what = concat(id, " says ", brief(parsed(shown.body->payload)));
     link.detail = json::object{{"author", shown.body->author}, {"id", id}, {"type", shown.body->type}};
@@ -467,40 +487,126 @@ const PartitionHost* Chain::hostOf(std::string_view partition) const {
 
 Result<Number> Chain::decision(const PartitionHost& host, std::uint64_t seq) {
   return once(concat("decision/", host.id(), ":", seq), [&]() -> Result<Number> {
-    struct Copy {
-      std::string operationId, counselor, agent, device, role;
-      std::uint64_t escalation = 0;
-    } of;
+    std::string counselor;
+    std::uint64_t escalation = 0;
+    Asker of;
     WhyLink link;
-    WITAN_TRY(found, visitEntry(host.rows(), seq, [&](const StoredEntry& entry) {
-                of = {std::string(entry.entry.operationId), std::string(entry.entry.counselor),
-                      std::string(entry.entry.agent),       std::string(entry.entry.device),
-                      std::string(entry.entry.role),        entry.entry.escalation};
-                link = decisionLink(host.id(), entry.entry, entry.leaf);
+    WITAN_TRY(found, visitEntry(host.rows(), seq, [&](const StoredEntry& stored) {
+                const kernel::EntryView& entry = stored.entry;
+                of = {std::string(entry.operationId),
+                      std::string(entry.agent),
+                      std::string(entry.device),
+                      std::string(entry.role),
+                      entry.runKey.empty() ? "" : toHex(entry.runKey),
+                      {}};
+                if (host.module().signature().domain == kGraphDomain) of.step = placeIn(entry.entity, entry.action);
+                counselor = entry.counselor, escalation = entry.escalation;
+                link = decisionLink(host.id(), entry, stored.leaf);
               }));
     if (!found) return Number();
-    if (of.escalation > 0) {
-      WITAN_TRY(asked, decision(host, of.escalation));
+    if (escalation > 0) {
+      WITAN_TRY(asked, decision(host, escalation));
       because(link, asked);
-      because(link, add({WhyKind::person, of.counselor, {}, "counselor " + of.counselor + " decided", {}, nullptr}));
+      because(link, say(WhyKind::person, counselor, "counselor " + counselor + " decided"));
       return add(std::move(link));
     }
-    Number by;
-    if (OperationId::parse(of.operationId).ok()) {
-      WITAN_SET(by, operation(of.operationId));
-    }
-    if (!by)
-      by = add({of.agent.empty() ? WhyKind::person : WhyKind::missing,
-                of.operationId,
-                {},
-                of.agent.empty()
-                    ? concat("somebody on device ", of.device, " asked, as ", of.role)
-                    : concat("agent ", of.agent, " of device ", of.device, " asked; its records are not here"),
-                {},
-                nullptr});
+    WITAN_TRY(by, askerOf(of));
     because(link, by);
     return add(std::move(link));
   });
+}
+
+// Who asked for the entry: an agent's operation, a node of a graph, the runtime of a graph, or a device for somebody.
+Result<Number> Chain::askerOf(const Asker& of) {
+  if (OperationId::parse(of.operationId).ok()) {
+    WITAN_TRY(by, operation(of.operationId));
+    if (by) return by;
+  }
+  if (!of.agent.empty()) {
+    WITAN_TRY(led, graphLed({of.agent, of.run, of.operationId}));
+    if (led) return led;
+    return say(WhyKind::missing, of.operationId,
+               concat("agent ", of.agent, " of device ", nameOf(of.device), " asked; its records are not here"));
+  }
+  if (of.step && !of.step->run.empty()) {
+    WITAN_TRY(led, graphLed(*of.step));
+    if (of.role != "Runtime") return led;
+    WhyLink step{WhyKind::graph, of.step->graph, {}, "", {}, nullptr};
+    step.what = concat("the runtime of graph ", of.step->graph, " on device ", nameOf(of.device), " made this step");
+    because(step, led);
+    return add(std::move(step));
+  }
+  return say(WhyKind::person, of.operationId, concat("somebody on device ", nameOf(of.device), " asked, as ", of.role));
+}
+
+Result<Number> Chain::graphEntry(const PartitionHost& host, std::uint64_t seq, const Number& cause) {
+  if (seq == 0) return cause;
+  WITAN_TRY(entry, once(concat("decision/", host.id(), ":", seq), [&]() -> Result<Number> {
+              WhyLink link;
+              WITAN_TRY(found, visitEntry(host.rows(), seq, [&](const StoredEntry& one) {
+                          link = decisionLink(host.id(), one.entry, one.leaf);
+                        }));
+              if (!found) return Number();
+              because(link, cause);
+              return add(std::move(link));
+            }));
+  return entry ? entry : cause;  // none: it is the subject, which is made at the moment
+}
+
+Result<Number> Chain::passed(const PartitionHost& host, const GraphPassage& one, Number last) {
+  WITAN_SET(last, graphEntry(host, one.sent, last));
+  WITAN_SET(last, once("span/" + one.span, [&]() -> Result<Number> {
+              WhyLink link{WhyKind::graph, one.span, {}, "", {}, json::object{{"message", one.message}}};
+              if (one.at) link.at = *one.at;
+              link.what = concat("node ", one.node, " takes message ", one.message.substr(0, 16), " of key ", one.key);
+              because(link, last);
+              return add(std::move(link));
+            }));
+  if (!one.answer) return last;
+  const GraphAnswered& answer = *one.answer;
+  WITAN_SET(last, once("answer/" + one.span, [&]() -> Result<Number> {
+              WhyLink link{WhyKind::person, answer.by, {}, "", {}, json::object{{"digest", answer.digest}}};
+              link.what = concat(answer.by, answer.approve ? " approved" : " denied", " what node ", one.node,
+                                 " asked, with the digest ", answer.digest.substr(0, 16),
+                                 answer.isSigned ? "; signed with the person's key" : "; not signed by a person's key");
+              because(link, last);
+              return add(std::move(link));
+            }));
+  return graphEntry(host, answer.seq, last);
+}
+
+Result<Number> Chain::graphLed(const GraphPlace& place) {
+  if (context_.node == nullptr || place.run.empty() || context_.node->moduleOf(kGraphDomain) == nullptr)
+    return Number();
+  const PartitionHost* host = hostOf(context_.node->partitionFor(kGraphDomain, place.graph));
+  if (host == nullptr || host->partition().state(place.graph) == nullptr) return Number();
+  WITAN_TRY(path, graphPath(*host, place.graph, place.run, place.span));
+  if (!path) return Number();
+  WITAN_TRY(last, graphEntry(*host, path->begun, {}));
+  WITAN_SET(last, once("graph run/" + path->run, [&]() -> Result<Number> {
+              WhyLink link{WhyKind::graph, path->run, {}, "", {}, json::object{{"external", path->external}}};
+              if (path->at) link.at = *path->at;
+              link.what = concat("run of graph ", path->graph);
+              if (path->begun > 0)
+                link.what += concat(": message ", inQuotes(path->external), " entered at node ", path->ingress);
+              because(link, last);
+              return add(std::move(link));
+            }));
+  for (GraphPassage& one : path->passages) {
+    if (one.sent == path->begun) one.sent = 0;  // it stands before the run
+    WITAN_SET(last, passed(*host, one, last));
+  }
+  return last;
+}
+
+Result<Number> Chain::graphSubject(const std::string& id) {
+  if (context_.node == nullptr || !OperationId::parse(id).ok()) return Number();
+  for (const auto& [partition, host] : context_.node->hosts()) {
+    if (host->module().signature().domain != kGraphDomain) continue;
+    WITAN_TRY(place, graphPlaceOf(*host, id));
+    if (place) return graphLed(*place);
+  }
+  return Number();
 }
 
 Result<Number> Chain::ledgerOperation(std::string_view operationId) {
@@ -531,7 +637,7 @@ Result<Number> anyOperation(Chain& chain, const OperationContext& context, const
   return decided ? decided : last;
 }
 
-Result<Number> subjectOf(Chain& chain, const OperationContext& context, const std::string& subject) {
+Result<Number> subjectNamed(Chain& chain, const OperationContext& context, const std::string& subject) {
   const std::size_t colon = subject.rfind(':');
   if (const PartitionHost* host = colon == subject.npos ? nullptr : chain.hostOf(subject.substr(0, colon))) {
     std::uint64_t seq = 0;
@@ -549,8 +655,22 @@ Result<Number> subjectOf(Chain& chain, const OperationContext& context, const st
   if (!known) {
     WITAN_SET(known, anyOperation(chain, context, subject));
   }
+  if (!known) {
+    WITAN_SET(known, chain.graphSubject(subject));
+  }
   WITAN_TRY(entry, chain.journal(subject));
   return entry ? entry : known;
+}
+
+// What has no such name may be an item of the inbox, and its key the name.
+Result<Number> subjectOf(Chain& chain, const OperationContext& context, const std::string& subject) {
+  WITAN_TRY(known, subjectNamed(chain, context, subject));
+  const auto item = InboxIndex::partsOf(subject);
+  if (known || !item) return known;
+  std::string key = item->second;
+  if (const std::size_t slash = key.rfind('/'); item->first == InboxKind::proposal && slash != key.npos)
+    key[slash] = ':';
+  return subjectNamed(chain, context, key);
 }
 
 }  // namespace

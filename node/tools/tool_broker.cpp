@@ -1,6 +1,7 @@
 #include "node/tools/tool_broker.h"
 
 #include <algorithm>
+#include <charconv>
 #include <fstream>
 
 #include "agents/episode/turn_check.h"
@@ -182,20 +183,34 @@ std::string ToolBroker::digestOf(const ToolForm& form) {
   return toHex(sha256(canonicalJson(json::array{form.operation, form.form.words, form.form.schema})));
 }
 
-Status ToolBroker::answerForm(const std::string& id, const std::string& digest,
-                              const std::optional<json::object>& content) {
-  const std::size_t slash = std::min(id.find('/'), id.size());
-  const auto found = byName_.find(id.substr(0, slash));
-  if (found == byName_.end()) return notFound("no tool asks under " + inQuotes(id), "witan inbox");
-  for (const auto& [number, form] : found->second.port->forms()) {
-    if (concat(found->first, "/", number) != id || digestOf(form) != digest) continue;
+Result<ToolBroker::AskedIn> ToolBroker::asked(const std::string& id, const std::string& digest,
+                                              const std::optional<json::object>& content) {
+  for (auto& [asked, form] : forms()) {
+    if (asked != id || digestOf(form) != digest) continue;
     if (content) WITAN_DO(mcp::checkForm(form.form, *content));
-    const std::uint64_t key = number;  // the row goes
-    found->second.port->answerForm(key, content ? mcp::FormAction::accept : mcp::FormAction::decline,
-                                   content.value_or(json::object()));
-    return okStatus();
+    const Tool& tool = byName_.find(id.substr(0, id.find('/')))->second;
+    AskedIn found{form, nullptr};
+    std::size_t fitting = 0;
+    for (const std::uint64_t key : tool.active) {
+      const agents::ToolCall& call = pending_.at(key).call;
+      if (!form.operation.empty() && call.tool != concat(tool.config->name, ".", form.operation)) continue;
+      found.call = ++fitting == 1 ? &call : nullptr;
+    }
+    return found;
   }
   return notFound("the tool does not ask that any more: " + inQuotes(id), "witan inbox");
+}
+
+Status ToolBroker::answerForm(const std::string& id, const std::string& digest,
+                              const std::optional<json::object>& content) {
+  WITAN_DO(asked(id, digest, content));
+  const std::size_t slash = id.find('/');
+  std::uint64_t number = 0;
+  (void)std::from_chars(id.data() + slash + 1, id.data() + id.size(), number);
+  byName_.find(id.substr(0, slash))
+      ->second.port->answerForm(number, content ? mcp::FormAction::accept : mcp::FormAction::decline,
+                                content.value_or(json::object()));
+  return okStatus();
 }
 
 ServedPort* ToolBroker::served(std::string_view agentId) {

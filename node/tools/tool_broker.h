@@ -44,7 +44,14 @@ class ToolBroker {
   const std::vector<ToolConfig>& tools() const { return tools_; }
   // What tools ask people now, by TOOL/NUMBER.
   std::map<std::string, ToolForm> forms() const;
-  // `content`: none, it is declined. Errors: notFound, also of a form that is another one than `digest` names; invalid.
+  // What asks under this id, and the call that it asks in; null: several may be it. `content`: none, it is declined.
+  // Errors: notFound, also of a form that is another one than `digest` names; invalid, the content does not fill it in.
+  struct AskedIn {
+    ToolForm form;
+    const agents::ToolCall* call = nullptr;
+  };
+  Result<AskedIn> asked(const std::string& id, const std::string& digest, const std::optional<json::object>& content);
+  // Errors: as asked().
   Status answerForm(const std::string& id, const std::string& digest, const std::optional<json::object>& content);
   static std::string digestOf(const ToolForm& form);
   // Where the program of an agent comes to. Null: the agent is not served.

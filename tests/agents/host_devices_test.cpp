@@ -212,6 +212,30 @@ TEST(AgentHost, ARunThatWaitsForAPersonOutlivesARestartWhileItsAgentIsPaused) {
   }
 }
 
+// Who pauses an agent keeps something from happening: also what waits behind its run, before the pause and since.
+TEST(AgentHost, NoWakeBehindTheRunOfAPausedAgentRunsWhenItIsResumed) {
+  const AskingForMails gate;
+  auto rig = clerkOn("a", "mail");
+  ASSERT_NO_FATAL_FAILURE(openWithRequest(*rig, gate));
+  ASSERT_TRUE(rig->enter("r2", "request", "1").ok());
+  ASSERT_TRUE(rig->settle(60'000).ok());
+  become(*rig, [](AgentState& state) { state.lifecycle = Lifecycle::dormant; });
+  ASSERT_TRUE(rig->settle(60'000).ok());
+  ASSERT_TRUE(rig->enter("r3", "request", "1").ok());
+  ASSERT_TRUE(rig->settle(60'000).ok());
+  answerAll(*rig, ApprovalVerdict::approved, "ann");
+  ASSERT_TRUE(rig->device().replica().flush().ok());
+  become(*rig, [](AgentState& state) { state.lifecycle = Lifecycle::active; });
+  ASSERT_TRUE(rig->settle(60'000).ok());
+  const auto ends = rig->runs();
+  const auto count = [&](WakeStatus status) {
+    return std::ranges::count(ends, status, [](auto& one) { return one.second; });
+  };
+  EXPECT_EQ(count(WakeStatus::completed), 1);
+  EXPECT_EQ(count(WakeStatus::skippedSleeping), 2);
+  EXPECT_EQ(std::ranges::count(rig->calls, "mail.send", &ToolCall::tool), 1);
+}
+
 // Nobody answers while the agent is paused: the question has its end all the same, also after a restart.
 TEST(AgentHost, WhatAPausedAgentAskedExpiresInItsTime) {
   const AskingForMails gate;

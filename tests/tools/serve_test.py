@@ -268,6 +268,30 @@ def a_person_answers(choice, said, form=None):
         until(d, d.puts)
         assert json.loads(d.puts()[0].split(" ", 1)[1]) == said, d.puts()
         assert asked() == []
+        # Who answered what stands with the run.
+        run = json.loads(d.witan("episode", "list", "--json").stdout)["episodes"][0]["run"]
+        [kept] = json.loads(d.witan("episode", "show", run, "--json").stdout)["answers"]
+        assert (kept["by"], kept["choice"], kept["item"]) == ("ann", said["action"], item["id"]), kept
+        assert kept["said"] == ({"content": said["content"]} if "content" in said else {}), (kept, said)
+        says(d.witan("episode", "show", run), f"ann  {said['action']} {item['id']}", 0)
+        links = json.loads(d.witan("why", run, "--json").stdout)["links"]
+        assert any(one["kind"] == "person" and one["id"] == "ann" and one["detail"]["answer"] == kept for one in links), links
+        # From now on ann has a key, and signs.
+        (d.dir.parent / "phrase").write_text("correct horse\n")
+        phrase = {"WITAN_PASSPHRASE_FILE": str(d.dir.parent / "phrase")}
+        key = d.dir.parent / "ann.pem"
+        says(d.witan("person", "add", "ann", "--role", "budget.counselor", "--out", key, **phrase), "", 0)
+        says(d.witan("feed", "-", text='{"id":"n2","type":"note","payload":{"text":"again"}}'), "", 0)
+        until(d, asked)
+        [item] = asked()
+        says(inbox(item["id"], choice, "--by", "ann", *(["--form", form] if form else [])), "bears no signature of ann")
+        says(d.witan("inbox", item["id"], choice, "--by", "ann", "--sign", key, *(["--form", form] if form else []), **phrase), "done", 0)
+        until(d, lambda: len(d.puts()) == 2)
+        runs = [one["run"] for one in json.loads(d.witan("episode", "list", "--json").stdout)["episodes"]]
+        [other] = [one for one in runs if one != run]
+        until(d, lambda: d.witan("why", other, "--signed", d.dir.parent / "why.note", "--force").returncode == 0)
+        checked = d.witan("why", "--check", d.dir.parent / "why.note", "--vkey", d.dir / "device.vkey")
+        says(checked, "bears the signature of ann", 0)
 
 
 def a_form_has_its_id_for_good():

@@ -71,8 +71,12 @@ TEST_F(PersonCommand, WhoHasAKeyAnswersAlone) {
   EXPECT_THAT(withPassphrase({"person", "add", "human.lead", "--role", "moderation.judge", "--out", file}).err,
               HasSubstr("is no role of a person"));
   const std::string other = scratch / "other.pem", mine = scratch / "mine.pem";
-  ASSERT_EQ(withPassphrase({"person", "add", "somebody", "--role", "moderation.counselor", "--out", other}).exitCode,
-            0);
+  EXPECT_THAT(withPassphrase({"person", "add", "desk", "--role", "moderation.counselor", "--out", other}).err,
+              HasSubstr("is a device"));
+  const Finished wrong =
+      withPassphrase({"person", "add", "somebody", "--role", "moderation.counselor", "--out", scratch / "some.pem"});
+  ASSERT_EQ(wrong.exitCode, 0) << wrong.err;
+  EXPECT_THAT(wrong.err, HasSubstr("\"somebody\" is no counselor of moderation"));
   const Finished added =
       withPassphrase({"person", "add", "human.lead", "--role", "moderation.counselor", "--out", mine});
   ASSERT_EQ(added.exitCode, 0) << added.err;
@@ -85,7 +89,8 @@ TEST_F(PersonCommand, WhoHasAKeyAnswersAlone) {
               HasSubstr("there is a file"));
 
   EXPECT_THAT(reject().err, HasSubstr("bears no signature of human.lead"));
-  EXPECT_THAT(reject({"--sign", other, "--operation-id", "o-2"}).err, HasSubstr("is not one by which human.lead may"));
+  EXPECT_THAT(reject({"--sign", scratch / "some.pem", "--operation-id", "o-2"}).err,
+              HasSubstr("is not one by which human.lead may"));
   const Finished done = reject({"--sign", mine, "--operation-id", "o-3"});
   ASSERT_EQ(done.exitCode, 0) << done.err;
   EXPECT_THAT(done.out, HasSubstr("cRejected"));
@@ -94,6 +99,13 @@ TEST_F(PersonCommand, WhoHasAKeyAnswersAlone) {
   EXPECT_THAT(node.run({"ledger", "verify", "--replay"}).out, StartsWith("ok 4 "));
   EXPECT_EQ(node.run({"person", "revoke", "human.lead", "--reason", "left"}).exitCode, 0);
   EXPECT_THAT(node.run({"person", "list"}).out, HasSubstr("revoked"));
+  const auto gone = node.post("/v1/queue/decide", {{"domain", "moderation"},
+                                                   {"entity", "post"},
+                                                   {"decision", "reject"},
+                                                   {"digest", std::string(64, '0')},
+                                                   {"counselor", "human.lead"}});
+  ASSERT_FALSE(gone.ok());
+  EXPECT_THAT(gone.error().message, HasSubstr("was revoked, and answers no more"));
   EXPECT_EQ(node.stop(), 0);
 }
 

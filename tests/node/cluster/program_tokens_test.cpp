@@ -90,6 +90,17 @@ TEST_F(ProgramTokensTest, HaveBounds) {
   EXPECT_EQ(ProgramTokens::open(dir).error().code, ErrorCode::corrupt);
 }
 
+TEST_F(ProgramTokensTest, HaveARate) {
+  ProgramTokens tokens = *ProgramTokens::open(dir);
+  ASSERT_TRUE(tokens.add(bounds("robot"), 1, kNow, random).ok());
+  const ProgramToken& token = tokens.all().front();
+  for (std::int64_t i = 0; i < kTokenRate * kTokenBurstSeconds; ++i)
+    EXPECT_TRUE(tokens.count(token, 1'000'000).ok()) << i;
+  EXPECT_EQ(tokens.count(token, 1'000'000).error().code, ErrorCode::unavailable);
+  EXPECT_TRUE(tokens.count(token, 1'000'100).ok()) << "a tenth of a second later";
+  EXPECT_FALSE(tokens.count(token, 1'000'100).ok());
+}
+
 TEST(ProgramTokensOfANode, LetAProgramDoItsWorkAndNothingElse) {
   const Scratch scratch;
   Node node(scratch, "a", "\n");
@@ -125,6 +136,17 @@ TEST(ProgramTokensOfANode, LetAProgramDoItsWorkAndNothingElse) {
   EXPECT_EQ(call("POST", "/v1/entities", R"({"domain":"budget","entity":"team9"})"), 403);
   EXPECT_EQ(node.run({"token", "revoke", "robot"}).exitCode, 0);
   EXPECT_EQ(propose("team", "A"), 401);
+  // What it proposes is recorded for good, also what is rejected: it has a rate.
+  EXPECT_EQ(node.run({"token", "add", "slow", "--role", "budget.A", "--entity", "*", "--rate", "0"}).exitCode, 2);
+  token = node.run({"token", "add", "slow", "--role", "budget.A", "--entity", "*", "--rate", "1"}).out;
+  token.pop_back();
+  EXPECT_THAT(node.run({"token", "list"}).out, HasSubstr("1 a second"));
+  std::vector<int> statuses;
+  for (int i = 0; i < kTokenBurstSeconds + 5; ++i) statuses.push_back(propose("team", "A"));
+  EXPECT_EQ(statuses.front(), 200);
+  EXPECT_GE(std::ranges::count(statuses, 429), 1);
+  EXPECT_EQ(call("GET", "/v1/slice?domain=budget&entity=team&role=A"), 200) << "reading records nothing";
+  EXPECT_EQ(node.run({"token", "revoke", "slow"}).exitCode, 0);
   EXPECT_EQ(node.run({"token", "list"}).out, "no program has a token\n");
   EXPECT_EQ(call("GET", "/mcp"), 401);
 }

@@ -54,10 +54,12 @@ class GraphAnswer : public ::testing::Test {
     scratch.write("passphrase", "correct horse\n");
     EXPECT_EQ(node.init(2).exitCode, 0);
     std::string policy = contentOf(examples() + "graphs-policy.toml");
-    policy.replace(policy.find("\"patient\", \"urgency\""), 0, "\"all[].k\", \"k\", ");
+    policy.replace(policy.find("\"patient\", \"urgency\""), 0,
+                   "\"all[].k\", \"k\", \"entity\", \"action.type\", \"action.n\", \"outcome\", ");
+    policy.replace(policy.find("\"action.on\""), 0, "\"action.n\", ");
     policy +=
         "[[grant]]\nagent = \"many\"\ncategory = \"graph\"\nlocales = [\"device\"]\ntools = [\"graph\"]\n"
-        "boundaries = [\"intake\"]\n";
+        "boundaries = [\"intake\", \"meta-agent\"]\n";
     scratch.write("desk/policy.toml", policy);
     EXPECT_TRUE(node.up()) << node.log();
   }
@@ -310,6 +312,116 @@ type = "One"
   EXPECT_THAT(node.run({"graph", "redrive", "m", ""}).err, HasSubstr("the run has no dead letter \"\""));
   const std::string letter(shown("m").at("letters").at(0).at("message").as_string());
   EXPECT_EQ(node.run({"graph", "redrive", "m", letter.substr(0, 20)}).out, "entered\n");
+}
+
+// The run, its message and the person stand behind what a domain decided; each entry of the graph can be asked for.
+TEST_F(GraphAnswer, WhyNamesWhoLetTheMessageOfARunPass) {
+  scratch.write("spend.graph.toml", R"([graph]
+id = "many"
+version = 1
+format = 1
+locales = ["device"]
+timeoutMs = 86400000
+[monitor]
+boundaries = ["intake", "meta-agent"]
+[[type]]
+name = "Ask"
+schema = { type = "object", required = ["k", "entity", "action"], properties = { k = { type = "string", maxLength = 100 }, entity = { type = "string", maxLength = 100 }, action = { type = "object", required = ["type", "n"], properties = { type = { type = "string", maxLength = 100 }, n = { type = "integer" } } } } }
+[[type]]
+name = "Done"
+schema = { type = "object", required = ["outcome"], properties = { outcome = { type = "string", maxLength = 100 } } }
+[[node]]
+id = "in"
+kind = "ingress"
+out = ["Ask"]
+monitor = { boundary = "intake", operation = "admit" }
+[[node]]
+id = "doctor"
+kind = "counselor"
+who = ["dr.supervising"]
+timeoutMs = 43200000
+in = ["Ask"]
+out = ["Ask"]
+[[node]]
+id = "spend"
+kind = "domain"
+domain = "budget"
+role = "A"
+in = ["Ask"]
+out = ["Done"]
+capabilities = [{ resource = "propose" }]
+[[node]]
+id = "out"
+kind = "egress"
+in = ["Done"]
+monitor = { boundary = "intake", operation = "admit" }
+[[edge]]
+from = "in"
+to = "doctor"
+type = "Ask"
+[[edge]]
+from = "doctor"
+to = "spend"
+type = "Ask"
+[[edge]]
+from = "spend"
+to = "out"
+type = "Done"
+)");
+  ASSERT_EQ(node.run({"begin", "budget", "trip"}).exitCode, 0);
+  scratch.write("input.jsonl",
+                R"({"ingress":"in","id":"s-1","body":{"k":"k1","entity":"trip","action":{"type":"SpendA","n":7}}})");
+  const Finished begun =
+      node.run({"graph", "run", scratch / "spend.graph.toml", "--input", scratch / "input.jsonl", "--wait", "0"});
+  ASSERT_EQ(begun.err, "");
+  const json::value question = asked("s-1");
+  const std::string run(shown("s-1").at("run").at("run").as_string()), span(question.at("span").as_string());
+  EXPECT_EQ(node.runJson({"why", "question:" + span}).at("links").as_array().back().at("kind"), "graph");
+  ASSERT_EQ(answer("s-1", {"--digest", digestOf("s-1")}).exitCode, 0);
+  ASSERT_EQ(endOf("s-1"), "completed");
+  const auto linksOf = [&](const std::string& subject) {
+    const json::value why = node.runJson({"why", subject});
+    const json::value* links = why.as_object().if_contains("links");
+    return links == nullptr ? json::array{} : links->as_array();
+  };
+  // What precedes the last link, by its causes alone.
+  const auto behind = [](const json::array& links) {
+    std::vector<json::object> found;
+    std::vector<std::size_t> open{links.size() - 1};
+    for (std::set<std::size_t> seen; !open.empty();) {
+      const std::size_t at = open.back();
+      open.pop_back();
+      if (!seen.insert(at).second) continue;
+      found.push_back(links.at(at).as_object());
+      for (const json::value& cause : links.at(at).at("causes").as_array())
+        open.push_back(cause.to_number<std::size_t>());
+    }
+    return found;
+  };
+  const auto has = [](const std::vector<json::object>& links, const std::string& kind, const std::string& id) {
+    return std::ranges::any_of(links, [&](const json::object& one) {
+      return one.at("kind").as_string() == kind && one.at("id").as_string() == id;
+    });
+  };
+  const auto decided = behind(linksOf("budget/trip"));
+  EXPECT_TRUE(has(decided, "graph", run)) << "the run";
+  EXPECT_TRUE(has(decided, "graph", span)) << "the message at the counselor's node";
+  EXPECT_TRUE(has(decided, "person", "dr.supervising"));
+  EXPECT_FALSE(std::ranges::any_of(decided, [](const json::object& one) { return one.at("kind") == "missing"; }));
+  // The answer itself is an entry, which --signed proves.
+  EXPECT_GE(std::ranges::count_if(decided,
+                                  [](const json::object& one) {
+                                    return one.at("kind") == "decision" &&
+                                           std::string_view(one.at("id").as_string()).starts_with("graph/");
+                                  }),
+            3);
+  EXPECT_TRUE(has(behind(linksOf(run)), "graph", run));
+  EXPECT_TRUE(has(behind(linksOf(span)), "person", "dr.supervising"));
+  const std::string evidence = scratch / "why.note";
+  ASSERT_TRUE(until([&] {
+    return node.run({"why", "budget/trip", "--signed", evidence, "--force"}).exitCode == 0;
+  })) << node.run({"why", "budget/trip", "--signed", evidence, "--force"}).err;
+  EXPECT_EQ(node.run({"why", "--check", evidence, "--vkey", node.dir() + "/device.vkey"}).exitCode, 0);
 }
 
 // A version that was deployed before another is no version that runs.

@@ -99,7 +99,10 @@ TEST_F(LostLedgers, ARevokedOwnerLeavesOrphansThatAreNamedWithTheirMend) {
   const Finished examined = owner.run({"doctor"});
   EXPECT_EQ(examined.exitCode, 1);
   EXPECT_THAT(examined.out, HasSubstr("witan partition seize budget/0 "));
-  EXPECT_EQ(owner.run({"partition", "seize", "budget/0", "--reason", "owner revoked"}).exitCode, 0);
+  EXPECT_EQ(owner.run({"partition", "seize"}).exitCode, 2) << "neither one nor all of them";
+  const json::value seized = owner.runJson({"partition", "seize", "--all-lost", "--reason", "owner revoked"});
+  EXPECT_EQ(seized.at("seized"), 1) << canonicalJson(seized);
+  EXPECT_EQ(seized.at("failed"), 0);
   EXPECT_EQ(owner.metric("partitions_orphaned"), 0);
   EXPECT_THAT(spend(owner, "op-2"), HasSubstr("approved, entry 2"));
 }
