@@ -100,12 +100,14 @@ bool goesBack(const std::vector<std::string>& was, const std::vector<std::string
 }
 
 // What no later roster of a key does to devices, and of a new signer only the second and the third of it: to leave one
-// out, to let a revoked one in again, to go back to an earlier key.
-Status keepsDevices(const Roster& before, const Roster& after, bool newSigner) {
+// out, to let a revoked one in again, to go back to an earlier key. `alone`: before the first act who signed could do
+// the last two, and where two rosters part its word does not stand against the admins'.
+Status keepsDevices(const Roster& before, const Roster& after, bool newSigner, bool alone = false) {
   for (const RosterDevice& was : before.devices) {
     const RosterDevice* is = after.find(was.device);
     if (is == nullptr && newSigner) continue;
     if (is == nullptr) return refusedRoster("a roster that leaves out " + deviceInWords(was));
+    if (alone) continue;
     if (is->active() && !was.active())
       return refusedRoster(
           "a roster that lets in again " + deviceInWords(was),
@@ -116,11 +118,12 @@ Status keepsDevices(const Roster& before, const Roster& after, bool newSigner) {
   return okStatus();
 }
 
-Status keepsPersons(const Roster& before, const Roster& after, bool newSigner) {
+Status keepsPersons(const Roster& before, const Roster& after, bool newSigner, bool alone = false) {
   for (const RosterPerson& was : personsOf(before)) {
     const RosterPerson* is = after.person(was.name);
     if (is == nullptr && newSigner) continue;
     if (is == nullptr) return refusedRoster("a roster that leaves out " + was.name);
+    if (alone) continue;
     if (is->active() && !was.active())
       return refusedRoster("a roster that lets in again " + was.name,
                            newSigner ? "the admins revoke again: witan admin propose revokePerson " + was.name : "");
@@ -186,9 +189,10 @@ Result<int> compareActs(const Roster& mine, const Roster& theirs) {
 Status checkFollows(const Roster& before, const Roster& after) {
   const std::span<const AdminAct> acts = after.allActs();
   const bool newSigner = hasNewSigner(before, after);
-  WITAN_DO(keepsDevices(before, after, newSigner));
+  const bool alone = before.allActs().empty() && !newSigner;
+  WITAN_DO(keepsDevices(before, after, newSigner, alone));
   WITAN_DO(checkTakeovers(before, after, newSigner));
-  WITAN_DO(keepsPersons(before, after, newSigner));
+  WITAN_DO(keepsPersons(before, after, newSigner, alone));
   if (newSigner) WITAN_DO(checkOvertaken(before, after));
   const std::size_t known = before.allActs().size();
   if (known > 0 && !newSigner) {
