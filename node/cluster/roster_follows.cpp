@@ -21,13 +21,15 @@ std::size_t actsInCommon(const Roster& one, const Roster& other) {
 }
 
 // The admins named another signer in ignorance of acts that were applied meanwhile, where the key before signs. An act
-// of after its expiry shows that the cluster went on without it.
+// of after its expiry shows that the cluster went on without it. Where the disk of who signs went back, and admins have
+// signed two acts of one number, another signer is the way out, too.
 bool overtakes(std::span<const AdminAct> acts, std::span<const AdminAct> others) {
-  const AdminAct& first = acts.front();
-  if (first.kind != ActKind::signer) return false;
-  if (others.front().kind == ActKind::signer) return toJson(first) < toJson(others.front());
+  const auto signer = std::ranges::find(acts, ActKind::signer, &AdminAct::kind);
+  const auto other = std::ranges::find(others, ActKind::signer, &AdminAct::kind);
+  if (signer == acts.end() || (other != others.end() && signer != acts.begin())) return false;
+  if (other == others.begin()) return toJson(*signer) < toJson(*other);
   return std::ranges::all_of(
-      others, [&](const AdminAct& act) { return act.expires.micros - kMaxActLifeMicros <= first.expires.micros; });
+      others, [&](const AdminAct& act) { return act.expires.micros - kMaxActLifeMicros <= signer->expires.micros; });
 }
 
 Error lost(const AdminAct& act, const std::string& what, const std::string& subject) {
