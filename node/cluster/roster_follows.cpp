@@ -21,13 +21,15 @@ std::size_t actsInCommon(const Roster& one, const Roster& other) {
 }
 
 // The admins named another signer in ignorance of acts that were applied meanwhile, where the key before signs. An act
-// of after its expiry shows that the cluster went on without it.
+// of after its expiry shows that the cluster went on without it. Where the disk of who signs went back, and admins have
+// signed two acts of one number, another signer is the way out, too.
 bool overtakes(std::span<const AdminAct> acts, std::span<const AdminAct> others) {
-  const AdminAct& first = acts.front();
-  if (first.kind != ActKind::signer) return false;
-  if (others.front().kind == ActKind::signer) return toJson(first) < toJson(others.front());
+  const auto signer = std::ranges::find(acts, ActKind::signer, &AdminAct::kind);
+  const auto other = std::ranges::find(others, ActKind::signer, &AdminAct::kind);
+  if (signer == acts.end() || (other != others.end() && signer != acts.begin())) return false;
+  if (other == others.begin()) return toJson(*signer) < toJson(*other);
   return std::ranges::all_of(
-      others, [&](const AdminAct& act) { return act.expires.micros - kMaxActLifeMicros <= first.expires.micros; });
+      others, [&](const AdminAct& act) { return act.expires.micros - kMaxActLifeMicros <= signer->expires.micros; });
 }
 
 Error lost(const AdminAct& act, const std::string& what, const std::string& subject) {
@@ -100,12 +102,14 @@ bool goesBack(const std::vector<std::string>& was, const std::vector<std::string
 }
 
 // What no later roster of a key does to devices, and of a new signer only the second and the third of it: to leave one
-// out, to let a revoked one in again, to go back to an earlier key.
-Status keepsDevices(const Roster& before, const Roster& after, bool newSigner) {
+// out, to let a revoked one in again, to go back to an earlier key. `alone`: before the first act who signed could do
+// the last two, and where two rosters part its word does not stand against the admins'.
+Status keepsDevices(const Roster& before, const Roster& after, bool newSigner, bool alone = false) {
   for (const RosterDevice& was : before.devices) {
     const RosterDevice* is = after.find(was.device);
     if (is == nullptr && newSigner) continue;
     if (is == nullptr) return refusedRoster("a roster that leaves out " + deviceInWords(was));
+    if (alone) continue;
     if (is->active() && !was.active())
       return refusedRoster(
           "a roster that lets in again " + deviceInWords(was),
@@ -116,11 +120,12 @@ Status keepsDevices(const Roster& before, const Roster& after, bool newSigner) {
   return okStatus();
 }
 
-Status keepsPersons(const Roster& before, const Roster& after, bool newSigner) {
+Status keepsPersons(const Roster& before, const Roster& after, bool newSigner, bool alone = false) {
   for (const RosterPerson& was : personsOf(before)) {
     const RosterPerson* is = after.person(was.name);
     if (is == nullptr && newSigner) continue;
     if (is == nullptr) return refusedRoster("a roster that leaves out " + was.name);
+    if (alone) continue;
     if (is->active() && !was.active())
       return refusedRoster("a roster that lets in again " + was.name,
                            newSigner ? "the admins revoke again: witan admin propose revokePerson " + was.name : "");
@@ -186,9 +191,10 @@ Result<int> compareActs(const Roster& mine, const Roster& theirs) {
 Status checkFollows(const Roster& before, const Roster& after) {
   const std::span<const AdminAct> acts = after.allActs();
   const bool newSigner = hasNewSigner(before, after);
-  WITAN_DO(keepsDevices(before, after, newSigner));
+  const bool alone = before.allActs().empty() && !newSigner;
+  WITAN_DO(keepsDevices(before, after, newSigner, alone));
   WITAN_DO(checkTakeovers(before, after, newSigner));
-  WITAN_DO(keepsPersons(before, after, newSigner));
+  WITAN_DO(keepsPersons(before, after, newSigner, alone));
   if (newSigner) WITAN_DO(checkOvertaken(before, after));
   const std::size_t known = before.allActs().size();
   if (known > 0 && !newSigner) {

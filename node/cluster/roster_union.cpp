@@ -36,6 +36,10 @@ class Union {
     RosterDevice* mine = out_.roster.find(theirs.device);
     if (mine == nullptr) {
       RosterDevice newcomer = theirs;
+      if (newcomer.active() && newcomer.takesOver() && !permits(ActKind::takeover, newcomer.device)) {
+        std::erase(newcomer.roles, kTakeoverRole);
+        propose(ActKind::takeover, newcomer.device);
+      }
       if (newcomer.active()) newcomer.name = freeNameIn(out_.roster, theirs.name, theirs.device);
       if (newcomer.name != theirs.name)
         out_.taken.push_back(concat(theirs.device, " is called ", newcomer.name, " now, since another device is ",
@@ -43,6 +47,8 @@ class Union {
       devices.insert(std::ranges::lower_bound(devices, theirs.device, {}, &RosterDevice::device), std::move(newcomer));
       return;
     }
+    if (!theirs.active() && mine->active() && !permits(ActKind::revoke, mine->device))
+      return propose(ActKind::revoke, mine->device);
     const std::vector<std::string> keys = laterOf(mine->keys, theirs.keys);
     if (!theirs.active() && mine->active()) *mine = theirs;
     mine->keys = keys;
@@ -62,6 +68,8 @@ class Union {
         persons.insert(mine, theirs);
       return;
     }
+    if (!theirs.active() && mine->active() && !permits(ActKind::revokePerson, mine->name))
+      return propose(ActKind::revokePerson, mine->name);
     const std::vector<std::string> keys = laterOf(mine->keys, theirs.keys);
     if (!theirs.active() && mine->active()) *mine = theirs;
     mine->keys = keys;
@@ -76,9 +84,21 @@ class Union {
     return both;
   }
 
-  // The keys that go on from the other ones. Where both do, people have accepted two: those of the later roster.
-  static std::vector<std::string> laterOf(const std::vector<std::string>& mine,
-                                          const std::vector<std::string>& theirs) {
+  // What one history did without an act, before it knew that the admins act together, the other one lacks.
+  bool permits(ActKind kind, const std::string& subject) const {
+    const std::string text = settledText(kind, subject);
+    return !byActs_ || std::ranges::any_of(acts_, [&](const AdminAct& act) {
+      return settledText(act.kind, act.subject) == text || std::ranges::find(act.settled, text) != act.settled.end();
+    });
+  }
+  void propose(ActKind kind, const std::string& subject) {
+    out_.taken.push_back(concat("by the admins alone: witan admin propose ", enumName(kind), " ", subject));
+  }
+
+  // The keys that go on from the other ones. Where both do, people have accepted two: those of the later roster. A key
+  // that an act gave stands in the one with more acts.
+  std::vector<std::string> laterOf(const std::vector<std::string>& mine, const std::vector<std::string>& theirs) const {
+    if (byActs_) return mine;
     return std::ranges::find(theirs, mine.back()) != theirs.end() ? theirs : mine;
   }
 

@@ -11,11 +11,12 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000, kHour = 3600 * kSecond, kDay = 24 * kHour;
 
-// Coarse: the words are an incident's, and stay as long as the clocks do.
+// Coarse: the words are an incident's, and stay as long as the clocks do. Empty: both agree.
 std::string wordsOf(std::string_view device, std::int64_t apart) {
   const std::int64_t size = std::abs(apart);
+  if (size <= kHour) return "";
   const bool days = size >= 2 * kDay;
-  const std::int64_t count = days ? size / kDay : std::max<std::int64_t>(1, size / kHour);
+  const std::int64_t count = days ? size / kDay : size / kHour;
   return concat("the clock of this device is about ", count, days ? " day" : " hour", count == 1 ? "" : "s",
                 apart > 0 ? " ahead of" : " behind", " that of ", device);
 }
@@ -24,15 +25,11 @@ std::string wordsOf(std::string_view device, std::int64_t apart) {
 
 std::optional<std::string> PeerClocks::heard(std::string_view device, Time sent, Time now) {
   if (sent.micros == 0) return std::nullopt;  // an older program does not say it
-  const auto at = apart_.find(device);
-  const std::string before = at == apart_.end() ? "" : wordsOf(device, at->second);
-  const std::int64_t apart = now.micros - sent.micros;
-  std::string words;
-  if (std::abs(apart) > kHour)
-    words = wordsOf(device, apart), apart_[std::string(device)] = apart;
-  else if (at != apart_.end())
-    apart_.erase(at);
-  return words == before ? std::nullopt : std::optional(words);
+  const auto [at, first] = apart_.try_emplace(std::string(device), 0);
+  const std::string before = wordsOf(device, at->second);
+  at->second = now.micros - sent.micros;
+  const std::string words = wordsOf(device, at->second);
+  return !first && words == before ? std::nullopt : std::optional(words);
 }
 
 std::string PeerClocks::words() const {

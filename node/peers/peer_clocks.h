@@ -13,7 +13,7 @@ namespace witan::node {
 class PeerClocks {
  public:
   // A member's frame says when it was sent, by the member's clock. Returns what an operator must know from now on;
-  // empty: both agree again. None: nothing has changed.
+  // empty: both agree. None: nothing has changed since its last frame.
   std::optional<std::string> heard(std::string_view device, Time sent, Time now);
   void forget(std::string_view device) { apart_.erase(std::string(device)); }
 
@@ -23,7 +23,7 @@ class PeerClocks {
   std::string ahead() const;
 
  private:
-  std::map<std::string, std::int64_t, std::less<>> apart_;  // microseconds, of those that differ
+  std::map<std::string, std::int64_t, std::less<>> apart_;  // microseconds
 };
 
 }  // namespace witan::node

@@ -545,7 +545,7 @@ void PeerManager::applyRoster(std::string_view from) {
   for (const auto& [id, why] : ending) end(id, why);
   tellMesh();
   for (const RosterDevice& device : roster.devices) {
-    if (!device.active()) relay_.settled(device.device);
+    if (!device.active()) relay_.settled(device.device), clocks_.forget(device.device);
     if (gossip_.dialsEnd(device)) apply(dialer_.stop(device.device));
     gossip_.apply(device);
     dial(device);

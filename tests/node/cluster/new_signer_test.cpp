@@ -225,6 +225,33 @@ TEST_F(NewSigner, TheRoleTakeoverStillTakesAnAct) {
 }
 
 // Two keys were named for the one that was lost: every device takes the same one.
+// The disk of who signs went back, and admins have signed two acts of one number: another signer is the way out, and
+// what it lacks is signed again.
+TEST_F(NewSigner, IsTheWayOutOfTwoHistoriesOfActs) {
+  const Roster one = next(start, [](Roster& made) {
+    addAct(made, actAfter(made, ActKind::takeover, idOf('k')));
+    made.find(idOf('k'))->roles.emplace_back("takeover");
+  });
+  const Roster two = next(start, [](Roster& made) { revoke(made, 'm'); });
+  RosterStore here = storeIn("here"), there = storeIn("there");
+  ASSERT_TRUE(*here.adopt(signedBy(kOld, one)));
+  ASSERT_TRUE(*there.adopt(signedBy(kOld, two)));
+  EXPECT_EQ(here.adopt(signedBy(kOld, two)).error().code, ErrorCode::unauthorised);
+  const Roster fresh = signerAfter(one);
+  ASSERT_TRUE(*here.adopt(signedBy(kNext, fresh)));
+  const auto refused = there.adopt(signedBy(kNext, fresh));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().hint, HasSubstr("witan admin propose revoke"));
+  const std::string again = signedBy(kNext, next(fresh, [](Roster& made) { revoke(made, 'm'); }));
+  for (RosterStore* store : {&here, &there}) {
+    const auto taken = store->adopt(again);
+    ASSERT_TRUE(taken.ok()) << taken.error().message;
+    EXPECT_TRUE(*taken);
+    EXPECT_EQ(store->current().member(idOf('m')), nullptr);
+    EXPECT_FALSE(*store->adopt(signedBy(kOld, two))) << "it counts no more";
+  }
+}
+
 TEST_F(NewSigner, OfTwoNextSignersOneCounts) {
   const Roster third =
       next(start, [](Roster& made) { addAct(made, actAfter(made, ActKind::signer, toHex(kThird.publicKey()))); });

@@ -331,6 +331,29 @@ TEST_F(PartedActs, ANameOfTwoDevicesIsNoObstacle) {
   }
 }
 
+// The one that went back knows nothing of the admins' first act, and revokes alone.
+TEST_F(PartedActs, TheAdminsFirstActCountsAndTheyRevokeAgain) {
+  Side member(before, false), away(before, false), restored(before);
+  agree(first);
+  ASSERT_TRUE(*member.rosters.adopt(first.rosters.document()));
+  ASSERT_TRUE(restored.desk.revoke(idOf('e'), "lost").ok());
+  restored.admit('n', kAll);
+  ASSERT_TRUE(*away.rosters.adopt(restored.rosters.document()));
+  const std::string words = meets(restored, member.rosters.document());
+  EXPECT_THAT(words, HasSubstr("witan admin propose revoke " + idOf('e')));
+  EXPECT_TRUE(restored.device('e').active());
+  EXPECT_THAT(restored.device('n').roles, ElementsAre("ledger", "*"));
+  EXPECT_EQ(restored.rosters.admins().acts, 1u);
+  for (Side* side : {&member, &away}) {
+    const auto taken = side->rosters.adopt(restored.rosters.document());
+    EXPECT_TRUE(taken.ok()) << taken.error().message;
+    EXPECT_EQ(side->rosters.document(), restored.rosters.document());
+  }
+  apply(restored, {0, ActKind::revoke, idOf('e')}, "xz");
+  EXPECT_TRUE(*member.rosters.adopt(restored.rosters.document()));
+  EXPECT_FALSE(member.device('e').active());
+}
+
 TEST_F(PartedActs, ARoleThatAnActTookStaysTaken) {
   agree(first);
   const std::string agreed = first.rosters.document();
