@@ -3,6 +3,7 @@
 #include <memory>
 #include <thread>
 
+#include "base/json.h"
 #include "program/option_checks.h"
 #include "program/output.h"
 #include "sim/catalog.h"
