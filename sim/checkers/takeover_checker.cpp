@@ -122,7 +122,10 @@ class ReturnChecker final : public Checker {
     for (const auto& one : c_.seats()) {
       if (!one->lingers || known_[at].contains(one->index())) continue;
       const auto members = at.replica().data().membership();
-      if (!members.ok() || members->standing(one->name()) == replication::Standing::active) continue;
+      if (!members.ok()) continue;
+      // To a newcomer that has no statements yet everybody is unknown.
+      const replication::Standing standing = members->standing(one->name());
+      if (standing != replication::Standing::retiring && standing != replication::Standing::retired) continue;
       known_[at].insert(one->index());
       c_.probe("retirement of a device that lingers is known");
     }
