@@ -71,7 +71,7 @@ void warnOfCounselors(Daemon& daemon, const AddPersonRequest& asked, std::vector
     if (names.empty() || std::ranges::find(names, asked.name) != names.end()) continue;
     warnings.push_back(concat(inQuotes(asked.name), " is no counselor of ", role.substr(0, dot),
                               ", and its queue takes ", "signed answers alone from now on: add one that is (",
-                              joined(names), "), or nobody can answer"));
+                              joined(names), "), or no answer counts there"));
   }
 }
 

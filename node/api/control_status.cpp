@@ -89,7 +89,7 @@ std::string etcdWords(const Daemon& daemon) {
          (state.problem.empty() ? "" : ": " + state.problem);
 }
 
-// `lost`: nobody decides for them, and no one is to be blamed.
+// `lost`: no device decides for them, and none is to be blamed.
 std::string seizeWords(const std::vector<std::string>& partitions, const std::string& reason, bool lost) {
   const bool each = partitions.size() > 1;
   return concat("on the device with the longest copy (witan partition list)", each && !lost ? ", for each of them" : "",
