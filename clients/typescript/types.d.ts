@@ -39,6 +39,8 @@ export interface AddTokenRequest {
   entities: Array<string>;
   /** Name of the program */
   name: string;
+  /** Proposals a second that it may make, 1 to 1000; default: 10 */
+  rate?: number;
   /** Roles in which it may propose: DOMAIN.ROLE */
   roles: Array<string>;
 }
@@ -323,6 +325,8 @@ export interface ApprovalAnswerRequest {
   reason?: string;
   /** Scope of the database; default: main */
   scope?: string;
+  /** Key and signature of the person, in hex; needed of a person with a key (witan person add) */
+  signature?: string;
 }
 
 export interface ApprovalRow {
@@ -947,6 +951,8 @@ export interface FormRequest {
   digest: string;
   /** Which: the id of the item, behind its kind */
   form: string;
+  /** Key and signature of the person, in hex; needed of a person with a key (witan person add) */
+  signature?: string;
 }
 
 export interface GraphCount {
@@ -1028,6 +1034,29 @@ export interface Inbox {
   next?: string;
   /** Number of all items of the kind, also of those beyond the limit */
   waiting: number;
+}
+
+export interface InboxAnswer {
+  /** When */
+  at: string;
+  /** Name of the person */
+  by: string;
+  /** What was answered */
+  choice: string;
+  /** Id of the cluster */
+  cluster: string;
+  /** Item of the inbox */
+  item: string;
+  /** Reason of the answer */
+  reason: string;
+  /** What else the answer says, by the members of its request */
+  said: Json;
+  /** Digest of what was shown, in hex; empty: the request has none */
+  shown: string;
+  /** Key and signature of the person, in hex; empty: the person has no key */
+  signature: string;
+  /** Operation that it is about, in hex; empty: none */
+  subject: string;
 }
 
 export interface InboxChange {
@@ -1204,6 +1233,8 @@ export interface JournalResolveRequest {
   scope?: string;
   /** Versions that were seen; refused if there are others now */
   seen?: Array<string>;
+  /** Key and signature of the author, in hex; needed of a person with a key (witan person add) */
+  signature?: string;
   /** Type of the entity; default: as it was */
   type?: string;
 }
@@ -1650,6 +1681,8 @@ export interface PartitionRow {
   here?: boolean;
   /** Ids of the devices that are to keep copies beside the owner; absent: each with the role ledger */
   keepers?: Array<string>;
+  /** True: its owner was revoked, or has lost its ledgers; an operator seizes it */
+  lost?: boolean;
   /** Id of the device that decides; absent: no owner is known */
   owner?: string;
   /** Whether the owner is reachable from this device */
@@ -1875,6 +1908,8 @@ export interface ProgramTokenRow {
   made: string;
   /** Name of the program */
   name: string;
+  /** Proposals a second that it may make */
+  rate: number;
   /** Roles in which it may propose: DOMAIN.ROLE */
   roles: Array<string>;
 }
@@ -2260,6 +2295,10 @@ export interface SagaRepairRequest {
   by: string;
   /** Operation id, or its first digits */
   operation: string;
+  /** Key and signature of the person, in hex; needed of a person with a key (witan person add) */
+  signature?: string;
+  /** As it was shown; refused if it has changed since */
+  updatedAtMs?: number;
 }
 
 export interface Sagas {
@@ -2530,6 +2569,8 @@ export interface SyncStatus {
 }
 
 export interface Transcript {
+  /** What people answered in this run to its tools, and what they signed; absent: nothing */
+  answers?: Array<InboxAnswer>;
   /** Entries, any JSON */
   entries: Array<Json>;
 }

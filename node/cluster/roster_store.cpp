@@ -136,7 +136,7 @@ Result<bool> RosterStore::takeParted(Roster roster, std::string_view document, c
   (void)replaceFile(partedFile(file_), taken ? document_ : document, 0644);
   parted_ = Parted{taken ? roster_ : roster, taken ? link_ : linkOf(roster, document)};
   if (!follows.ok()) return follows.error();
-  if (back)
+  if (back && !taken)
     return refusedRoster(
         "a roster that parts from the one that is known here, of the same key: the disk of the device that "
         "signs rosters went back, and it went on",

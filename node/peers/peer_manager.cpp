@@ -470,20 +470,25 @@ void PeerManager::sendRoster(net::LinkId id) {
   if (const std::string parted = gossip_.partedFrame(); !parted.empty()) (void)network_.send(id, parted);
 }
 
-void PeerManager::onRoster(PeerLink& link, std::string_view bytes) {
+// A roster may end the very link over which it came: nothing of `link` is read once it counts.
+void PeerManager::onRoster(const PeerLink& link, std::string_view bytes) {
+  const net::LinkId id = link.info.id;
+  const std::string device = link.device, address = link.info.address;
   const auto heard = gossip_.receive(bytes, events_.wall());
   tellLeftOut();
   unite();
   if (!heard.ok()) {
     const auto& [code, why, hint] = heard.error();
-    if (link.device.empty())
-      log_.warn("roster", why, {{"from", link.info.address}});
+    heardWell_.erase(device);
+    if (device.empty())
+      log_.warn("roster", why, {{"from", address}});
     else
-      events_.alarm("rosterRefused", link.device, concat(why, hint.empty() ? "" : "; ", hint));
-    return network_.close(link.info.id, "a roster that does not count: " + why);
+      events_.alarm("rosterRefused", device, concat(why, hint.empty() ? "" : "; ", hint));
+    return network_.close(id, "a roster that does not count: " + why);
   }
-  const std::string from = link.device.empty() ? "an offer" : link.device;
-  compareClocks(link.device, *heard);
+  if (!device.empty() && heardWell_.insert(device).second) events_.over("rosterRefused", device);
+  const std::string from = device.empty() ? "an offer" : device;
+  compareClocks(device, *heard);
   if (heard->roster) applyRoster(from);
   if (heard->date) dateChanged(from);
   if (!heard->roster) return;

@@ -161,7 +161,7 @@ class PeerManager {
 
   void onFrame(net::LinkId id, std::string_view frame);
   void onClusterFrame(PeerLink& link, std::string_view frame);
-  void onRoster(PeerLink& link, std::string_view frame);
+  void onRoster(const PeerLink& link, std::string_view frame);
   void onJoin(PeerLink& link, std::string_view frame);
   void onOffer(PeerLink& link, std::string_view frame);
   void onRotate(PeerLink& link, std::string_view frame);
@@ -200,8 +200,9 @@ class PeerManager {
   std::int64_t meshDueMs_ = -1;  // when it is followed next; -1: it is not
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
   std::uint64_t refused_ = 0;
-  bool warned_ = false;  // that the lease runs out
-  bool apart_ = false;   // two rosters are known that part
+  bool warned_ = false;                        // that the lease runs out
+  bool apart_ = rosters_.parted() != nullptr;  // two rosters are known that part
+  std::set<std::string> heardWell_;            // whose roster was not refused since then
   net::PeerNetwork network_;
   RelayManager relay_;
 };

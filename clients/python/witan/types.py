@@ -43,6 +43,8 @@ class AddTokenRequest(TypedDict):
     entities: list[str]
     # Name of the program
     name: str
+    # Proposals a second that it may make, 1 to 1000; default: 10
+    rate: NotRequired[int]
     # Roles in which it may propose: DOMAIN.ROLE
     roles: list[str]
 
@@ -327,6 +329,8 @@ class ApprovalAnswerRequest(TypedDict):
     reason: NotRequired[str]
     # Scope of the database; default: main
     scope: NotRequired[str]
+    # Key and signature of the person, in hex; needed of a person with a key (witan person add)
+    signature: NotRequired[str]
 
 
 class ApprovalRow(TypedDict):
@@ -943,6 +947,8 @@ class FormRequest(TypedDict):
     digest: str
     # Which: the id of the item, behind its kind
     form: str
+    # Key and signature of the person, in hex; needed of a person with a key (witan person add)
+    signature: NotRequired[str]
 
 
 class GraphCount(TypedDict):
@@ -1024,6 +1030,29 @@ class Inbox(TypedDict):
     next: NotRequired[str]
     # Number of all items of the kind, also of those beyond the limit
     waiting: int
+
+
+class InboxAnswer(TypedDict):
+    # When
+    at: str
+    # Name of the person
+    by: str
+    # What was answered
+    choice: str
+    # Id of the cluster
+    cluster: str
+    # Item of the inbox
+    item: str
+    # Reason of the answer
+    reason: str
+    # What else the answer says, by the members of its request
+    said: Json
+    # Digest of what was shown, in hex; empty: the request has none
+    shown: str
+    # Key and signature of the person, in hex; empty: the person has no key
+    signature: str
+    # Operation that it is about, in hex; empty: none
+    subject: str
 
 
 class InboxChange(TypedDict):
@@ -1194,6 +1223,8 @@ class JournalResolveRequest(TypedDict):
     scope: NotRequired[str]
     # Versions that were seen; refused if there are others now
     seen: NotRequired[list[str]]
+    # Key and signature of the author, in hex; needed of a person with a key (witan person add)
+    signature: NotRequired[str]
     # Type of the entity; default: as it was
     type: NotRequired[str]
 
@@ -1640,6 +1671,8 @@ class PartitionRow(TypedDict):
     here: NotRequired[bool]
     # Ids of the devices that are to keep copies beside the owner; absent: each with the role ledger
     keepers: NotRequired[list[str]]
+    # True: its owner was revoked, or has lost its ledgers; an operator seizes it
+    lost: NotRequired[bool]
     # Id of the device that decides; absent: no owner is known
     owner: NotRequired[str]
     # Whether the owner is reachable from this device
@@ -1859,6 +1892,8 @@ class ProgramTokenRow(TypedDict):
     made: str
     # Name of the program
     name: str
+    # Proposals a second that it may make
+    rate: int
     # Roles in which it may propose: DOMAIN.ROLE
     roles: list[str]
 
@@ -2244,6 +2279,10 @@ class SagaRepairRequest(TypedDict):
     by: str
     # Operation id, or its first digits
     operation: str
+    # Key and signature of the person, in hex; needed of a person with a key (witan person add)
+    signature: NotRequired[str]
+    # As it was shown; refused if it has changed since
+    updatedAtMs: NotRequired[int]
 
 
 class Sagas(TypedDict):
@@ -2514,6 +2553,8 @@ class SyncStatus(TypedDict):
 
 
 class Transcript(TypedDict):
+    # What people answered in this run to its tools, and what they signed; absent: nothing
+    answers: NotRequired[list[InboxAnswer]]
     # Entries, any JSON
     entries: list[Json]
 

@@ -2173,6 +2173,11 @@ export interface components {
             entities: string[];
             /** @description Name of the program */
             name: string;
+            /**
+             * Format: int64
+             * @description Proposals a second that it may make, 1 to 1000; default: 10
+             */
+            rate?: number;
             /** @description Roles in which it may propose: DOMAIN.ROLE */
             roles: string[];
         };
@@ -2459,6 +2464,8 @@ export interface components {
             reason?: string;
             /** @description Scope of the database; default: main */
             scope?: string;
+            /** @description Key and signature of the person, in hex; needed of a person with a key (witan person add) */
+            signature?: string;
         };
         ApprovalRow: {
             /** @description Agent that asks */
@@ -3136,6 +3143,8 @@ export interface components {
             digest: string;
             /** @description Which: the id of the item, behind its kind */
             form: string;
+            /** @description Key and signature of the person, in hex; needed of a person with a key (witan person add) */
+            signature?: string;
         };
         GraphCount: {
             /** @description How often */
@@ -3237,6 +3246,31 @@ export interface components {
             next?: string;
             /** @description Number of all items of the kind, also of those beyond the limit */
             waiting: number;
+        };
+        InboxAnswer: {
+            /**
+             * Format: date-time
+             * @description When
+             */
+            at: string;
+            /** @description Name of the person */
+            by: string;
+            /** @description What was answered */
+            choice: string;
+            /** @description Id of the cluster */
+            cluster: string;
+            /** @description Item of the inbox */
+            item: string;
+            /** @description Reason of the answer */
+            reason: string;
+            /** @description What else the answer says, by the members of its request */
+            said: unknown;
+            /** @description Digest of what was shown, in hex; empty: the request has none */
+            shown: string;
+            /** @description Key and signature of the person, in hex; empty: the person has no key */
+            signature: string;
+            /** @description Operation that it is about, in hex; empty: none */
+            subject: string;
         };
         InboxChange: {
             /** @description Id of an item that does not wait any more */
@@ -3502,6 +3536,8 @@ export interface components {
             scope?: string;
             /** @description Versions that were seen; refused if there are others now */
             seen?: string[];
+            /** @description Key and signature of the author, in hex; needed of a person with a key (witan person add) */
+            signature?: string;
             /** @description Type of the entity; default: as it was */
             type?: string;
         };
@@ -3957,6 +3993,8 @@ export interface components {
             here?: boolean;
             /** @description Ids of the devices that are to keep copies beside the owner; absent: each with the role ledger */
             keepers?: string[];
+            /** @description True: its owner was revoked, or has lost its ledgers; an operator seizes it */
+            lost?: boolean;
             /** @description Id of the device that decides; absent: no owner is known */
             owner?: string;
             /** @description Whether the owner is reachable from this device */
@@ -4196,6 +4234,11 @@ export interface components {
             made: string;
             /** @description Name of the program */
             name: string;
+            /**
+             * Format: int64
+             * @description Proposals a second that it may make
+             */
+            rate: number;
             /** @description Roles in which it may propose: DOMAIN.ROLE */
             roles: string[];
         };
@@ -4666,6 +4709,13 @@ export interface components {
             by: string;
             /** @description Operation id, or its first digits */
             operation: string;
+            /** @description Key and signature of the person, in hex; needed of a person with a key (witan person add) */
+            signature?: string;
+            /**
+             * Format: int64
+             * @description As it was shown; refused if it has changed since
+             */
+            updatedAtMs?: number;
         };
         Sagas: {
             /** @description Those that wait for a person, those under way, those that ended */
@@ -4940,6 +4990,8 @@ export interface components {
             writer: string;
         };
         Transcript: {
+            /** @description What people answered in this run to its tools, and what they signed; absent: nothing */
+            answers?: components["schemas"]["InboxAnswer"][];
             /** @description Entries, any JSON */
             entries: unknown[];
         };
@@ -5239,6 +5291,24 @@ export interface components {
                  *       "error": {
                  *         "code": "invalidInput",
                  *         "message": "a body of more than 4194304 bytes"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The program's token has made more proposals than its rate */
+        TooOften: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "code": "unavailable",
+                 *         "hint": "ask again in a second, with the same operationId; more: witan token add --rate",
+                 *         "message": "the token billing-robot may make 10 proposals a second, and has made more"
                  *       }
                  *     }
                  */
@@ -7370,6 +7440,24 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "answers": [
+                     *         {
+                     *           "at": "2026-03-23T08:00:00Z",
+                     *           "by": "ann",
+                     *           "choice": "accept",
+                     *           "cluster": "3f9a02bc",
+                     *           "item": "form:box/1",
+                     *           "reason": "",
+                     *           "said": {
+                     *             "content": {
+                     *               "sure": true
+                     *             }
+                     *           },
+                     *           "shown": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *           "signature": "",
+                     *           "subject": "5f0c"
+                     *         }
+                     *       ],
                      *       "entries": [
                      *         {
                      *           "agent": "udt-lab",
@@ -10493,6 +10581,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             421: components["responses"]["OtherHost"];
+            429: components["responses"]["TooOften"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
@@ -11536,6 +11625,7 @@ export interface operations {
                      *           "id": "9f86d081884c",
                      *           "made": "2026-03-23T08:00:00Z",
                      *           "name": "billing-robot",
+                     *           "rate": 10,
                      *           "roles": [
                      *             "budget.A"
                      *           ]

@@ -11,7 +11,7 @@
 #include "node/cluster/scope_keys.h"
 #include "node/enrolment/enrolment_service.h"
 #include "node/enrolment/joining.h"
-#include "tests/node/scratch.h"
+#include "tests/node/node_process.h"
 
 namespace witan::node::roster_parted_test {
 namespace {
@@ -354,6 +354,20 @@ TEST_F(PartedActs, TheAdminsFirstActCountsAndTheyRevokeAgain) {
   EXPECT_FALSE(member.device('e').active());
 }
 
+TEST_F(PartedActs, WhoRevokedAloneTakesTheAdminsFirstAct) {
+  Side member(before, false), restored(before);
+  agree(first);
+  ASSERT_TRUE(*member.rosters.adopt(first.rosters.document()));
+  ASSERT_TRUE(restored.desk.revoke(idOf('e'), "lost").ok());
+  EXPECT_THAT(meets(restored, member.rosters.document()), HasSubstr("witan admin propose revoke " + idOf('e')));
+  EXPECT_EQ(restored.rosters.admins().acts, 1u);
+  const std::uint64_t version = restored.roster().version;
+  EXPECT_EQ(meets(restored, member.rosters.document()), "") << "once";
+  EXPECT_EQ(restored.roster().version, version);
+  EXPECT_TRUE(*member.rosters.adopt(restored.rosters.document()));
+  EXPECT_EQ(member.rosters.document(), restored.rosters.document());
+}
+
 TEST_F(PartedActs, ARoleThatAnActTookStaysTaken) {
   agree(first);
   const std::string agreed = first.rosters.document();
@@ -375,6 +389,40 @@ TEST_F(PartedActs, AVersionFarAheadIsRefusedAlsoWhereRostersPart) {
   ASSERT_FALSE(taken.ok());
   EXPECT_EQ(taken.error().code, ErrorCode::unauthorised);
   EXPECT_EQ(first.rosters.parted(), nullptr);
+}
+
+// With real nodes: what the union takes from the member that tells of the other roster ends the very link.
+TEST(PartedNodes, AreUnitedAndGoOn) {
+  const Scratch scratch;
+  test::Node first(scratch, "first"), second(scratch, "second");
+  ASSERT_TRUE(first.init(1).exitCode == 0 && first.up()) << first.log();
+  ASSERT_TRUE(enrol(first, second, {"--role", "ledger", "--role", "*"})) << second.log();
+  const auto linked = [&] { return test::until([&] { return first.connectedTo(1) && second.connectedTo(1); }); };
+  const auto rosterOf = [](const test::Node& node) { return node.run({"device", "roster", "--json"}).out; };
+  ASSERT_TRUE(linked()) << second.log();
+  ASSERT_EQ(first.stop(), 0);
+  std::filesystem::copy(first.dir(), scratch / "yesterday", std::filesystem::copy_options::recursive);
+  ASSERT_TRUE(first.up() && linked()) << first.log();
+  ASSERT_EQ(first.run({"device", "roles", "second", "--role", "ledger", "--role", "budget.A"}).exitCode, 0);
+  ASSERT_TRUE(test::until([&] { return rosterOf(second).find("budget.A") != std::string::npos; })) << second.log();
+  ASSERT_TRUE(second.stop() == 0 && first.stop() == 0);
+  std::filesystem::remove_all(first.dir());
+  std::filesystem::copy(scratch / "yesterday", first.dir(), std::filesystem::copy_options::recursive);
+  ASSERT_TRUE(first.up()) << first.log();
+  for (const char* site : {"berlin", "bonn"})
+    ASSERT_EQ(first.run({"device", "site", "first", site}).exitCode, 0) << first.log();
+
+  ASSERT_TRUE(second.up()) << second.log();
+  EXPECT_TRUE(test::until([&] {
+    const std::string here = rosterOf(first);
+    return !here.empty() && here == rosterOf(second) && first.connectedTo(1) && second.connectedTo(1);
+  })) << first.log()
+      << second.log();
+  EXPECT_THAT(rosterOf(first), Not(HasSubstr("budget.A"))) << "a role of both alone stays";
+  EXPECT_THAT(rosterOf(first), HasSubstr("bonn"));
+  EXPECT_THAT(first.run({"incident", "list"}).out, HasSubstr("rosterParted"));
+  EXPECT_EQ(first.stop(), 0);
+  EXPECT_EQ(second.stop(), 0);
 }
 
 }  // namespace

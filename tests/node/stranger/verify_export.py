@@ -94,7 +94,8 @@ def verifier_key(text):
 def signs_log(name, origin):
     """Whether a key of this name signs heads of the log, and not only cosigns them."""
     key, log = name.split('/'), origin.split('/')
-    return name == origin or (len(key) == 3 and len(log) == 6 and key[:2] == log[:2] and log[5].split('@')[0] == key[2])
+    return name == origin or (len(key) == 3 and len(log) == 6 and key[:2] == log[:2] and log[5].split('@')[0] == key[2]
+                              and all(number.isdecimal() and str(int(number)) == number for number in log[3:5]))
 
 
 def open_note(note, keys):
