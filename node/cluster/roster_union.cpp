@@ -117,6 +117,12 @@ class Union {
       const std::vector<std::string> onlyMine = rolesLost(mine, theirs);
       roles = shared(mine, theirs);
       lost.insert(lost.end(), onlyMine.begin(), onlyMine.end());
+      // A single role that the other one gives with all of them.
+      const bool all = std::ranges::find(roles, kAnyRole) != roles.end();
+      for (const auto& [one, other] : {std::pair(&mine, &theirs), std::pair(&theirs, &mine)})
+        for (const std::string& role : rolesLost(*one, *other))
+          if (!all && role.find('.') != role.npos && std::ranges::find(*other, kAnyRole) != other->end())
+            roles.push_back(role), std::erase(lost, role);
     }
     if (!lost.empty()) out_.taken.push_back(concat(words, " lost ", listed(lost)));
     return roles;
