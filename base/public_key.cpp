@@ -71,8 +71,8 @@ bool isWeakKey(const PublicKey& key) {
 Status checkPublicKey(std::string_view what, const PublicKey& key) {
   const bool weak = isWeakKey(key);
   if (!weak && isPoint(key)) return okStatus();
-  return invalid(concat(what, ": ", toHex(key),
-                        " is no Ed25519 key: ", weak ? "anybody could sign under it" : "no private key could sign under it"),
+  return invalid(concat(what, ": ", toHex(key), " is no Ed25519 key: ",
+                        weak ? "anybody could sign under it" : "no private key could sign under it"),
                  "give the public half of a key that a program made");
 }
 

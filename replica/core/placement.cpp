@@ -16,7 +16,7 @@ std::string_view domainOf(std::string_view partition) { return partition.substr(
 
 // No partition, device or lot has a line end in it.
 std::uint64_t scoreOf(std::string_view partition, const LedgerMember& member) {
-  return firstWord(sha256(concat(partition, "\n", member.device, "\n", member.lot)));
+  return firstWord(sha256(concat(partition, "\n", member.device, member.lot.empty() ? "" : "\n", member.lot)));
 }
 
 }  // namespace
