@@ -30,10 +30,10 @@ bool givesMore(const Roster& mine, const Roster& theirs);
 
 // Whether the acts that only `after` has name who signs.
 bool hasNewSigner(const Roster& before, const Roster& after);
-// Negative: by its acts `theirs` counts less than `mine`; positive: more. Errors: nobody can tell.
+// Negative: by its acts `theirs` counts less than `mine`; positive: more. Errors: it cannot be told.
 Result<int> compareActs(const Roster& mine, const Roster& theirs);
 
-// Where admins act together, who signs rosters can take nobody out by leaving it out, nor let anybody in again, nor
+// Where admins act together, who signs rosters can take no device out by leaving it out, nor let any in again, nor
 // give the role `takeover` again or take a role away without a new act; and the first act settles nothing that did not
 // stand there. Who signs by another key from now on need not keep what the key before, which may be stolen, gave
 // meanwhile; what the admins did stays.

@@ -79,7 +79,7 @@ void begin(const Roster& roster, ScopeKey& key, const SigningKey& admin, Random&
   if (opened) {
     const ScopeGenerations known = opened(key.scope);
     const auto at = known.find(last);
-    if (at == known.end()) return key.before.clear(), key.numbers.reset();  // nobody here can read what is older
+    if (at == known.end()) return key.before.clear(), key.numbers.reset();  // what is older cannot be read here
     before = Secret::copyOf(at->second->reveal());
   }
   key.before.push_back(linkTo(roster, key.scope, last, before, keyOf(roster, key.scope, key.generation, admin)));

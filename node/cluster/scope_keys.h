@@ -44,7 +44,7 @@ ScopeGenerations openScopeKeys(const Roster& roster, std::string_view scope, std
 // readClusterSecret (node/data_dir/replica_dir.h).
 Result<std::shared_ptr<const agents::SealKeys>> sealKeysOf(const std::filesystem::path& dir, std::string scope);
 
-// Whether no scope lost its key or went back to an earlier one, and nobody who still may have it their copy. Errors:
+// Whether no scope lost its key or went back to an earlier one, and no device that still may have it its copy. Errors:
 // unauthorised.
 Status checkKeepsScopeKeys(const Roster& before, const Roster& after);
 

@@ -95,7 +95,7 @@ Result<kernel::SignedHead> readSignedHead(const fs::path& file, std::span<const 
   std::set<std::string> names;
   for (const kernel::NoteVerifier& key : opened->verifiedBy)
     if (key.type == kernel::NoteKeyType::cosignature || signsLog(key, origin)) names.insert(key.name);
-  // Any one device can cosign what it likes: without its owner's line a text is nobody's head.
+  // Any one device can cosign what it likes: without its owner's line a text is no head.
   if (std::ranges::none_of(opened->verifiedBy, [&](const auto& key) { return signsLog(key, origin); }))
     return corrupt(file.string() + ": none of the given keys that signed it is that of its log's owner",
                    "give the owner's as well: --vkey FILE");

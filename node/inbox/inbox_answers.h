@@ -38,7 +38,7 @@ std::string inboxAnswerText(const InboxAnswer& answer);
 // Whether the key that the signature names made it.
 bool isSignedWell(const InboxAnswer& answer);
 
-// The roster in a data directory; none: it is of no cluster. Errors: it cannot be read, so nobody can say who has a
+// The roster in a data directory; none: it is of no cluster. Errors: it cannot be read, so it is not known who has a
 // key.
 Result<std::optional<Roster>> rosterOfDirectory(const std::filesystem::path& dir);
 // `roster` null: no person has a key. Errors: unauthorised, a person with a key has not signed just this, or was

@@ -23,7 +23,7 @@ inline constexpr std::uint64_t kLeastCopies = 2;
 struct LedgerMember {
   std::string device;
   std::string site;   // of one place: one fire, one thief, one power line; empty: a site of its own
-  std::string lot{};  // drawn after it chose its name, so that nobody names itself a keeper; the same everywhere
+  std::string lot{};  // drawn after it chose its name, so that no device names itself a keeper; the same everywhere
   friend bool operator==(const LedgerMember&, const LedgerMember&) = default;
 };
 

@@ -1,4 +1,4 @@
-// The checkers of what people say to agents: it counts, whoever says it and whenever it arrives.
+// The checkers of what people say to agents: it counts, by any of them and whenever it arrives.
 #include "agents/host/agent_host.h"
 #include "replication/writer.h"
 #include "saga/saga_rows.h"

@@ -129,7 +129,7 @@ TEST_F(InboxAnswers, WhoHasAKeySignsAnApprovalAndTheChainShowsIt) {
   }
 }
 
-// The name of a person who is gone is nobody's.
+// Who was revoked answers no more, nor does another one in that name.
 TEST_F(InboxAnswers, ARevokedPersonIsNamedAsTheCause) {
   const operations::ApprovalRow asked = asks();
   OperationContext now = context();

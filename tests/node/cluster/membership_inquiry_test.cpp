@@ -132,7 +132,7 @@ TEST_F(MembershipInquiryTest, ARevocationIsTheAdminsAndOfThisDevice) {
   for (const std::string& none : {std::string("{}"), std::string("x"), std::string(1 << 20, '[')})
     EXPECT_FALSE(rosters.adoptRevocation(none, idOf('c')).ok());
   EXPECT_NE(rosters.current().member(idOf('c')), nullptr);
-  // Nobody cuts it off from another member by a word that no roster has.
+  // No member cuts it off from another one by a word that no roster has.
   const auto ofAnother = rosters.adoptRevocation(said, idOf('b'));
   ASSERT_FALSE(ofAnother.ok());
   EXPECT_EQ(ofAnother.error().code, ErrorCode::unauthorised);
