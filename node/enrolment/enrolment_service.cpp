@@ -440,6 +440,13 @@ Result<std::string> EnrolmentService::unite() {
   RosterUnion united = uniteRosters(rosters_->current(), rosters_->link(), *parted);
   SystemRandom random;
   uniteScopeKeys(united.roster, *united.other, *admin_, random);
+  // Those that people ended are back with the disk. First: after the union nothing shows that they are to end.
+  auto open = std::exchange(state_.invites, {});
+  const std::size_t ended = open.size();
+  if (const Status kept = ended > 0 ? save() : okStatus(); !kept.ok()) {
+    state_.invites = std::move(open);
+    return kept.error();
+  }
   WITAN_DO(publish(std::move(united.roster)));
   rosters_->united();
   std::string words =
@@ -447,12 +454,7 @@ Result<std::string> EnrolmentService::unite() {
       "revoked, a role that one of both lacks is taken; compare with: witan device roster, witan person list";
   for (std::size_t i = 0; i < std::min(united.taken.size(), kMostNamed); ++i) words += "; " + united.taken[i];
   if (united.taken.size() > kMostNamed) words += "; and more (witan device roster, witan person list)";
-  // Those that people ended are back with the disk.
-  if (!state_.invites.empty()) {
-    words += concat("; ", state_.invites.size(), " invitation(s) ended: invite anew");
-    state_.invites.clear();
-    WITAN_DO(save());
-  }
+  if (ended > 0) words += concat("; ", ended, " invitation(s) ended: invite anew");
   return words;
 }
 
