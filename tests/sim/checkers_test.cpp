@@ -1,0 +1,226 @@
+// Checkers that look at a cluster at work, each over a small one at rest to which something is done that no device
+// does: what makes it fire, and what must not.
+#include "sim/checkers/checker.h"
+
+#include <gtest/gtest.h>
+
+#include "replication/statement.h"
+#include "sim/scenario.h"
+
+namespace witan::sim {
+
+std::unique_ptr<Checker> makeAbsurdChecker(Cluster& cluster);
+std::unique_ptr<Checker> makeKeepersChecker(Cluster& cluster);
+std::unique_ptr<Checker> makePeopleChecker(Cluster& cluster);
+std::unique_ptr<Checker> makeRestartChecker(Cluster& cluster);
+std::unique_ptr<Checker> makeReturnChecker(Cluster& cluster);
+
+namespace checkers_test {
+namespace {
+
+Plan quietPlan(const std::function<void(ClusterOptions&)>& with = nullptr) {
+  Scenario scenario = *builtinScenario("calm");
+  auto options = *drawOptions(scenario, 1);
+  if (with) with(options.cluster);
+  return {options, {}};
+}
+
+// A cluster that has come together. Its checker stands beside it, and hears only what a test tells it.
+struct World {
+  explicit World(std::unique_ptr<Checker> (*make)(Cluster&), Plan its = quietPlan())
+      : plan(std::move(its)), cluster(plan, options), checker(make(cluster)) {
+    cluster.found();
+    goOn(20 * kSecond);
+  }
+
+  void goOn(Micros span) {
+    const Micros until = cluster.agenda().now() + span;
+    while (!cluster.agenda().empty() && cluster.agenda().next().at <= until) cluster.step(cluster.agenda().take());
+  }
+
+  // The checker that has failed the run, or "".
+  std::string fired() {
+    const auto failure = cluster.finish().failure;
+    return failure ? failure->checker : "";
+  }
+
+  Seat& seat(std::uint32_t device) { return cluster.seat(device); }
+
+  RunOptions options;
+  Plan plan;
+  Cluster cluster;
+  std::unique_ptr<Checker> checker;
+};
+
+// --- absurd
+
+constexpr std::string_view kFrame = "a frame of an epoch that cannot be";
+
+struct Absurd : World {
+  Absurd() : World(makeAbsurdChecker) { seat(0).absurd[1].emplace(kFrame); }
+  void hear(std::string_view frame) { checker->onFrame(seat(0), 1, frame); }
+};
+
+TEST(AbsurdChecker, FiresForADeviceThatGoesOnWithWhoToldIt) {
+  Absurd world;
+  world.hear(kFrame);
+  world.checker->onDurable(world.seat(0));
+  EXPECT_EQ(world.fired(), "absurd");
+}
+
+TEST(AbsurdChecker, IsQuietWhereTheConnectionEnds) {
+  Absurd world;
+  world.hear(kFrame);
+  world.seat(0).held.sends.push_back({world.seat(1).name(), "", true});
+  world.checker->onDurable(world.seat(0));
+  EXPECT_EQ(world.fired(), "");
+}
+
+TEST(AbsurdChecker, IsQuietAboutAnyOtherFrame) {
+  Absurd world;
+  world.hear("a frame of an epoch that can be");
+  world.checker->onDurable(world.seat(0));
+  EXPECT_EQ(world.fired(), "");
+}
+
+TEST(AbsurdChecker, KnowsAConnectionThatIsNew) {
+  Absurd world;
+  world.checker->onLink(0, 1);
+  world.hear(kFrame);
+  world.checker->onDurable(world.seat(0));
+  world.checker->onStarted(world.seat(0));  // as is one of another life
+  world.hear(kFrame);
+  world.checker->onStarted(world.seat(0));
+  world.checker->onDurable(world.seat(0));
+  EXPECT_EQ(world.fired(), "");
+}
+
+// --- keepers
+
+Plan placedPlan() {
+  return quietPlan([](ClusterOptions& of) {
+    of.devices = of.ledgerReplicas = 5;
+    of.ledgerCopies = 3;
+  });
+}
+
+TEST(KeepersChecker, IsQuietWherePartitionsHaveTheirCopies) {
+  World world(makeKeepersChecker, placedPlan());
+  world.checker->atEnd();
+  EXPECT_EQ(world.fired(), "");
+}
+
+TEST(KeepersChecker, FiresForAPartitionThatLacksCopies) {
+  World world(makeKeepersChecker, placedPlan());
+  const std::string& id = world.cluster.partitions().front().second;
+  for (Seat* at : world.cluster.members())
+    if (at->replica().host(id) != nullptr) {
+      at->retired = true;  // and nobody makes its copy again
+      break;
+    }
+  world.checker->atEnd();
+  EXPECT_EQ(world.fired(), "keepers");
+}
+
+// --- confinement: retired devices
+
+struct Return : World {
+  Return() : World(makeReturnChecker) { seat(1).lingers = true; }
+  void retire() {
+    auto& data = seat(0).replica().data();
+    ASSERT_TRUE(
+        data.addStatement(replication::proposeRetire(*data.statements(), data.writer(), seat(1).name(), 1)).ok());
+  }
+  // A frame of the type that device 1 sends device 0.
+  void hear(char type) {
+    std::string frame(replication::kFrameHeaderBytes + 8, '\0');
+    frame[4] = type;
+    checker->onFrame(seat(0), 1, frame);
+  }
+};
+
+TEST(ReturnChecker, FiresForASessionThatGoesOnWithWhoIsKnownToBeRetired) {
+  Return world;
+  world.retire();
+  world.checker->onDurable(world.seat(0));
+  world.hear(4);
+  EXPECT_EQ(world.fired(), "confinement");
+}
+
+TEST(ReturnChecker, IsQuietBeforeTheRetirementIsKnownAndAboutLedgers) {
+  Return world;
+  world.checker->onDurable(world.seat(0));
+  world.hear(4);
+  world.retire();
+  world.hear(4);  // it is known with the next step
+  world.checker->onDurable(world.seat(0));
+  world.hear(40);
+  world.checker->onStopped(world.seat(0));  // what it knew is read again
+  world.hear(4);
+  EXPECT_EQ(world.fired(), "");
+}
+
+// --- restart: older copies
+
+TEST(RestartChecker, FiresForASpaceThatCountsAsKnownAfterItsDiskWentBack) {
+  World world(makeRestartChecker);
+  world.seat(0).rolledBack = true;
+  world.checker->onStarted(world.seat(0));
+  EXPECT_EQ(world.fired(), "restart");
+}
+
+TEST(RestartChecker, IsQuietUnderTheNameThatADeviceHadAndWhereItKnows) {
+  World world(makeRestartChecker);
+  world.checker->onDurable(world.seat(0));
+  world.seat(0).rolledBack = true;
+  world.checker->onStarted(world.seat(0));
+  auto& data = world.seat(1).replica().data();
+  for (const std::string& id : data.spaceIds()) data.setRestored(id, true);
+  world.seat(1).rolledBack = true;
+  world.checker->onStarted(world.seat(1));
+  EXPECT_EQ(world.fired(), "");
+}
+
+// --- need-to-know: an approval beside a denial
+
+struct People : World {
+  People() : World(makePeopleChecker, quietPlan([](ClusterOptions& of) { of.hosts = 1; })) {
+    const replication::Space& space = *seat(0).replica().data().findSpace("agents/main");
+    here = {space.selfName(), space.vector().at(space.self())};
+    elsewhere = {here.host, here.counter + 1};
+    checker->onDurable(seat(0));  // it was looked at in this life
+    cluster.history().agents.approved[operation].emplace_back();
+  }
+  void call() {
+    agents::ToolCall call;
+    call.operation = operation;
+    checker->onToolCall(seat(0), call, operation.hex());
+  }
+
+  OperationId operation;
+  replication::Dot here, elsewhere;
+};
+
+TEST(PeopleChecker, FiresForACallThatOneApprovedWhileAnotherDeniedIt) {
+  People world;
+  world.seat(0).splits.push_back({world.operation, world.here, world.here});
+  world.checker->onDurable(world.seat(0));
+  world.call();
+  EXPECT_EQ(world.fired(), "need-to-know");
+}
+
+TEST(PeopleChecker, IsQuietWhereTheApprovalCameAloneOrOnceMore) {
+  People world;
+  world.seat(0).splits.push_back({world.operation, world.here, world.elsewhere});
+  world.checker->onDurable(world.seat(0));
+  world.call();
+  world.seat(0).splits.push_back({world.operation, world.here, world.here});
+  world.checker->onDurable(world.seat(0));
+  world.cluster.history().agents.approved[world.operation].emplace_back();
+  world.call();
+  EXPECT_EQ(world.fired(), "");
+}
+
+}  // namespace
+}  // namespace checkers_test
+}  // namespace witan::sim
