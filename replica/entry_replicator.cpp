@@ -255,6 +255,7 @@ void EntryReplicator::prove(Leaving& leaving, const PartitionHost& host, const E
 }
 
 void EntryReplicator::sealAndSay() {
+  if (leaving_.empty()) return;
   std::vector<std::pair<std::string, BatchSeal*>> seals;
   for (Leaving& one : leaving_)
     if (one.seal) seals.emplace_back(one.entries.partition, &*one.seal);
