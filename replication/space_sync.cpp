@@ -304,15 +304,7 @@ std::string SpaceSync::ackRows(const std::map<std::string, VectorClock, std::les
   return rows + acks;
 }
 
-VectorClock SpaceSync::named(const VersionVector& vector) const {
-  std::vector<VectorClock::Entry> entries;
-  for (WriterIndex w = 0; w < vector.end(); ++w)
-    if (vector.at(w) > 0) entries.emplace_back(space_.writers().name(w), vector.at(w));
-  std::ranges::sort(entries);
-  VectorClock clock;
-  for (const auto& [name, seq] : entries) clock.set(name, seq);
-  return clock;
-}
+VectorClock SpaceSync::named(const VersionVector& vector) const { return withNames(vector, space_.writers()); }
 
 Status SpaceSync::versionRows(std::string& rows, const Held& held) {
   WITAN_DO(space_.sealOwn());

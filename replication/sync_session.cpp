@@ -450,15 +450,13 @@ void SyncSession::afterRepair(Shared& shared) {
 
 void SyncSession::announce() {
   const std::size_t named = spaces_.size();
-  const auto name = [&](DatabaseName database, const std::string& scope) {
-    const bool known =
-        std::ranges::any_of(spaces_, [&](const Shared& s) { return s.database == database && s.scope == scope; });
+  const auto name = [&](DatabaseName database, const std::string& scope, Space* space) {
+    const bool known = std::ranges::any_of(spaces_, [&](const Shared& s) { return &s.sync->space() == space; });
     if (known || !peerMayHave(database, scope) || spaces_.size() >= kMaxSpaces) return;
     Shared& shared = spaces_.emplace_back();
     shared.database = database;
     shared.scope = scope;
     shared.id = LocalReplica::spaceId(database, scope);
-    Space* space = local_.database(database).find(scope);
     shared.sync = std::make_unique<SpaceSync>(
         *space, database,
         [this, space, id = shared.id](const VersionVector& claimed) {
@@ -473,9 +471,10 @@ void SyncSession::announce() {
       if (const auto index = space->writers().find(writer)) forgotten.raise(*index, counter);
     shared.sync->noteForgotten(forgotten);
   };
-  name(DatabaseName::agents, std::string(kClusterScope));
-  for (const DatabaseName database : {DatabaseName::agents, DatabaseName::journal})
-    for (const auto& [scope, space] : local_.database(database).spaces()) name(database, scope);
+  Database& agents = local_.database(DatabaseName::agents);
+  if (spaces_.empty()) name(agents.name(), std::string(kClusterScope), agents.find(kClusterScope));
+  for (const Database* database : {&agents, &local_.database(DatabaseName::journal)})
+    for (const auto& [scope, space] : database->spaces()) name(database->name(), scope, space.get());
   if (spaces_.size() > named) sendSummaries(named);
 }
 
@@ -526,6 +525,7 @@ bool SyncSession::produce(std::string& out, std::size_t budget, std::int64_t now
   out += outbox_;
   outbox_.clear();
   if (state_ == SessionState::running) {
+    const bool first = !statementsSent();
     for (Shared& shared : spaces_) {
       // Acknowledgements first: who gets what has been tidied away knows whose word that rests on, and tells it, if
       // that device comes back with an older copy.
@@ -538,7 +538,8 @@ bool SyncSession::produce(std::string& out, std::size_t budget, std::int64_t now
     }
     if (state_ == SessionState::closed) return produce(out, budget, nowMs);
     if (ackDue_) sendAck();
-    for (Shared& shared : spaces_) sendAcks(shared, nowMs);  // those that had to wait for the statements
+    for (Shared& shared : spaces_)
+      if (first) sendAcks(shared, nowMs);  // they had to wait for the statements
     out += outbox_;
     outbox_.clear();
   }
