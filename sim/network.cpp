@@ -286,6 +286,7 @@ void Network::send(std::uint32_t from, std::uint32_t to, std::string frames, Mic
   if (!connection->alive) return;  // half open: nobody hears it
   auto& seen = between.seen[towards(to, from)];
   std::string kept;
+  kept.reserve(frames.size());
   bool reset = false;
   forEachFrame(frames, [&](std::string_view frame) {
     if (reset) return;

@@ -63,6 +63,7 @@ class ConfinementChecker final : public Checker {
 class ConfirmationChecker final : public Checker {
  public:
   explicit ConfirmationChecker(Cluster& cluster) : Checker(cluster) {}
+  void onStarted(Seat& at) override { looked_[at].at.reset(); }
   void beforeDrain(Seat& at) override { watch(at); }  // as its agents find it
   void onDurable(Seat& at) override { watch(at); }
   void onToolAnswer(Seat& at, const ToolAnswer&) override { watch(at); }  // it may go, and come back, in one step
@@ -82,13 +83,24 @@ class ConfirmationChecker final : public Checker {
     if (at.replica().agents() == nullptr) return;
     static const std::string kKey = receiptKey(simReceipt("somebody", 0));
     auto space = at.replica().data().database(DatabaseName::agents).space("main");
-    auto versions = space.ok() ? (*space)->versions(Kind::receipt, kKey) : Result<std::vector<Version>>(space.error());
-    if (!versions.ok()) return c_.failed("store", at.name() + ": " + versions.error().message);
-    const bool stands = isConfirmed(*versions);
+    if (!space.ok()) return c_.failed("store", at.name() + ": " + space.error().message);
+    Looked& looked = looked_[at];
+    if (const std::pair now((*space)->changes(), (*space)->losses()); std::exchange(looked.at, now) != now) {
+      auto versions = (*space)->versions(Kind::receipt, kKey);
+      if (!versions.ok()) return c_.failed("store", at.name() + ": " + versions.error().message);
+      looked.stands = isConfirmed(*versions);
+    }
+    const bool stands = looked.stands;
     if (!stands || at.unconfirmedSince >= 0) c_.history().agents.unconfirmedAt = c_.agenda().now();
     if (!stands && at.unconfirmedSince < 0) c_.probe("mails not confirmed");
     at.unconfirmedSince = stands ? -1 : at.unconfirmedSince < 0 ? c_.agenda().now() : at.unconfirmedSince;
   }
+
+  struct Looked {
+    std::optional<std::pair<std::uint64_t, std::uint64_t>> at;  // changes and losses of the space
+    bool stands = false;
+  };
+  PerDevice<Looked> looked_;
 };
 
 }  // namespace
