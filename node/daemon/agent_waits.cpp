@@ -16,8 +16,6 @@ using agents::episode::ToolKind;
 
 namespace {
 
-constexpr const char* kWaits = "agentWaits";  // the kind of such an incident
-
 std::string remedyOf(const GateVerdict& verdict, const ToolInfo& tool) {
   if (verdict.token == enumName(PolicyToken::privacy_confirmation_required)) return "witan receipt confirm";
   if (verdict.token != enumName(PolicyToken::secret_unavailable)) return {};
@@ -58,9 +56,9 @@ bool AgentWaits::mayBegin(const agents::AgentSpec& agent, replication::LocalRepl
   const auto said = lacking_.find(agent.id);
   if (said != lacking_.end() && said->second == why) return may;
   // Also what an earlier start of this node has said.
-  replication::endIncidents(replica, kWaits, "", agent.id + ": ");
+  replication::endIncidents(replica, kAgentWaits, "", agent.id + ": ");
   if (!may) {
-    replica.note({kWaits, "", concat(agent.id, ": its wakes wait until this is mended: ", why)});
+    replica.note({kAgentWaits, "", concat(agent.id, ": its wakes wait until this is mended: ", why)});
     log_.warn("agents", "its wakes wait", {{"agent", agent.id}, {"why", why}});
   } else if (said != lacking_.end()) {
     log_.info("agents", "its wakes wait no longer", {{"agent", agent.id}});

@@ -18,6 +18,9 @@
 
 namespace witan::node {
 
+// The kind of such an incident; its text begins with the agent's id and ": ".
+inline constexpr const char* kAgentWaits = "agentWaits";
+
 class AgentWaits {
  public:
   AgentWaits(Log& log, std::shared_ptr<const agents::DeviceGate> gate,

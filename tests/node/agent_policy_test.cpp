@@ -353,7 +353,8 @@ TEST(AgentPolicy, WakesWaitUntilWhatTheyNeedIsMended) {
   const auto incidents = [&] { return node.run({"inbox", "--kind", "incident"}).out; };
   EXPECT_TRUE(test::until([&] { return incidents().find("agentWaits") != std::string::npos; })) << node.log();
   EXPECT_THAT(incidents(), ::testing::AllOf(HasSubstr("udt-lab"), HasSubstr("privacy_confirmation_required")));
-  EXPECT_THAT(node.run({"wake", "list"}).out, HasSubstr("udt-lab"));
+  EXPECT_THAT(node.run({"wake", "list"}).out,
+              ::testing::AllOf(HasSubstr("waits  udt-lab"), HasSubstr("privacy_confirmation_required")));
   EXPECT_EQ(node.run({"wake", "list", "--failed"}).out, "no run failed\n");
   ASSERT_EQ(node.run({"receipt", "confirm", "--agent", "udt-lab", "--boundary", "meta-agent", "--by", "ann"}).exitCode,
             0);
