@@ -167,6 +167,9 @@ Turn DataAgent::onObservations(json::object sigma, const json::array& seen) cons
     return finish(concat("its mind does not answer: ", why), true);
   }
   if (!content->is_object()) return again(std::move(sigma), "the answer is no JSON object");
+  if (content->get_object().size() == 1)
+    if (const json::value* why = content->get_object().if_contains(kUnusable); why != nullptr && why->is_string())
+      return again(std::move(sigma), why->get_string());
   if (sigma.contains("fold")) return onSummary(std::move(sigma), content->get_object());
   return onThought(std::move(sigma), content->get_object());
 }

@@ -28,6 +28,9 @@
 
 namespace witan::agents {
 
+// The one member of what stands for a mind's answer that cannot be used: why. Its mind is told.
+inline constexpr std::string_view kUnusable = "unusable";
+
 class DataAgent final : public Agent {
  public:
   // `version`: of the file. Errors: checkSpec.

@@ -184,6 +184,7 @@ Status AgentHost::work(Now now) {
   WITAN_DO(noticeConflicts(now));
   WITAN_DO(settleDue(now));
   WITAN_DO(giveUpCalls(now));
+  releaseHeld(now);
   WITAN_TRY(jobs, wakes_.takeRunnable(now));
   for (WakeCenter::Unheard& turn : wakes_.takeUnheard())
     out_.notices.push_back({"unheard", turn.agentId + " does not hear what was said: " + turn.why});

@@ -186,6 +186,7 @@ class AgentHost final : saga::SagaEnvironment {
   Status bindPlan(Running& run);
   void forgive(Running& run);
   Status endRun(Running& run, Now now);
+  void releaseHeld(Now now);
   Result<bool> waitsForBudget(const WakeJob& job, const AgentSpec& spec, Now now);
   Result<Knowledge> knownBy(std::string_view agentId);
   Result<std::optional<Knowledge>> knownAfter(const Running& run, Now now);
@@ -235,6 +236,8 @@ class AgentHost final : saga::SagaEnvironment {
   std::map<std::pair<RunKey, std::string>, Call> calls_;  // by run and span
   std::map<OperationId, std::int64_t> tookMs_;            // what its calls took so far
   std::map<std::string, std::string> spentOn_;            // agents that wait for the next day or hour: since which
+  std::set<RunKey> held_;                                 // wakes that wait for it
+  std::int64_t heldIn_ = 0;                               // the hour by the wall clock, since 1970
   std::map<std::string, std::size_t> leftOut_;            // of agents: what found no room in the last run's questions
   std::map<OperationId, bool> graphEffects_;              // under way: whether each had been carried out before
   std::vector<EffectOutcome> effectOutcomes_;

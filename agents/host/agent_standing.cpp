@@ -43,8 +43,16 @@ Result<bool> AgentHost::waitsForBudget(const WakeJob& job, const AgentSpec& spec
     out_.notices.push_back({"needsAttention", concat(job.agentId, ": ", cause, "; its wakes wait for the next ",
                                                      untilTomorrow ? "day" : "hour")});
   wakes_.forgive(job.key());
+  held_.insert(job.key());
   WITAN_DO(wakes_.postpone(job.key(), untilTomorrow ? msToNextDay(now.wall) : msToNextHour(now.wall), cause, now));
   return true;
+}
+
+// They wait by the steady clock; when the wall clock was set meanwhile, the next day or hour comes at another time.
+void AgentHost::releaseHeld(Now now) {
+  const std::int64_t hour = now.wall.micros / kMicrosPerHour;
+  if (std::exchange(heldIn_, hour) == hour) return;
+  for (const RunKey& key : std::exchange(held_, {})) wakes_.release(key, now);
 }
 
 // What the agent knows when this run has ended. Of what its runs did here nothing else can have been learned meanwhile:

@@ -78,7 +78,9 @@ Status auditRuns(Space& at, RecordAudit& audit) {
     if (isTakenAway(versions)) continue;
     const WakeRunView view = wakeRunViewOf(id, versions);
     ++audit.runs;
-    if (!view.run || !isTerminal(view.run->body.status)) audit.problem("run " + key + " was started and has no end");
+    if (view.run && isTerminal(view.run->body.status)) continue;
+    const std::string why = view.run && view.run->body.startedAtMs != 0 ? view.run->body.cause : std::string();
+    audit.problem(concat("run ", key, why.empty() ? " was started and has no end" : " was started and waits: ", why));
   }
   return okStatus();
 }

@@ -687,14 +687,4 @@ Status WakeCenter::finish(const WakeJob& job, WakeStatus status, std::string_vie
   return okStatus();
 }
 
-Status WakeCenter::postpone(const RunKey& key, std::int64_t afterMs, std::string_view cause, Now now) {
-  const WakeQueue::Entry* entry = queue_.find(key);
-  if (entry == nullptr) return notFound("no run " + key.hex() + " is under way here");
-  if (entry->job.attempts >= options_.attempts)
-    return ended(key, WakeStatus::failedTerminal, concat("given up after ", entry->job.attempts, " starts: ", cause),
-                 now);
-  queue_.requeue(key, now.ms + std::max<std::int64_t>(0, afterMs));
-  return okStatus();
-}
-
 }  // namespace witan::agents

@@ -105,7 +105,10 @@ class WakeCenter {
   Status ended(const RunKey& key, replication::WakeStatus status, std::string_view cause, Now now,
                const StateChange& change = {}, std::vector<replication::Write> also = {});
   // It could not go on for now: again after a while. As ended(failedTerminal) once it was started too often.
+  // Its record says why meanwhile.
   Status postpone(const RunKey& key, std::int64_t afterMs, std::string_view cause, Now now);
+  // One that was postponed waits no longer. Nothing if it is not here.
+  void release(const RunKey& key, Now now);
 
   // This start of it is no failure, should the process end: the run waits for a person, or the end is an orderly one.
   // Nothing if it is not here.

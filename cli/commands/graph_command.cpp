@@ -69,6 +69,12 @@ Result<graph::Environment> environmentOf(const std::string& file) {
   return environment;
 }
 
+// What policies, agents, tools and other graphs say.
+bool asksEnvironment(const Finding& finding) {
+  static constexpr std::array kSuch{"GL09", "GL19", "GL20", "GL23"};
+  return std::ranges::find(kSuch, std::string_view(finding.id)) != kSuch.end();
+}
+
 Result<int> lint(const GraphArguments& a) {
   WITAN_TRY(document, readTableFile(a.file, kGraphTable));
   WITAN_TRY(environment, environmentOf(a.environment));
@@ -88,6 +94,10 @@ Result<int> lint(const GraphArguments& a) {
   else if (checked.bound)
     putWords("a run makes at most " + std::to_string(*checked.bound) + " deliveries\n");
   putWords(checked.errors.empty() ? "the graph may be deployed\n" : "the graph may not be deployed\n");
+  if (a.environment.empty() && std::ranges::any_of(checked.errors, asksEnvironment))
+    putWords(
+        "it was checked against the domains of this build alone: a node also knows its policy, agents, tools, rule "
+        "files and graphs.\nname them with --env, or let the node check: witan graph deploy\n");
   return exitCode;
 }
 

@@ -163,6 +163,12 @@ bool Runtime::isAsking(const std::string& spanId) const {
   return of != nullptr && of->state == SpanState::asking;
 }
 
+std::optional<Runtime::Asking> Runtime::asking(const std::string& spanId) const {
+  const Span* of = findSpan(spanId);
+  if (of == nullptr || of->state != SpanState::asking) return std::nullopt;
+  return Asking{of->timeoutAt - of->message->node->timeoutMs(), of->timeoutAt};
+}
+
 // Bodies are objects: a text is the digest of one.
 Body Runtime::unread(const std::string& digest) { return std::make_shared<const json::value>(json::string(digest)); }
 

@@ -157,6 +157,11 @@ class Runtime {
   std::shared_ptr<const Document> documentOf(const std::string& run) const;
   std::shared_ptr<const Document> deployed() const { return document_; }
   bool isAsking(const std::string& span) const;
+  // Since when it asks and until when, by its clock. None: it asks nothing.
+  struct Asking {
+    std::int64_t sinceMs = 0, untilMs = 0;
+  };
+  std::optional<Asking> asking(const std::string& span) const;
   std::int64_t horizonMs() const { return horizonMs_; }
   // Of a message that waits. None: none such does.
   std::optional<std::string> keyOf(const std::string& message) const;

@@ -74,20 +74,27 @@ void addProposals(const kernel::Partition& partition, const std::string& id, Tim
   }
 }
 
-// What runs of graphs ask, by the id of its item. They have no time: the ledger's entry has it.
+// What runs of graphs ask, by the id of its item. The device that runs them has the times.
 std::map<std::string, GraphQuestion> questionsAt(Daemon& daemon) {
   std::map<std::string, GraphQuestion> questions;
+  const GraphRuntime* hosted = daemon.replica().graphs();
   for (const auto& [id, host] : daemon.replica().hosts()) {
     if (host->module().signature().domain != kGraphDomain) continue;
-    for (const std::string& graph : host->partition().entities())
-      for (const domains::graph::Question& asked : domains::graph::questionsIn(host->partition().state(graph)))
-        questions.emplace(InboxIndex::idOf(InboxKind::question, asked.span), GraphQuestion{graph, asked});
+    for (const std::string& graph : host->partition().entities()) {
+      const graph::Runtime* runtime = hosted != nullptr ? hosted->runtime(graph) : nullptr;
+      for (domains::graph::Question& asked : domains::graph::questionsIn(host->partition().state(graph))) {
+        const std::string item = InboxIndex::idOf(InboxKind::question, asked.span);
+        const auto time = runtime != nullptr ? runtime->asking(asked.span) : std::nullopt;
+        GraphQuestion& question = questions[item] = {graph, std::move(asked), {}, {}};
+        if (time) question.at = timeOf(time->sinceMs), question.until = timeOf(time->untilMs);
+      }
+    }
   }
   return questions;
 }
 
 InboxItem questionItem(Daemon& daemon, const GraphQuestion& question) {
-  const auto& [graph, asked] = question;
+  const auto& [graph, asked, at, until] = question;
   const graph::Body body = GraphBodies(daemon.replica().data(), operations::kDefaultScope).find(asked.digest);
   json::object request{{"graph", graph},     {"run", asked.run},       {"node", asked.node},
                        {"span", asked.span}, {"digest", asked.digest}, {"approve", true}};
@@ -97,12 +104,13 @@ InboxItem questionItem(Daemon& daemon, const GraphQuestion& question) {
   if (body) detail["body"] = *body;
   InboxItem item{{},
                  InboxKind::question,
-                 {},
+                 at,
                  graph,
                  concat(asked.node, " asks about ", body ? brief(*body) : "a message that is not here"),
                  {},
                  std::move(detail),
                  {}};
+  item.until = until;
   for (const bool approve : {true, false}) {
     request["approve"] = approve;
     item.choices.push_back({approve ? "approve" : "deny",
@@ -433,7 +441,8 @@ void chooseItems(Daemon& daemon, const InboxRequest& request, Chosen chosen) {
       [listing, chosen, &daemon](const Status& read) {
         if (!read.ok()) return chosen(read.error());
         listing->questions = questionsAt(daemon);
-        for (const auto& [id, question] : listing->questions) listing->asked.insert({0, id});
+        for (const auto& [id, question] : listing->questions)
+          listing->asked.insert({question.at ? question.at->micros / 1000 : 0, id});
         if (const ToolBroker* tools = daemon.tools())
           for (auto& [key, form] : tools->forms()) {
             const std::string id = InboxIndex::idOf(InboxKind::form, key);

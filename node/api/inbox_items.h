@@ -56,7 +56,11 @@ WITAN_STRUCT(Inbox, (std::vector<InboxItem>, items, "Items, oldest first; those 
 
 inline constexpr std::uint64_t kMostItems = 1'000;
 
-using GraphQuestion = std::pair<std::string, domains::graph::Question>;  // with the graph
+struct GraphQuestion {
+  std::string graph;
+  domains::graph::Question asked;
+  Omittable<Time> at, until;  // of a run of this device
+};
 
 // One request under way: the places that it is to show, then the items that stand there.
 struct Listing {

@@ -11,9 +11,9 @@
 #include "node/cluster/device_heads.h"
 #include "node/cluster/roster_store.h"
 #include "node/daemon/agent_names.h"
+#include "node/daemon/agent_waits.h"
 #include "node/daemon/agents_policy_file.h"
 #include "node/daemon/graph_environment.h"
-#include "node/daemon/mind_confirmation.h"
 #include "node/data_dir/replica_dir.h"
 #include "node/market/market_host.h"
 #include "node/market/market_passes.h"
@@ -56,7 +56,7 @@ Status hostNone(Replica& replica, const std::string& scope) {
 }  // namespace
 
 Daemon::Daemon(net::Loop& loop, Log& log, std::filesystem::path path, DaemonConfig config, ClusterFile cluster,
-               std::string device, SigningKey key, RosterStore rosters)
+               std::string device, SigningKey key, RosterStore rosters, Clock* wall)
     : loop_(loop),
       log_(log),
       path_(std::move(path)),
@@ -76,7 +76,8 @@ Daemon::Daemon(net::Loop& loop, Log& log, std::filesystem::path path, DaemonConf
             loop_.post([this, abuser] {  // not amid its frame
               if (peers_) peers_->suspend(abuser, "too many requests that this device may not make", kSuspendedMs);
             });
-          }) {}
+          }),
+      clock_(wall) {}
 
 Daemon::~Daemon() {
   if (timer_ != 0) loop_.cancel(timer_);
@@ -89,7 +90,7 @@ Daemon::~Daemon() {
 // --- from the directory to a node that listens
 
 Result<std::unique_ptr<Daemon>> Daemon::open(net::Loop& loop, Log& log, const std::filesystem::path& dir,
-                                             DaemonConfig config) {
+                                             DaemonConfig config, Clock* wall) {
   WITAN_TRY(cluster, readClusterFile(dir));
   WITAN_TRY(key, readKey(dir, KeyName::device));
   WITAN_TRY(admin, publicKeyFromHex(cluster.adminKey, "adminKey"));
@@ -106,7 +107,7 @@ Result<std::unique_ptr<Daemon>> Daemon::open(net::Loop& loop, Log& log, const st
   WITAN_TRY(identity, readReplicaIdentity(dir));
   if (rosters.current().byKey(key.publicKey()) != nullptr) forgetPreviousKey(dir);
   std::unique_ptr<Daemon> daemon(new Daemon(loop, log, dir, std::move(config), std::move(cluster), identity.device,
-                                            std::move(key), std::move(rosters)));
+                                            std::move(key), std::move(rosters), wall));
   WITAN_DO(daemon->openDir());
   return daemon;
 }
@@ -128,10 +129,11 @@ Result<std::shared_ptr<const AgentSetup>> Daemon::agentSetup() {
   std::vector<ToolConfig> tools = agentFiles_.withMinds(config_.tools);
   offerTools(setup.options, tools);
   setup.options.standing = config_.budgets;
-  const auto minds = std::make_shared<MindConfirmation>(log_, gate_, setup.options.tools);
-  setup.options.wake.attended = [this, minds](std::string_view id) {
+  const auto waits = std::make_shared<AgentWaits>(log_, gate_, setup.options.tools);
+  setup.options.wake.attended = [this, waits](std::string_view id) {
     const agents::Agent* agent = agentFiles_.find(id);
-    return tools_ != nullptr && tools_->attended(id) && (agent == nullptr || minds->given(agent->spec()));
+    return tools_ != nullptr && tools_->attended(id) &&
+           (agent == nullptr || waits->mayBegin(agent->spec(), replica().data()));
   };
   WITAN_TRY(secrets, secretsOf(path_, tools, config_.secretKey));
   gate_->know(secrets.names());
@@ -475,7 +477,7 @@ void Daemon::switchToNextKey() {
 
 // --- working
 
-Now Daemon::now() const { return {SystemClock().now(), net::Loop::nowMs()}; }
+Now Daemon::now() const { return clock_.now(); }
 
 void Daemon::scheduleTick() {
   if (due_ || !failed_.ok()) return;
@@ -504,6 +506,7 @@ Status Daemon::tick() {
 
 Status Daemon::work() {
   const Now at = now();
+  clock_.tell(log_, replica().data());
   replica().tick(at);
   Effects effects;
   WITAN_DO(dir_->drain(at, effects));

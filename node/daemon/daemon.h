@@ -25,6 +25,7 @@
 #include "node/cluster/device_key.h"
 #include "node/config/daemon_config.h"
 #include "node/daemon/agent_files.h"
+#include "node/daemon/node_clock.h"
 #include "node/daemon/published_files.h"
 #include "node/daemon/request_rights.h"
 #include "node/data_dir/node_dir.h"
@@ -52,8 +53,9 @@ struct NodeTimings {
 
 class Daemon {
  public:
+  // `wall` outlives it; null: the system's.
   static Result<std::unique_ptr<Daemon>> open(net::Loop& loop, Log& log, const std::filesystem::path& dir,
-                                              DaemonConfig config);
+                                              DaemonConfig config, Clock* wall = nullptr);
   ~Daemon();
 
   // Errors: an address that cannot be listened on.
@@ -71,6 +73,7 @@ class Daemon {
   Status tick();
   // Once, after so many milliseconds. Dropped if the loop ends before.
   void later(std::int64_t ms, std::function<void()> work) { loop_.after(ms, std::move(work)); }
+  // What this node believes; see base/held_clock.h.
   Now now() const;
 
   // The answer, once it is durable. After `waitMs` without one it is an error (unavailable), and the request goes on.
@@ -140,7 +143,7 @@ class Daemon {
 
  private:
   Daemon(net::Loop& loop, Log& log, std::filesystem::path path, DaemonConfig config, ClusterFile cluster,
-         std::string device, SigningKey key, RosterStore rosters);
+         std::string device, SigningKey key, RosterStore rosters, Clock* wall);
   void failWaiting();
   Error noAnswer(const std::string& id, std::uint64_t asked);
   Status openDir();
@@ -232,6 +235,7 @@ class Daemon {
   std::unique_ptr<WitnessRounds> witnesses_;
   std::unique_ptr<MembershipInquiry> inquiry_;
   std::size_t alone_ = 0;  // looks since the last link
+  mutable NodeClock clock_;
 };
 
 }  // namespace witan::node

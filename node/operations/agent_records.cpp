@@ -14,6 +14,7 @@
 #include "base/time.h"
 #include "domains/agents.h"
 #include "node/daemon/agent_files.h"
+#include "node/daemon/agent_waits.h"
 #include "node/daemon/agents_policy_file.h"
 #include "node/operations/versions.h"
 #include "replication/records/record_views.h"
@@ -363,14 +364,17 @@ WakeRow wakeRow(const agents::WakeJob& job) {
 
 WakeRow wakeRow(const agents::KnownRun& run) {
   const WakeRunBody& body = run.view.run->body;
-  const bool started = body.status == WakeStatus::started;
-  // A started run with a cause belongs to another device, which has not begun it.
+  // A run with a cause that has not ended: before its first start, which device has it in its queue; then why it waits.
+  const bool open = body.status == WakeStatus::started && !body.cause.empty();
+  const bool claimed = open && body.startedAtMs == 0;
   return {run.key.hex(),
           body.agentId,
           std::string(enumName(body.reason)),
           body.subject,
-          started && !body.cause.empty() ? body.cause : std::string(enumName(body.status)),
-          started ? "" : body.cause,
+          claimed ? body.cause
+          : open  ? "waits"
+                  : std::string(enumName(body.status)),
+          claimed ? "" : body.cause,
           body.startedAtMs};
 }
 
@@ -542,6 +546,25 @@ Result<SagaBegun> compensateSaga(OperationContext& context, const SagaRepairRequ
 
 // --- wakes
 
+namespace {
+
+// Of each that this device has put off: what it waits for.
+Status sayWhyTheyWait(OperationContext& context, Space* runs, std::map<std::string, WakeRow>& rows) {
+  WITAN_TRY(incidents, context.replica.incidents());
+  for (auto& [key, row] : rows) {
+    if (runs == nullptr || row.status != enumName(agents::JobState::queued)) continue;
+    for (const replication::Incident& one : incidents)
+      if (one.kind == kAgentWaits && one.what.starts_with(row.agentId + ": "))
+        row.status = "waits", row.cause = one.what.substr(row.agentId.size() + 2);
+    WITAN_TRY(view, agents::runView(*runs, RunKey::parse(key).value()));
+    if (!view.run || view.run->body.status != WakeStatus::started || view.run->body.startedAtMs == 0) continue;
+    if (!view.run->body.cause.empty()) row.status = "waits", row.cause = view.run->body.cause;
+  }
+  return okStatus();
+}
+
+}  // namespace
+
 Result<Wakes> listWakes(OperationContext& context, const WakeListRequest& request) {
   std::map<std::string, WakeRow> rows;
   Database& database = context.replica.database(DatabaseName::agents);
@@ -550,8 +573,9 @@ Result<Wakes> listWakes(OperationContext& context, const WakeListRequest& reques
     return true;
   }));
   const bool failed = request.failed.value_or(false);
-  if (Space* space = context.space(DatabaseName::agents, request.scope);
-      space != nullptr && (request.all.value_or(false) || failed)) {
+  Space* space = context.space(DatabaseName::agents, request.scope);
+  WITAN_DO(sayWhyTheyWait(context, space, rows));
+  if (space != nullptr && (request.all.value_or(false) || failed)) {
     WITAN_TRY(runs, agents::knownRuns(*space));
     for (const agents::KnownRun& run : runs)
       if (run.view.run) {

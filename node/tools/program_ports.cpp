@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "agents/data/data_agent.h"
 #include "base/quote.h"
 #include "base/utf8.h"
 #include "net/child_process.h"
@@ -98,8 +99,8 @@ class ProgramPort final : public ToolPort {
       pauseMs_ = 0, words_ = 0;
       const Status good = answer.ok() ? checkResult(setup_.config, *answer) : Status(answer.error());
       if (!good.ok()) setup_.say(concat("its answer cannot be used: ", good.error().message));
-      // What is no answer is asked for again.
-      finish({Kind::done, good.ok() ? *std::move(answer) : json::value(good.error().message), ""});
+      // What is no answer is asked for again, and the program is told why.
+      finish({Kind::done, good.ok() ? *std::move(answer) : json::value{{agents::kUnusable, good.error().message}}, ""});
     }
     if (lines_->passedOver() > kMostProgramLine) over("the program writes a line of more than 1 MiB");
   }

@@ -41,5 +41,16 @@ TEST(DataAgent, ReadsTheSlicesOfItsRoleAndNoOthers) {
   EXPECT_THAT(next(*reader(""), "moderation", "SignalTriage"), HasSubstr("this agent has no role, and reads no slice"));
 }
 
+TEST(DataAgent, AMindIsToldWhyItsAnswerCannotBeUsed) {
+  const auto agent = reader("");
+  Turn turn = agent->step(nullptr, {InputKind::wake, json::object{{"reason", "timer"}}});
+  const json::value unusable{{kUnusable, "the result has 70000 bytes: at most 61440"}};
+  turn =
+      agent->step(turn.sigma, {InputKind::observation, json::array{json::object{{"ok", true}, {"content", unusable}}}});
+  const auto* looks = std::get_if<Looks>(&turn.output);
+  ASSERT_TRUE(looks != nullptr && looks->size() == 1);
+  EXPECT_THAT(canonicalJson(looks->front().arguments), HasSubstr("70000 bytes: at most 61440"));
+}
+
 }  // namespace
 }  // namespace witan::agents::data_agent_test

@@ -218,6 +218,25 @@ TEST(Rates, WhatIsBeyondTheHourWaitsForTheNextOneAlsoAfterARestart) {
   EXPECT_THAT(post.rig.runs(), Each(Pair(::testing::_, WakeStatus::completed))) << "nothing is lost";
 }
 
+// It waited for an hour by a clock that was wrong, however long that was then.
+TEST(Rates, WhatWaitsGoesByTheClockAsItIsNow) {
+  PostOffice post;
+  post.rig.aheadMs = -5 * kHourMs;
+  ASSERT_EQ(post.send(3), 2u);
+  const auto waiting = [&] {
+    std::vector<std::string> causes;
+    for (const std::string& key : post.rig.device().agents().keys(Kind::wakeRun)) {
+      const auto view = runView(post.rig.device().agents(), *RunKey::parse(key));
+      if (!replication::isTerminal(view->run->body.status)) causes.push_back(view->run->body.cause);
+    }
+    return causes;
+  };
+  EXPECT_THAT(waiting(), ::testing::ElementsAre(HasSubstr("the rate of mail.send is used up")));
+  post.rig.aheadMs = 0;
+  EXPECT_EQ(post.send(0), 3u);
+  EXPECT_THAT(waiting(), ::testing::IsEmpty());
+}
+
 TEST(Rates, DevicesShareThem) {
   PostOffice a("a"), b("b");
   EXPECT_EQ(a.send(2), 2u);

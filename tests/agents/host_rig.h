@@ -39,10 +39,11 @@ class HostRig {
   bool mute = false;  // tools never answer
   HostOptions options;
   std::int64_t ms = 1'774'252'800'000;
+  std::int64_t aheadMs = 0;  // the wall clock, of the steady one
 
   replication::test::Device& device() { return device_; }
   AgentHost& host() { return *host_; }
-  Now now() const { return {Time{ms * 1000}, ms}; }
+  Now now() const { return {Time{(ms + aheadMs) * 1000}, ms}; }
 
   Status open() {
     host_ = std::make_unique<AgentHost>(device_.replica(), gate != nullptr ? *gate : local_, options);

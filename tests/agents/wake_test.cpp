@@ -342,6 +342,23 @@ TEST(Storm, AFullQueueTakesNothingInAndLosesNothing) {
   EXPECT_THAT(checkAtRest(a, kBoth), IsEmpty());
 }
 
+TEST(Storm, WhatAPersonSaysToAFullQueueIsRefusedAndHeardLater) {
+  WakeOptions options;
+  options.limits = {10, 2};
+  Host a("a", kBoth, options);
+  const auto say = [&](int turn) { return a.center().userTurn("lab", "s", std::to_string(turn), "hello", at(turn)); };
+  ASSERT_TRUE(say(1).ok() && say(2).ok());
+  const auto third = say(3);
+  ASSERT_FALSE(third.ok());
+  EXPECT_EQ(third.error().code, ErrorCode::unavailable);
+  EXPECT_TRUE(say(2).ok()) << "it is there already";
+  ASSERT_TRUE(a.round(at(4)) && a.endAll(at(4)));
+  ASSERT_TRUE(say(3).ok());
+  for (int i = 5; i < 10; ++i) ASSERT_TRUE(a.round(at(i)) && a.endAll(at(i)));
+  EXPECT_EQ(a.starts(), 3u);
+  EXPECT_THAT(checkAtRest(a, kBoth), IsEmpty());
+}
+
 // Known failure: self-trigger loops (peers.md 1.4).
 TEST(Loops, AnAgentsOwnChangeDoesNotWakeItUnlessItAsks) {
   AgentSpec asks = agentFor("asks", "lab-result");

@@ -342,6 +342,28 @@ TEST(AgentPolicy, ARunningNodeReadsItAgain) {
               HasSubstr("\"policy\":\"clinic 1 "));
 }
 
+// Each run would be denied its action and be over, and its wake would not come again.
+TEST(AgentPolicy, WakesWaitUntilWhatTheyNeedIsMended) {
+  const Scratch scratch;
+  test::Node node(scratch, "clinic");
+  ASSERT_EQ(node.init().exitCode, 0);
+  std::ofstream(node.dir() + "/policy.toml") << with(clinicPolicy(), kProposals, kProposals + "\nconfirm = true");
+  ASSERT_TRUE(node.up({"--agent", "udt-lab"})) << node.log();
+  ASSERT_EQ(node.run({"journal", "put", "o1", "--type", "udt.order", "--text", "x"}).exitCode, 0);
+  const auto incidents = [&] { return node.run({"inbox", "--kind", "incident"}).out; };
+  EXPECT_TRUE(test::until([&] { return incidents().find("agentWaits") != std::string::npos; })) << node.log();
+  EXPECT_THAT(incidents(), ::testing::AllOf(HasSubstr("udt-lab"), HasSubstr("privacy_confirmation_required")));
+  EXPECT_THAT(node.run({"wake", "list"}).out,
+              ::testing::AllOf(HasSubstr("waits  udt-lab"), HasSubstr("privacy_confirmation_required")));
+  EXPECT_EQ(node.run({"wake", "list", "--failed"}).out, "no run failed\n");
+  ASSERT_EQ(node.run({"receipt", "confirm", "--agent", "udt-lab", "--boundary", "meta-agent", "--by", "ann"}).exitCode,
+            0);
+  EXPECT_TRUE(test::until([&] {
+    return node.run({"episode", "list"}).out.find("udt-lab") != std::string::npos;
+  })) << node.log();
+  EXPECT_TRUE(test::until([&] { return incidents().find("agentWaits") == std::string::npos; })) << incidents();
+}
+
 // A receipt names the policy that the person has read and the node works under, or is refused.
 TEST(AgentPolicy, AConfirmationIsOfThePolicyThatIsInForce) {
   const Scratch scratch;

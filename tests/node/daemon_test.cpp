@@ -27,7 +27,7 @@ class DaemonTest : public ::testing::Test {
     made.partitions = 1;
     const Status begun = beginCluster(dir_, made, {SystemClock().now(), net::Loop::nowMs()});
     ASSERT_TRUE(begun.ok()) << begun.error().message;
-    auto opened = Daemon::open(loop_, log_, dir_, std::move(config));
+    auto opened = Daemon::open(loop_, log_, dir_, std::move(config), wall_);
     ASSERT_TRUE(opened.ok()) << opened.error().message;
     daemon_ = *std::move(opened);
     const Status started = daemon_->start();
@@ -50,6 +50,7 @@ class DaemonTest : public ::testing::Test {
   const std::string dir_ = scratch_ / "a";
   net::Loop loop_;
   Log log_{LogLevel::error, false, [] { return SystemClock().now(); }, [](std::string_view) {}};
+  Clock* wall_ = nullptr;
   std::unique_ptr<Daemon> daemon_;
 };
 
@@ -134,6 +135,56 @@ TEST_F(DaemonTest, WhatIsNotTakenIsUnavailableAndDoesNotWait) {
   EXPECT_THAT(full.body, HasSubstr("the outbox is full"));
   EXPECT_FALSE(daemon_->replica().outbox().all().contains("one-more"));
   api.close();
+}
+
+// A person has an hour to decide, and the clock is two days ahead for a moment.
+TEST_F(DaemonTest, AClockThatJumpsAndComesBackEndsNoQuestion) {
+  ManualClock wall(SystemClock().now());
+  wall_ = &wall;
+  DaemonConfig config;
+  config.pendingTtlSeconds = 3'600;
+  begin(std::move(config));
+  const auto day = [&](std::int64_t ago) { return formatDate(dateOf(Time{wall.now().micros - ago * kMicrosPerDay})); };
+  const kernel::DomainModule& udt = *daemon_->replica().moduleOf("udt");
+  const auto outcome = [&](Request request) {
+    const auto answer = ask(std::move(request));
+    EXPECT_TRUE(loop_.runUntil([&] { return answer->has_value(); }, 30'000));
+    EXPECT_TRUE((**answer).ok());
+    return (**answer)->outcome;
+  };
+  const auto propose = [&](const char* role, const std::string& id, json::value action) {
+    return outcome(*proposalRequest(udt, "B", role, id, action));
+  };
+  const std::string today = day(0);
+  ASSERT_EQ(outcome(initRequest(udt, "B", "begin", json::object{{"baselinePositiveOn", day(112)}})),
+            Outcome::initialised);
+  ASSERT_EQ(propose("LabOrder", "1", {{"type", "DocumentRationale"}, {"order", "O"}, {"text", "individual plan"}}),
+            Outcome::approved);
+  ASSERT_EQ(propose("LabOrder", "2",
+                    {{"type", "OrderTest"},
+                     {"order", "O"},
+                     {"kind", "PRESUMPTIVE"},
+                     {"code", "80307"},
+                     {"method", "IA"},
+                     {"dos", today}}),
+            Outcome::approved);
+  ASSERT_EQ(
+      propose("Clinical", "3", {{"type", "RecordResult"}, {"order", "O"}, {"outcome", "POSITIVE"}, {"on", today}}),
+      Outcome::escalated);
+
+  const json::value next{{"type", "AdvanceAbstinence"}};
+  wall.advance(2 * kMicrosPerDay);
+  EXPECT_EQ(propose("Clinical", "4", next), Outcome::frozen);
+  wall.advance(-2 * kMicrosPerDay);
+  EXPECT_EQ(propose("Clinical", "5", next), Outcome::frozen) << "and it can still be decided";
+  std::size_t jumps = 0;
+  const auto incidents = daemon_->replica().data().incidents().value();
+  for (const replication::Incident& one : incidents) {
+    if (one.kind != "clockJumped") continue;
+    ++jumps;
+    EXPECT_THAT(one.what, HasSubstr("2 d 0 h ahead"));
+  }
+  EXPECT_EQ(jumps, 1u);
 }
 
 }  // namespace

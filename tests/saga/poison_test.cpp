@@ -157,5 +157,22 @@ TEST(Poison, AWallClockThatJumpedHoldsNothingForEver) {
   EXPECT_EQ(host->ended.size(), 1u);
 }
 
+TEST(Limits, MoreThanMayBeUnderWayIsRefusedAndTheOthersGoOn) {
+  Device device("a");
+  World world;
+  Host host(device.replica(), world);
+  PlanBody plan{runOf("a").value, "agent-1", {action("count", "e"), action("count", "f")}};
+  const std::vector<Intent> two = intentsOf(plan);
+  ASSERT_TRUE(host.engine.begin({two.data(), 1}, host.now).ok());
+  const std::vector<Intent> rest(kMaxOpenSagas, two[1]);
+  const Status refused = host.engine.begin(rest, host.now);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::unavailable);
+  EXPECT_EQ(host.engine.open(), 1u);
+  ASSERT_TRUE(host.engine.begin({rest.data(), 1}, host.now).ok());
+  ASSERT_TRUE(host.run());
+  EXPECT_EQ(host.says("e") + host.says("f"), "11");
+}
+
 }  // namespace
 }  // namespace witan::saga::test::poison_test

@@ -279,7 +279,7 @@ def waits_until_its_model_is_confirmed():
         d.becomes_node()
         with node(d):
             put_note(d)
-            until(d, lambda: "wait until a person confirms" in (d.dir.parent / "log").read_text())
+            until(d, lambda: "its wakes wait" in (d.dir.parent / "log").read_text())
             says(d.witan("wake", "list", "--failed", "--json"), '{"wakes":[]}', 0)
             assert not d.puts()
             says(d.witan("receipt", "confirm", "--agent", "desk", "--boundary", "llm", "--provider", "stub", "--model", "m-1",

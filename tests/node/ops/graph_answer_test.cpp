@@ -236,6 +236,10 @@ TEST_F(GraphAnswer, WhoHasAKeyAnswersAlone) {
   EXPECT_EQ(endOf("r-1"), "completed");
   // The inbox passes question and signature along.
   const std::string item = "question:" + std::string(asked("r-2").at("span").as_string());
+  const json::value waits = node.runJson({"inbox", item});
+  ASSERT_TRUE(waits.as_object().contains("at") && waits.as_object().contains("until")) << waits;
+  const auto moment = [&](const char* member) { return parseTime(waits.at(member).as_string())->micros; };
+  EXPECT_EQ(moment("until") - moment("at"), 12 * kMicrosPerHour);
   const auto inbox = [&](std::vector<std::string> more) {
     std::vector<std::string> words{"inbox", item, "approve", "--by", "dr.supervising", "--dir", node.dir()};
     words.insert(words.end(), more.begin(), more.end());
@@ -245,6 +249,13 @@ TEST_F(GraphAnswer, WhoHasAKeyAnswersAlone) {
   EXPECT_EQ(inbox({"--sign", scratch / "dr.supervising.pem"}).exitCode, 0);
   EXPECT_EQ(endOf("r-2"), "completed");
   EXPECT_THAT(node.run({"ledger", "verify", "--replay"}).out, StartsWith("ok "));
+}
+
+TEST(GraphLint, SaysWhatItDoesNotKnow) {
+  const Finished alone = runWitan({"graph", "lint", examples() + "intake.graph.toml"});
+  EXPECT_EQ(alone.exitCode, 1);
+  EXPECT_THAT(alone.out, HasSubstr("GL09"));
+  EXPECT_THAT(alone.out, HasSubstr("witan graph deploy"));
 }
 
 // Two questions at one node, and letters of two that died there.
