@@ -1,6 +1,7 @@
 #include "base/legible.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -15,11 +16,13 @@ struct Letters {
   char32_t from, to;
 };
 // Invisible, or another form of something that has a plain one (spaces, full width, letters of mathematics).
-constexpr Letters kUnclear[] = {{0xa0, 0xa0},     {0xad, 0xad},     {0x34f, 0x34f},     {0x61c, 0x61c},
-                                {0x115f, 0x1160}, {0x17b4, 0x17b5}, {0x180b, 0x180e},   {0x2000, 0x200f},
-                                {0x2028, 0x202f}, {0x205f, 0x206f}, {0x2100, 0x218f},   {0x2460, 0x24ff},
-                                {0x3000, 0x3000}, {0x3164, 0x3164}, {0xfb00, 0xfb06},   {0xfe00, 0xfe0f},
-                                {0xfeff, 0xfeff}, {0xff00, 0xffff}, {0x1d400, 0x1d7ff}, {0xe0000, 0xe0fff}};
+constexpr Letters kUnclear[] = {
+    {0xa0, 0xa0},     {0xad, 0xad},     {0x61c, 0x61c},   {0x17b4, 0x17b5}, {0x180b, 0x180e},   {0x2000, 0x200f},
+    {0x2028, 0x202f}, {0x205f, 0x206f}, {0x2100, 0x218f}, {0x2460, 0x24ff}, {0x3000, 0x3000},   {0x3164, 0x3164},
+    {0xfb00, 0xfb06}, {0xfe00, 0xfe0f}, {0xfeff, 0xfeff}, {0xff00, 0xffff}, {0x1d400, 0x1d7ff}, {0xe0000, 0xe0fff}};
+// Parts of letters (Unicode's form NFD): accents, parts of Korean syllables, sound marks of kana. Whole letters say the
+// same, and then one name has one sequence of bytes.
+constexpr Letters kParts[] = {{0x300, 0x36f}, {0x1100, 0x11ff}, {0x3099, 0x309a}};
 constexpr Letters kGreek{0x370, 0x3ff}, kCyrillic{0x400, 0x52f};
 // Small letters of both that look like the Latin one.
 constexpr std::pair<char32_t, char> kAlike[] = {
@@ -29,6 +32,9 @@ constexpr std::pair<char32_t, char> kAlike[] = {
     {0x43d, 'h'}, {0x432, 'b'}, {0x3c4, 't'}, {0x3c7, 'x'}, {0x3b7, 'n'}};
 
 bool within(char32_t letter, const Letters& range) { return letter >= range.from && letter <= range.to; }
+bool among(char32_t letter, std::span<const Letters> ranges) {
+  return std::ranges::any_of(ranges, [&](const Letters& range) { return within(letter, range); });
+}
 
 // Requires: valid UTF-8.
 std::u32string lettersOf(std::string_view text) {
@@ -59,7 +65,10 @@ Status checkLegible(std::string_view name) {
   if (!isUtf8(name)) return invalid("the name " + inQuotes(name) + " is no UTF-8", "give one of plain letters");
   bool latin = false, greek = false, cyrillic = false, mixed = false;
   for (const char32_t letter : lettersOf(name)) {
-    if (std::ranges::any_of(kUnclear, [&](const Letters& range) { return within(letter, range); }))
+    if (among(letter, kParts))
+      return invalid("the name " + inQuotes(name) + " is not in Unicode's form NFC: an accent stands beside its letter",
+                     "give it in NFC, in which both are one character");
+    if (among(letter, kUnclear))
       return invalid("the name " + inQuotes(name) + " has characters that people cannot see or tell from others",
                      "give one of plain letters, digits and signs");
     const bool isLatin = letter < 0x80 && within(smallOf(letter), {'a', 'z'});

@@ -9,9 +9,9 @@
 
 namespace witan {
 
-// UTF-8 without characters that are invisible or have a plain form, each word of one alphabet (Latin, Greek and
-// Cyrillic share shapes), without blanks at its ends or in a row. Controls are the caller's. Errors: invalid, with the
-// name.
+// UTF-8 in the form NFC, without characters that are invisible or have a plain form, each word of one alphabet (Latin,
+// Greek and Cyrillic share shapes), without blanks at its ends or in a row. Controls are the caller's. Errors: invalid,
+// with the name.
 Status checkLegible(std::string_view name);
 
 // Small letters, in the Latin ones that they look like (of Greek and Cyrillic): equal for names that people would take

@@ -213,7 +213,7 @@ void EntryReplicator::onFollowed(Peer& peer, const Followed& followed, Now now) 
     follower.acknowledge(followed.batches, now.ms);
 }
 
-void EntryReplicator::push(Now now) {
+void EntryReplicator::push(RoundSignature& round, Now now) {
   for (auto& [name, peer] : state_.peers) {
     if (!peer.full()) continue;
     for (auto& [id, link] : peer.partitions) {
@@ -227,7 +227,9 @@ void EntryReplicator::push(Now now) {
       if (link.follower.replicating()) pushTo(peer, *mine, link.follower, now);
     }
   }
-  sealAndSay();
+  const std::string& cluster = state_.config.replication.cluster;
+  for (Leaving& one : leaving_)
+    if (one.seal) sealWith(round, cluster, one.entries.partition, *one.seal);
 }
 
 std::uint16_t EntryReplicator::formatOf(const PartitionHost& host, const kernel::Epoch& epoch) {
@@ -254,12 +256,8 @@ void EntryReplicator::prove(Leaving& leaving, const PartitionHost& host, const E
     entries.seal = std::move(bytes);
 }
 
-void EntryReplicator::sealAndSay() {
+void EntryReplicator::say() {
   if (leaving_.empty()) return;
-  std::vector<std::pair<std::string, BatchSeal*>> seals;
-  for (Leaving& one : leaving_)
-    if (one.seal) seals.emplace_back(one.entries.partition, &*one.seal);
-  if (!seals.empty()) sealTogether(state_.config.replication.cluster, seals, state_.config.heads->key());
   WordWriter words;
   for (Leaving& one : leaving_) {
     if (one.seal) {

@@ -23,8 +23,11 @@ class EntryReplicator {
 
   void onEntries(const std::string& from, Peer& peer, const Entries& entries, Now now);
   void onFollowed(Peer& peer, const Followed& followed, Now now);
-  // Sends entries and acknowledgements. Requires: durableBatches() of each copy is of this round.
-  void push(Now now);
+  // Sends acknowledgements, and gathers the entries that leave with this round, whose seals come with its signature.
+  // Requires: durableBatches() of each copy is of this round.
+  void push(RoundSignature& round, Now now);
+  // Sends the entries. Requires: the round is signed.
+  void say();
   // No follower lacks a durable batch.
   bool quiet() const;
 
@@ -52,7 +55,6 @@ class EntryReplicator {
   static std::uint16_t formatOf(const PartitionHost& host, const kernel::Epoch& epoch);
   void pushTo(Peer& peer, PartitionHost& host, FollowerProgress& follower, Now now);
   void prove(Leaving& leaving, const PartitionHost& host, const EpochHistory& lineage) const;
-  void sealAndSay();
 
   ReplicaState& state_;
   const std::unique_ptr<OwnershipEngine>& ownership_;

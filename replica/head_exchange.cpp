@@ -38,6 +38,7 @@ Status HeadExchange::open() {
   WITAN_TRY(text, state_.config.heads->remembered());
   WITAN_SET(memory_, HeadMemory::parse(state_.config.replication.cluster, text));
   WITAN_DO(load());
+  if (text.empty()) WITAN_DO(checkUnsigned());
   for (const auto& [id, host] : state_.partitions.hosts()) {
     checkMemory(*host, logs_[id]);
     if (logs_[id].latest) noteRules(*host, *logs_[id].latest);
@@ -63,6 +64,19 @@ Status HeadExchange::load() {
     proofs_.emplace(key.substr(kProofRows.size()), value);
     return true;
   });
+}
+
+// The memory is written before the first row that shows a signature of this device.
+Status HeadExchange::checkUnsigned() const {
+  const auto mine = [&](const auto& head) {
+    return head && (ownerOf(*head) == state_.device() || head->cosigners.contains(state_.device()));
+  };
+  for (const auto& [id, log] : logs_)
+    if (mine(log.latest) || mine(log.witnessed))
+      return corrupt(concat("this device signed heads of ", id,
+                            ", and what it signed last is not known: ", kSignedHeadsFile, " is missing"),
+                     kSignedHeadsRemedy);
+  return okStatus();
 }
 
 // The disk went back behind what this device has signed: it must not decide anew what others have its word for.
@@ -182,7 +196,7 @@ void HeadExchange::look(PartitionHost& host, Log& log, Now now, std::vector<Due>
   if (log.cosign && log.latest) due.push_back({&host, &log, *log.latest, false});
   if (log.changedMs < 0) return;
   const bool many = log.latest && log.latest->checkpoint.size + kSignHeadEntries <= entries;
-  if (now.ms < log.changedMs + kSignHeadMs && !many && !hurry_) {
+  if (now.ms < log.changedMs + (beat_ ? kSignHeadMs / 2 : kSignHeadMs) && !many && !hurry_) {
     nextMs_ = std::min(nextMs_, log.changedMs + kSignHeadMs);
     return;
   }
@@ -201,6 +215,10 @@ void HeadExchange::round(Now now) {
   if (!state_.config.heads) return;
   nextMs_ = std::numeric_limits<std::int64_t>::max();
   std::vector<Due> due;
+  // What is nearly due goes with what is: each time costs a sync of the memory here and on each device that cosigns.
+  beat_ = std::ranges::any_of(logs_, [&](const auto& one) {
+    return one.second.changedMs >= 0 && now.ms >= one.second.changedMs + kSignHeadMs;
+  });
   for (const auto& [id, host] : state_.partitions.hosts())
     if (state_.partitions.usable(id)) look(*host, logs_[id], now, due);
   std::erase_if(due, [&](const Due& one) {

@@ -87,6 +87,7 @@ class HeadExchange {
   enum class Agreement { agrees, differs, unknown };
 
   Status load();
+  Status checkUnsigned() const;
   void checkMemory(PartitionHost& host, Log& log);
   bool extendsRemembered(const PartitionHost& host, Log& log) const;
   void look(PartitionHost& host, Log& log, Now now, std::vector<Due>& due);
@@ -112,6 +113,7 @@ class HeadExchange {
   std::map<std::string, std::string, std::less<>> proofs_;
   std::int64_t nextMs_ = std::numeric_limits<std::int64_t>::max();
   bool memoryFails_ = false, hurry_ = false;
+  bool beat_ = false;  // some head is due in this round
 };
 
 }  // namespace witan::node

@@ -380,7 +380,6 @@ void Replica::finishOwnership(Now now, Effects& out) {
   OwnershipEngine::Round round = parts_->ownership->finishRound(now);
   for (PartitionHost::Release& release : round.releases) parts_->router.give(std::move(release), out.answers);
   std::move(round.requests.begin(), round.requests.end(), std::back_inserter(out.etcd));
-  parts_->router.sendAnswers();
 }
 
 // Requires: durableBatches() of each copy is of this round, since entries and acknowledgements name it.
@@ -388,7 +387,12 @@ void Replica::replicateLogs(Now now) {
   parts_->heads.round(now);
   parts_->exchange.refreshFollowing();
   parts_->exchange.sendClaims();
-  parts_->entries.push(now);
+  RoundSignature round;
+  parts_->router.proveAnswers(round);
+  parts_->entries.push(round, now);
+  if (state_.config.heads) round.sign(state_.config.replication.cluster, state_.config.heads->key());
+  parts_->router.sendAnswers();
+  parts_->entries.say();
   parts_->exchange.sendNews();
 }
 

@@ -11,7 +11,7 @@ namespace witan::node {
 
 namespace {
 
-constexpr std::int64_t kGatherMs = 4;
+constexpr std::int64_t kGatherMs = 20;
 
 // What waited for the counselor goes on at once, in the order in which it came. Other decisions of counselors do not:
 // two that wait would hurry each other without end.
@@ -77,15 +77,24 @@ Status RequestRouter::submit(Request request, Keep keep, Now now) {
   return okStatus();
 }
 
-// While the owner works on what it was asked before, requests wait for each other: one signature, which costs more than
-// a decision, then serves them all. Whose owner is not busy leaves at once.
+// While the owner works on what it was asked before, requests wait for each other until they are as many as those: one
+// signature, which costs more than a decision, then serves them all, and one half of the work is done beside the other.
+// Whose owner is not busy leaves at once.
 void RequestRouter::gather(Outbox::Waiting& waiting, const std::string& partition, Now now) {
   Peer* const owner = state_.member(state_.ownerDevice(partition));
   if (owner == nullptr || owner->asking.open == 0 || waiting.tries > 0) return;
-  const std::int64_t untilMs = owner->asking.sinceMs + kGatherMs;
+  Asking& asking = owner->asking;
+  const std::int64_t untilMs = asking.sinceMs + kGatherMs;
   if (untilMs <= now.ms) return;
   state_.outbox.tryAt(waiting, untilMs);
-  owner->asking.held.push_back(waiting.request.operationId);
+  asking.held.push_back(waiting.request.operationId);
+  if (asking.held.size() >= asking.open) sendHeld(asking, now);
+}
+
+void RequestRouter::sendHeld(Asking& asking, Now now) {
+  for (const std::string& id : std::exchange(asking.held, {}))
+    if (Outbox::Waiting* waiting = state_.outbox.find(id); waiting != nullptr && waiting->tries == 0)
+      state_.outbox.tryAt(*waiting, now.ms);
 }
 
 void RequestRouter::noteAsked(Asking& asking, Now now) const {
@@ -95,10 +104,7 @@ void RequestRouter::noteAsked(Asking& asking, Now now) const {
 }
 
 void RequestRouter::noteAnswered(Asking& asking, Now now) {
-  if (asking.open == 0 || --asking.open > 0) return;
-  for (const std::string& id : std::exchange(asking.held, {}))
-    if (Outbox::Waiting* waiting = state_.outbox.find(id); waiting != nullptr && waiting->tries == 0)
-      state_.outbox.tryAt(*waiting, now.ms);
+  if (asking.open > 0 && --asking.open <= asking.held.size()) sendHeld(asking, now);
 }
 
 bool RequestRouter::admitHere(PartitionHost& host, const Request& request, const std::string& from, Now now) {
@@ -295,15 +301,16 @@ void RequestRouter::give(PartitionHost::Release release, std::vector<Answered>& 
   out.push_back({release.kind, std::move(release.answer)});
 }
 
-void RequestRouter::sendAnswers() {
-  std::vector<std::pair<std::string, Answer*>> proven;
+void RequestRouter::proveAnswers(RoundSignature& round) {
   for (PartitionHost::Release& release : leaving_) {
     // An entry says more than its action: also how the entity began. That is not for a device without copies.
     const Peer* peer = state_.member(release.to);
     if (peer == nullptr || !peer->keeper) release.answer.entry.clear();
-    if (!release.answer.entry.empty()) proven.emplace_back(release.partition, &release.answer);
+    if (!release.answer.entry.empty()) signWith(round, state_, release.partition, release.answer);
   }
-  signAnswers(state_, proven);
+}
+
+void RequestRouter::sendAnswers() {
   for (const PartitionHost::Release& release : std::exchange(leaving_, {}))
     if (Peer* peer = state_.member(release.to)) state_.say(*peer, release.answer);  // one that is gone asks again
 }

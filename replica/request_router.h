@@ -56,7 +56,8 @@ class RequestRouter {
   void onAnswer(const std::string& from, Answer answer, Now now);
   // Gives the answer of a decision that is there to stay. Requires: every copy is usable.
   void give(PartitionHost::Release release, std::vector<Answered>& out);
-  // Signs and sends the answers that were given.
+  // The answers that were given to other devices: their proofs come with the round's signature. Then they leave.
+  void proveAnswers(RoundSignature& round);
   void sendAnswers();
   // Answers of other devices: they need no durability of their own.
   std::vector<Answered> takeAnswered() { return std::exchange(answered_, {}); }
@@ -74,6 +75,7 @@ class RequestRouter {
   // An answer that rests on no decision. `from` is empty: to this device.
   void answerAtOnce(const Request& request, const std::string& from, Answer answer);
   void gather(Outbox::Waiting& waiting, const std::string& partition, Now now);
+  void sendHeld(Asking& asking, Now now);
   void noteAsked(Asking& asking, Now now) const;
   void noteAnswered(Asking& asking, Now now);
   void route(Outbox::Waiting& waiting, Now now);

@@ -291,7 +291,7 @@ Status SealedCopies::takeSegment(Kept& kept, std::string_view rows) {
   replication::SpaceSync& sync = *kept.taking->sync;
   const auto applied = sync.apply(rows, 0, replication::Gate::closed);
   if (applied.ok() && !applied->retry) {
-    for (const std::string& what : applied->incidents) state_.local->note({"equivocation", kept.taking->author, what});
+    for (const auto& [device, what] : applied->incidents) state_.local->note({"equivocation", device, what});
     for (const std::string& what : applied->forged) state_.local->note({"forgedRow", "", what});
     return okStatus();
   }

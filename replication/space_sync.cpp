@@ -535,7 +535,7 @@ Result<VersionVector> SpaceSync::readVector(DenseReader& from) {
 Status SpaceSync::settle(const Incoming& incoming, Applied& applied) {
   const std::string what = concat("EQUIVOCATION: two contents of ", dotText(space_, incoming.writer, incoming.seq),
                                   " for ", space_.schemas().traits(incoming.kind).name, " ", incoming.key);
-  applied.incidents.push_back(what);
+  applied.incidents.emplace_back(deviceOf(space_.writers().name(incoming.writer)), what);
   if (incoming.writer == space_.self()) WITAN_DO(newWriter_(what));
   return space_.settle(incoming);
 }

@@ -54,11 +54,12 @@ struct DeviceAcks {
 
 // The result of applying rows.
 struct Applied {
-  bool committed = false;              // the vector may have risen
-  bool fresh = false;                  // it has, or does once the commit counts (SpaceSync::unchecked)
-  bool repeated = false;               // there were versions, and all of it was here
-  bool retry = false;                  // send a Retry
-  std::vector<std::string> incidents;  // equivocations, for the operator
+  bool committed = false;  // the vector may have risen
+  bool fresh = false;      // it has, or does once the commit counts (SpaceSync::unchecked)
+  bool repeated = false;   // there were versions, and all of it was here
+  bool retry = false;      // send a Retry
+  // Equivocations, for the operator: the device that wrote under the dot, and what it is.
+  std::vector<std::pair<std::string, std::string>> incidents;
   std::vector<std::string> forged;     // Space::takeForged
   std::optional<VersionVector> clock;  // a commit row where it means "my vector" (WRITERS, ACK, RETRY, LIST)
   std::vector<DeviceAcks> deviceAcks;  // ACKS

@@ -329,7 +329,7 @@ Status SyncSession::onSegment(const Segment& segment, std::size_t frameBytes, st
 }
 
 void SyncSession::note(const Applied& applied) {
-  for (const std::string& what : applied.incidents) local_.note({"equivocation", peer_, what});
+  for (const auto& [device, what] : applied.incidents) local_.note({"equivocation", device, what});
   for (const std::string& what : applied.forged) local_.note({"forgedRow", "", what});
 }
 

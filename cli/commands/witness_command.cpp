@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t kKeyFileBytes = 64 * 1024, kSizesBytes = 16 << 20;
+constexpr std::size_t kKeyFileBytes = 64 * 1024, kSizesBytes = 16 << 20, kVkeyBytes = 4096;
 constexpr const char *kSizes = "witness.sizes", *kVkey = "witness.vkey";
 
 struct WitnessArguments {
@@ -70,6 +70,17 @@ Status checkMemory(const fs::path& dir, const std::optional<std::string>& sizes)
   return okStatus();
 }
 
+// Those who count its cosignatures know the key of witness.vkey, and no other.
+Status checkVkey(const fs::path& dir, const PublicKey& key) {
+  WITAN_TRY(text, readSmallFile(dir / kVkey, kVkeyBytes));
+  if (!text) return okStatus();
+  const auto known = kernel::parseVerifierKey(std::string_view(*text).substr(0, text->find('\n')));
+  if (known.ok() && known->publicKey == key) return okStatus();
+  return corrupt(concat(dir.string(), ": witness.key is not the key of ", kVkey),
+                 concat("restore both from one copy, or begin a witness in another directory; if only ", kVkey,
+                        " is damaged, remove it: it is written anew"));
+}
+
 Result<Witness> openWitness(const fs::path& dir, const WitnessArguments& a) {
   WITAN_DO(lock(dir));
   WITAN_TRY(logs, keysIn(a.logs));
@@ -78,6 +89,7 @@ Result<Witness> openWitness(const fs::path& dir, const WitnessArguments& a) {
   if (!sizes) WITAN_DO(replaceFile(dir / kSizes, signedSizesText({}), 0644));  // before the key: see checkMemory()
   WITAN_TRY(key, hasKey(dir, KeyName::witness) ? readKey(dir, KeyName::witness) : createKey(dir, KeyName::witness));
   WITAN_TRY(verifier, kernel::makeNoteVerifier(a.name, key.publicKey(), kernel::NoteKeyType::cosignature));
+  WITAN_DO(checkVkey(dir, key.publicKey()));
   WITAN_DO(replaceFile(dir / kVkey, kernel::verifierKeyText(verifier) + "\n", 0644));
   auto witness = Witness::open({a.name, std::move(key)}, std::move(logs), sizes.value_or(""),
                                [dir](std::string_view text) { return replaceFile(dir / kSizes, text, 0644); });

@@ -102,7 +102,10 @@ std::string countOf(const std::vector<std::string>& partitions) {
 }
 
 // A copy that cannot be read stands still; all others serve.
-Check ledgersCheck(const Replica& replica) {
+Check ledgersCheck(Daemon& daemon) {
+  if (daemon.ledgersChanged())
+    return {"ledgers", true, "the role ledger of this device has changed since the node started", "restart this node"};
+  const Replica& replica = daemon.replica();
   const auto& damaged = replica.damagedPartitions();
   if (damaged.empty()) return {"ledgers", true, replica.hosts().empty() ? "none kept here" : "kept here"};
   std::vector<std::string> ids;
@@ -271,7 +274,7 @@ std::vector<Check> checksOf(Daemon& daemon) {
           memberCheck(daemon),
           rosterCheck(daemon),
           diskCheck(daemon),
-          ledgersCheck(daemon.replica()),
+          ledgersCheck(daemon),
           {"etcd", daemon.etcd() == nullptr || daemon.etcd()->state().connected, etcdWords(daemon)},
           {"engine", others.empty(), others.empty() ? daemon.config().engine : others},
           ownersCheck(daemon),

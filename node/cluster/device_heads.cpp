@@ -91,9 +91,7 @@ Result<std::string> DeviceHeads::remembered() const {
   const auto read = HeadMemory::parse(rosters_.current().cluster, *text);
   if (!read.ok() || text->empty())
     return corrupt(concat(file.string(), " is damaged: ", read.ok() ? "it is empty" : read.error().message),
-                   "restore it from a backup of this device, or revoke the device and join anew: without it the device "
-                   "does not know which heads "
-                   "of ledgers it signed, and could contradict them");
+                   kSignedHeadsRemedy);
   return *text;
 }
 

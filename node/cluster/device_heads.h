@@ -13,7 +13,6 @@
 
 namespace witan::node {
 
-inline constexpr const char* kSignedHeadsFile = "heads.signed";
 inline constexpr const char* kDeviceKeysFile = "device.vkey";
 
 class DeviceHeads final : public HeadKeys {

@@ -168,7 +168,7 @@ Result<std::shared_ptr<const AgentSetup>> Daemon::agentSetup() {
 NodeSetup Daemon::setup() {
   NodeSetup setup;
   setup.partitions = static_cast<std::uint32_t>(cluster_.partitions);
-  setup.ledgerReplica = keepsLedgers();
+  setup.ledgerReplica = openedWithLedgers_ = keepsLedgers();
   setup.pendingTtlMicros = config_.pendingTtlSeconds * 1'000'000;
   setup.mayHave = [this](std::string_view device, replication::DatabaseName, std::string_view scope) {
     const RosterDevice* member = rosters_.current().member(device);

@@ -63,6 +63,8 @@ class Daemon {
   // Takes no more work, tells the peers, makes everything durable, then calls `done`.
   void stop(std::function<void()> done);
   bool stopping() const { return stopping_; }
+  // Whether this device got or lost the role `ledger` since the node started.
+  bool ledgersChanged() const { return openedWithLedgers_ != keepsLedgers(); }
   // Why it cannot go on; ok while it can.
   const Status& failed() const { return failed_; }
   std::function<void()> onFailure;
@@ -222,6 +224,7 @@ class Daemon {
   std::multimap<std::string, Waiting> waiting_;  // by operation id
   std::vector<std::string> addresses_;
   bool due_ = false, stopping_ = false, working_ = false;
+  bool openedWithLedgers_ = true;
   net::Loop::TimerId timer_ = 0;
   std::int64_t startedMs_ = 0, slowestRoundMs_ = 0;
   std::uint64_t rounds_ = 0;

@@ -65,9 +65,10 @@ bool PendingPeers::countRequest(net::LinkId link) {
   return at != pending_.end() && ++at->second.requests <= kMaxJoinRequests;
 }
 
-bool PendingPeers::takesOffer(const std::string& host, std::int64_t nowMs) {
-  std::erase_if(offers_, [&](const auto& one) { return one.second + kOfferMs <= nowMs; });
-  return offers_.size() < kMaxOffers && offers_.emplace(host, nowMs).second;
+bool PendingPeers::takesOffer(const std::string& host, bool ofMember, std::int64_t nowMs) {
+  std::map<std::string, std::int64_t>& offers = offers_[ofMember ? 1 : 0];
+  std::erase_if(offers, [&](const auto& one) { return one.second + kOfferMs <= nowMs; });
+  return offers.size() < kMaxOffers && offers.emplace(host, nowMs).second;
 }
 
 }  // namespace witan::node

@@ -47,7 +47,7 @@ class Admission {
 // each, so that unenrolled devices cannot displace members.
 inline constexpr std::size_t kMaxPendingPeers = 16;
 inline constexpr std::size_t kMaxLargeFrames = 4;  // of them that may send a frame beyond the usual size: 8 MiB in all
-inline constexpr std::size_t kMaxOffers = 8;       // of rosters in kOfferMs, one of each host
+inline constexpr std::size_t kMaxOffers = 8;  // of rosters in kOfferMs, one of each host; and so many of members' hosts
 inline constexpr std::int64_t kOfferMs = 10'000;
 inline constexpr unsigned kMaxJoinRequests = 4;  // on one link: a device that waits to be approved asks again
 
@@ -58,8 +58,9 @@ class PendingPeers {
   std::optional<net::LinkId> add(net::LinkId link, std::int64_t nowMs);
   // False: too many requests on this link, or it is not pending.
   bool countRequest(net::LinkId link);
-  // Whether this host may offer a roster now. To check one costs up to a second.
-  bool takesOffer(const std::string& host, std::int64_t nowMs);
+  // Whether this host may offer a roster now. To check one costs up to a second. Hosts at which a member was reached
+  // have places of their own: strangers keep no member's offer out.
+  bool takesOffer(const std::string& host, bool ofMember, std::int64_t nowMs);
   bool remove(net::LinkId link) { return pending_.erase(link) > 0; }
   std::size_t size() const { return pending_.size(); }
 
@@ -69,7 +70,7 @@ class PendingPeers {
     unsigned requests = 0;
   };
   std::map<net::LinkId, Pending> pending_;
-  std::map<std::string, std::int64_t> offers_;  // host -> when
+  std::map<std::string, std::int64_t> offers_[2];  // host -> when; of strangers, of members
 };
 
 }  // namespace witan::node

@@ -33,6 +33,13 @@ bool isClusterFrame(std::string_view frame) {
   return type >= kFirstClusterFrame && type <= kLastClusterFrame;
 }
 
+bool isHostOfMember(const Roster& roster, std::string_view host) {
+  const auto at = [&](const std::string& address) { return address.substr(0, address.rfind(':')) == host; };
+  return std::ranges::any_of(roster.devices, [&](const RosterDevice& device) {
+    return device.active() && std::ranges::any_of(device.addresses, at);
+  });
+}
+
 }  // namespace
 
 PeerManager::PeerManager(net::Loop& loop, const net::TlsIdentity& identity, RosterStore& rosters,
@@ -596,7 +603,8 @@ void PeerManager::onJoin(PeerLink& link, std::string_view bytes) {
 // Of a member whose key is not known here: the roster that names it proves itself, whoever brings it.
 void PeerManager::onOffer(PeerLink& link, std::string_view bytes) {
   const net::LinkId id = link.info.id;
-  if (!pending_.takesOffer(link.info.address.substr(0, link.info.address.rfind(':')), events_.steadyMs()))
+  const std::string host = link.info.address.substr(0, link.info.address.rfind(':'));
+  if (!pending_.takesOffer(host, isHostOfMember(rosters_.current(), host), events_.steadyMs()))
     return reject(id, "too many rosters are offered: offer it later");
   onRoster(link, bytes);
   reject(id, "that was all");

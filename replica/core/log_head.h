@@ -26,6 +26,12 @@ namespace witan::node {
 // Whether the roster lets a device begin partitions and take them over. formerly: it did before the device was revoked.
 enum class Takeover : std::uint8_t { no, formerly, yes };
 
+// What was signed last, outside of the stores (HeadKeys::remembered), on a device's disk.
+inline constexpr const char* kSignedHeadsFile = "heads.signed";
+inline constexpr const char* kSignedHeadsRemedy =
+    "restore it from a backup of this device, or revoke the device and join anew: without it the device does not know "
+    "which heads of ledgers it signed, and could contradict them";
+
 // The keys of the cluster's devices. Implementations outlive the replica; used on its strand.
 class HeadKeys {
  public:

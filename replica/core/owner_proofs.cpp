@@ -60,20 +60,21 @@ bool isProven(std::string_view cluster, const OwnershipRecord& claim, const Head
   return before->successor == claim.owner;
 }
 
-void sealTogether(std::string_view cluster, std::span<const std::pair<std::string, BatchSeal*>> seals,
-                  const SigningKey& key) {
-  std::vector<Hash> leaves;
-  for (const auto& [partition, seal] : seals) leaves.push_back(leafOf(cluster, partition, *seal));
-  const std::vector<kernel::LeafProof> proofs = kernel::signLeaves(cluster, leaves, key);
-  for (std::size_t i = 0; i < seals.size(); ++i) {
-    BatchSeal& seal = *seals[i].second;
-    const kernel::LeafProof& proof = proofs[i];
+void sealWith(RoundSignature& round, std::string_view cluster, std::string_view partition, BatchSeal& seal) {
+  round.add(leafOf(cluster, partition, seal), [&seal](const Hash& leaf, const kernel::LeafProof& proof) {
     seal.index = proof.index, seal.size = proof.size;
-    seal.root = *kernel::pathRoot(leaves[i], proof.index, proof.size, proof.path);
+    seal.root = *kernel::pathRoot(leaf, proof.index, proof.size, proof.path);
     seal.path.clear();
     for (const Hash& hash : proof.path) seal.path.insert(seal.path.end(), hash.begin(), hash.end());
     seal.signature.assign(proof.signature.begin(), proof.signature.end());
-  }
+  });
+}
+
+void sealTogether(std::string_view cluster, std::span<const std::pair<std::string, BatchSeal*>> seals,
+                  const SigningKey& key) {
+  RoundSignature round;
+  for (const auto& [partition, seal] : seals) sealWith(round, cluster, partition, *seal);
+  round.sign(cluster, key);
 }
 
 bool holdsSeal(std::string_view cluster, std::string_view partition, const BatchSeal& seal,

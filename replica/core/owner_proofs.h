@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "base/crypto.h"
-#include "kernel/record/signed_leaves.h"
 #include "replica/core/messages.h"
+#include "replica/core/round_signature.h"
 #include "store/store.h"
 
 namespace witan::node {
@@ -63,7 +63,9 @@ struct BatchSeal {
 bool holdsSeal(std::string_view cluster, std::string_view partition, const BatchSeal& seal,
                std::span<const PublicKey> keys, kernel::SignatureMemo& memo);
 
-// Completes the seals of batches that leave together, each of the partition beside it.
+// Completes the seal when the round is signed.
+void sealWith(RoundSignature& round, std::string_view cluster, std::string_view partition, BatchSeal& seal);
+// Completes seals that leave together, each of the partition beside it.
 void sealTogether(std::string_view cluster, std::span<const std::pair<std::string, BatchSeal*>> seals,
                   const SigningKey& key);
 

@@ -145,17 +145,13 @@ Status checkPerson(ReplicaState& state, const Request& request) {
   return unproven(concat("the signature of ", word->person, " is not of this answer to what is pending"));
 }
 
-void signAnswers(ReplicaState& state, std::span<const std::pair<std::string, Answer*>> answers) {
+void signWith(RoundSignature& round, const ReplicaState& state, const std::string& partition, Answer& answer) {
   if (!state.config.heads) return;
-  std::vector<Hash> leaves;
-  const std::string& cluster = state.config.replication.cluster;
-  for (const auto& [partition, answer] : answers) {
-    answer->run = state.run;
-    leaves.push_back(kernel::holdingLeaf(cluster, partition, answer->epochNumber, answer->epochOwner, answer->run,
-                                         answer->seq, kernel::leafHash(asView(answer->entry))));
-  }
-  const auto proofs = kernel::signLeaves(cluster, leaves, state.config.heads->key());
-  for (std::size_t i = 0; i < answers.size(); ++i) answers[i].second->proof = kernel::packProof(proofs[i]);
+  answer.run = state.run;
+  const Hash leaf =
+      kernel::holdingLeaf(state.config.replication.cluster, partition, answer.epochNumber, answer.epochOwner,
+                          answer.run, answer.seq, kernel::leafHash(asView(answer.entry)));
+  round.add(leaf, [&answer](const Hash&, const kernel::LeafProof& proof) { answer.proof = kernel::packProof(proof); });
 }
 
 namespace {
@@ -186,6 +182,9 @@ Status checkAnswer(ReplicaState& state, const std::string& from, const Request& 
   if (state.provesOwners() && state.owners.find(partition, epoch) == nullptr && !mutated("anyHolder"))
     return unavailable(concat("no claim of epoch ", epoch.number, " of ", partition, " by ", from, " is known here"));
   if (!state.config.ledgerReplica) return okStatus();
+  // The role was taken after this device started: the owner gives it no entry any more.
+  if (answer.entry.empty() && state.config.keepsLedgers && !state.config.keepsLedgers(state.device()))
+    return okStatus();
   if (answer.entry.empty() && mutated("answerWithoutEntry")) return okStatus();
   const auto entry = kernel::readEntry(asView(answer.entry));
   if (answer.entry.empty() || !entry.ok()) return unproven("it holds no entry");

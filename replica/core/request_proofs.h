@@ -24,6 +24,7 @@
 #include "base/result.h"
 #include "kernel/epoch.h"
 #include "replica/core/messages.h"
+#include "replica/core/round_signature.h"
 
 namespace witan::node {
 
@@ -59,8 +60,8 @@ class ToldAnswers {
 // `falseAnswer`, with evidence. In another one its disk may have gone back: incident `contradiction`.
 void checkTold(ReplicaState& state, PartitionHost& host);
 
-// Signs the answers that leave together, each with its partition, if they hold an entry.
-void signAnswers(ReplicaState& state, std::span<const std::pair<std::string, Answer*>> answers);
+// Of an answer that holds an entry: it gets its proof when the round is signed.
+void signWith(RoundSignature& round, const ReplicaState& state, const std::string& partition, Answer& answer);
 // Whether `answer` of the device `from` proves what it says. Errors: unauthorised, why it does not; unavailable, its
 // epoch is not known here (yet).
 Status checkAnswer(ReplicaState& state, const std::string& from, const Request& asked, const Answer& answer);

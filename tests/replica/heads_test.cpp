@@ -294,6 +294,22 @@ TEST_F(Heads, AnOwnerWhoseStoresWentBackDecidesNothing) {
   EXPECT_FALSE(a().owns()) << "also after the next restart";
 }
 
+// Without its memory it could sign another log than the one that others have its word for.
+TEST_F(Heads, WhoHasLostWhatItSignedDoesNotStart) {
+  for (Device* other : {&b(), &c()}) cluster.cut(a(), *other);
+  for (const auto& [who, role] : {std::pair(&a(), "owner"), std::pair(&b(), "cosigner")}) {
+    TestKeys& memory = *keys[static_cast<std::size_t>(who->name()[0] - 'a')];
+    const std::string kept = std::exchange(memory.memory, "");
+    ReplicaConfig config = who->config();
+    const auto opened = node::Replica::open({who->stores[0], who->stores[1], who->stores[2]}, std::move(config), at(0));
+    ASSERT_FALSE(opened.ok()) << role;
+    EXPECT_EQ(opened.error().code, ErrorCode::corrupt) << role;
+    EXPECT_THAT(opened.error().message, HasSubstr("heads.signed")) << role;
+    memory.memory = kept;
+    who->start();
+  }
+}
+
 TEST_F(Heads, NothingIsSignedThatCannotBeRemembered) {
   keys[0]->fails = true;
   decide(a(), "op-2", 20);

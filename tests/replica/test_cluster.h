@@ -127,6 +127,11 @@ class Device {
 
   void start() {
     replica_.reset();
+    auto opened = node::Replica::open({stores[0], stores[1], stores[2]}, config(), at(ms));
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    replica_ = *std::move(opened);
+  }
+  ReplicaConfig config() {
     ReplicaConfig config;
     config.replication.cluster = "test";
     config.replication.clusterKey = "key";
@@ -136,11 +141,9 @@ class Device {
     config.domains = {&budget()};
     config.partitions = 1;
     config.snapshotEvery = snapshotEvery;
-    config.heads = std::make_shared<TestKeys>(name_);
+    config.heads = keys_;
     if (configure_) configure_(config);
-    auto opened = node::Replica::open({stores[0], stores[1], stores[2]}, std::move(config), at(ms));
-    ASSERT_TRUE(opened.ok()) << opened.error().message;
-    replica_ = *std::move(opened);
+    return config;
   }
   void losePower() {
     replica_.reset();
@@ -213,6 +216,7 @@ class Device {
 
  private:
   std::string name_;
+  std::shared_ptr<TestKeys> keys_ = std::make_shared<TestKeys>(name_);  // what it signed last outlives its stores
   Configure configure_;
   std::uint32_t tags_ = 0;
   std::unique_ptr<node::Replica> replica_;

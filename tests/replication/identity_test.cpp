@@ -125,6 +125,7 @@ TEST(Equivocation, IsShownSettledAndLosesNothing) {
     EXPECT_GE(count(incidents, "digestAlarm"), 1u) << "they know that they differ";
     for (const Incident& incident : incidents) {
       if (incident.kind != "equivocation") continue;
+      EXPECT_EQ(incident.peer, "a") << "not the device that passed it on";
       EXPECT_NE(incident.what.find(first.replica().writer() + ":1"), std::string::npos) << incident.what;
       EXPECT_NE(incident.what.find("agent"), std::string::npos) << incident.what;
     }

@@ -326,11 +326,12 @@ TEST_F(OffersTest, AnotherDoesNot) {
 
 TEST(PendingPeersTest, TakesOneOfferOfAHostAndAFewInAll) {
   PendingPeers pending;
-  EXPECT_TRUE(pending.takesOffer("host", 0));
-  EXPECT_FALSE(pending.takesOffer("host", kOfferMs - 1));
-  for (std::size_t n = 1; n < kMaxOffers; ++n) EXPECT_TRUE(pending.takesOffer(concat("host", n), 5));
-  EXPECT_FALSE(pending.takesOffer("another", 6));
-  EXPECT_TRUE(pending.takesOffer("host", kOfferMs));
+  EXPECT_TRUE(pending.takesOffer("host", false, 0));
+  EXPECT_FALSE(pending.takesOffer("host", false, kOfferMs - 1));
+  for (std::size_t n = 1; n < kMaxOffers; ++n) EXPECT_TRUE(pending.takesOffer(concat("host", n), false, 5));
+  EXPECT_FALSE(pending.takesOffer("another", false, 6));
+  EXPECT_TRUE(pending.takesOffer("member", true, 6)) << "strangers took none of its places";
+  EXPECT_TRUE(pending.takesOffer("host", false, kOfferMs));
 }
 
 TEST_F(PeerManagerTest, WhoIsLeftOutByANewSignerIsTold) {

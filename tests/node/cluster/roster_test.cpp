@@ -230,9 +230,10 @@ TEST(Roster, ANameIsOneLineAndNoId) {
 
 // Members 17: what nobody sees, and letters of another alphabet within a word.
 TEST(Roster, ANameHasOnlyCharactersThatPeopleTellApart) {
-  for (const char* bad :
-       {"f\u200bd", "f\u00a0d", "\ufefffd", "\uff46d", "l\u0430b", "\U0001d41fd", "fd\ufe0f", "f\u2009d"})
+  for (const char* bad : {"f\u200bd", "f\u00a0d", "\ufefffd", "\uff46d", "l\u0430b", "\U0001d41fd", "fd\ufe0f",
+                          "f\u2009d", "cafe\u0301", "\u1100\u1161", "\u30ab\u3099"})
     EXPECT_FALSE(checkDeviceName(bad).ok()) << bad;
+  for (const char* good : {"caf\u00e9", "\uac00", "\u30ac"}) EXPECT_TRUE(checkDeviceName(good).ok()) << good;
 }
 
 TEST(Roster, NamesThatLookAlikeAreFound) {

@@ -230,6 +230,11 @@ TEST(WitnessedNode, WhoseDirectoryWentBackIsFoundOut) {
   fs::rename(scratch / "w/witness.key", scratch / "w/moved");
   EXPECT_THAT(runWitan({words.begin() + 1, words.end()}).err, HasSubstr("witness.key is missing"));
   fs::rename(scratch / "w/moved", scratch / "w/witness.key");
+  // Nor under another key than the one that clusters count.
+  const std::string vkey = contentOf(scratch / "w/witness.vkey");
+  scratch.write("w/witness.vkey", contentOf(node.dir() + "/device.vkey"));
+  EXPECT_THAT(runWitan({words.begin() + 1, words.end()}).err, HasSubstr("is not the key of witness.vkey"));
+  scratch.write("w/witness.vkey", vkey);
   fs::remove_all(node.dir());
   fs::copy(scratch / "yesterday", node.dir(), fs::copy_options::recursive);
   witness.emplace(words, scratch / "w.log");  // it remembers
