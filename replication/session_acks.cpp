@@ -11,7 +11,7 @@ namespace {
 // tidying: with many of them it is told the more rarely, so that it takes no more than this of a link. A small one is
 // told as soon as it is due: it also says what was forgotten, so that vectors become equal.
 constexpr std::int64_t kAcksBytesPerSecond = 50;
-constexpr std::size_t kSmallAcks = 1024;
+constexpr std::size_t kSmallAcks = 256;
 }  // namespace
 
 // Whether the peer has to hear that members have forgotten something before a commit takes it over that.

@@ -566,9 +566,9 @@ const TreeLink::Compared& SyncSession::compared(Shared& shared) const {
 // What the tree of a space asks for, over a link that is no plain one.
 void SyncSession::followTree(Shared& shared, std::int64_t nowMs) {
   if (shared.tree.plain() || !shared.theirs || !shared.sync->agreed() || mutated("lazyForEver")) return;
-  shared.tree.compare(compared(shared), nowMs);
+  const bool shorter = shared.tree.compare(compared(shared), nowMs);
   if (shared.tree.digestDue(nowMs)) shared.ackDue = ackDue_ = true;
-  if (!shared.tree.graftDue(nowMs) || mutated("neverGraft")) return;
+  if (!(shorter || shared.tree.graftDue(nowMs)) || mutated("neverGraft")) return;
   const bool may = !options_.mayGraft || options_.mayGraft(shared.id, nowMs);
   shared.tree.graft(may, nowMs);
   if (may) say(Tree{indexOf(shared), true});

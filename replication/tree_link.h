@@ -2,9 +2,10 @@
 // Plumtree (Leitao, Pereira, Rodrigues: "Epidemic broadcast trees", 2007), with version vectors as the digests.
 //
 //   eager   segments go out as soon as there is something to send; all links begin so
-//   prune   a segment brought nothing new: its sender is told to be lazy on this link
+//   prune   a segment brought nothing new: its sender is told so, and both ends are lazy on this link
 //   lazy    segments do not go out; an acknowledgement (this side's vector) does, for several updates together
-//   graft   a vector shows what is not here, and it does not come for a while: its sender is told to be eager again
+//   graft   a vector shows what is not here, and it does not come for a while, or comes late over another link: its
+//           sender is told so, and both ends are eager again
 //
 // What stays eager is a tree over all devices: an update crosses each of its links once. When a link of it fails, the
 // digests beside it show what is missing. Underneath is anti-entropy: a peer that has shown for long that it lacks
@@ -25,16 +26,15 @@ class TreeLink {
  public:
   static constexpr std::int64_t kDigestMs = 300;  // updates are gathered so long
   static constexpr std::int64_t kGraftMs = 300;
+  static constexpr std::int64_t kShorterMs = 100;  // and the digest itself waited for kDigestMs
   static constexpr std::int64_t kAnywayMs = 3'000;
 
   // --- what comes
   // A segment of the peer had nothing new: say prune.
-  void repeated() { receives_ = false, lacksMs_ = -1; }
-  void fresh() { receives_ = true; }
-  void pruned() {
-    if (std::exchange(sends_, false)) peerLacksMs_ = untoldMs_ = -1;
-  }
-  void grafted() { sends_ = true; }
+  void repeated() { be(false); }
+  void fresh() { be(true); }
+  void pruned() { be(false); }
+  void grafted() { be(true); }
 
   // Nothing but eager, in both directions: there is nothing to compare.
   bool plain() const { return sends_ && receives_; }
@@ -43,10 +43,13 @@ class TreeLink {
     bool lacks = false;      // this side, something that the peer has
     bool untold = false;     // the peer was not told of all that is here
   };
-  void compare(const Compared& now, std::int64_t nowMs) {
+  // True: what a digest of this lazy link showed came over another one, and later by so much that this one is shorter.
+  bool compare(const Compared& now, std::int64_t nowMs) {
+    const bool shorter = !receives_ && !now.lacks && due(lacksMs_, kShorterMs, nowMs);
     since(peerLacksMs_, now.peerLacks, nowMs);
     since(lacksMs_, now.lacks, nowMs);
     since(untoldMs_, now.untold, nowMs);
+    return shorter;
   }
 
   // --- what to do
@@ -58,8 +61,8 @@ class TreeLink {
   bool graftDue(std::int64_t nowMs) const { return !receives_ && due(lacksMs_, kGraftMs, nowMs); }
   // Said, or put off.
   void graft(bool said, std::int64_t nowMs) {
-    receives_ = said;
-    lacksMs_ = nowMs;
+    if (said) be(true);
+    if (lacksMs_ >= 0) lacksMs_ = nowMs;
   }
   // When one of these becomes due, after `nowMs`.
   std::int64_t nextMs(std::int64_t nowMs) const {
@@ -73,6 +76,11 @@ class TreeLink {
   }
 
  private:
+  void be(bool eager) {
+    if (sends_ && !eager) peerLacksMs_ = untoldMs_ = -1;
+    if (receives_ && !eager) lacksMs_ = -1;
+    sends_ = receives_ = eager;
+  }
   static void since(std::int64_t& ms, bool holds, std::int64_t nowMs) {
     if (!holds) ms = -1;
     if (holds && ms < 0) ms = nowMs;

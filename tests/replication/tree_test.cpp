@@ -23,6 +23,18 @@ TEST(Tree, WithoutPrunesItCrossesAllLinks) {
   EXPECT_GT(segments(few), 2);
 }
 
+// One tree for all writers: what is pruned for one of them is not missing for the next one.
+TEST(Tree, ItServesAllWriters) {
+  Mesh mesh(60, {.jitterMs = 10});
+  mesh.linkDrawn(2);
+  (void)segments(mesh);
+  mesh.count();
+  for (int i = 0; i < 20; ++i) mesh.write(i * 37 % mesh.size()), mesh.run(3'000);
+  EXPECT_LE(mesh.frames(FrameType::tree), 10);
+  EXPECT_LE(mesh.frames(FrameType::segment), 20 * 60);
+  EXPECT_LE(mesh.slowestMs(), 700);
+}
+
 TEST(Tree, DigestsRepairIt) { EXPECT_LE(slowestAmidDeaths({}), 2'500); }
 TEST(Tree, WithoutGraftsAntiEntropyComesLate) {
   const std::int64_t slowest = slowestAmidDeaths({.grafts = false});
@@ -53,6 +65,33 @@ TEST(Tree, ARepetitionMakesALinkLazyAndNewsEager) {
   EXPECT_FALSE(link.plain());
   link.fresh();
   EXPECT_TRUE(link.plain());
+}
+
+// Else what its device writes has no way out, if it is the last one to get everything.
+TEST(Tree, APruneCountsForBothEnds) {
+  TreeLink pruner, pruned;
+  pruner.repeated();
+  pruned.pruned();
+  EXPECT_FALSE(pruner.maySend(0) || pruner.receives() || pruned.maySend(0) || pruned.receives());
+  pruner.compare({.lacks = true}, 0);
+  pruner.graft(true, 300);
+  pruned.grafted();
+  EXPECT_TRUE(pruner.plain() && pruned.plain());
+}
+
+TEST(Tree, ADigestLongBeforeTheUpdateShowsAShorterWay) {
+  TreeLink link;
+  EXPECT_FALSE(link.compare({.lacks = true}, 1'000));
+  EXPECT_FALSE(link.compare({}, 1'500));  // eager: it came over this one
+  link.repeated();
+  EXPECT_FALSE(link.compare({.lacks = true}, 2'000));
+  EXPECT_FALSE(link.compare({}, 2'099));
+  EXPECT_FALSE(link.compare({.lacks = true}, 3'000));
+  EXPECT_FALSE(link.compare({.lacks = true}, 3'050));
+  EXPECT_TRUE(link.compare({}, 3'100));
+  link.graft(false, 3'100);  // another one was asked: no matter
+  EXPECT_FALSE(link.graftDue(9'000));
+  EXPECT_FALSE(link.compare({}, 9'000));
 }
 
 TEST(Tree, ALazyLinkTellsAndDoesNotSendUntilItIsLate) {

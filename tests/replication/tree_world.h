@@ -14,6 +14,7 @@ namespace tree_test {
 
 struct Treeless {
   bool prunes = true, grafts = true;
+  int jitterMs = 0;  // a frame takes up to so much longer
 };
 
 class Mesh {
@@ -48,6 +49,13 @@ class Mesh {
       link(i, (i + 1) % size());
       for (int step : {5, 11, 17})
         if (i % 2 == 0) link(i, (i + step) % size());
+    }
+  }
+  // Each device with the next one and `each` that are drawn.
+  void linkDrawn(int each) {
+    for (int i = 0; i < size(); ++i) {
+      link(i, (i + 1) % size());
+      for (int n = 0; n < each; ++n) link(i, draw(size()));
     }
   }
   // Both ends notice.
@@ -132,12 +140,18 @@ class Mesh {
     const bool graft = frame[4] == static_cast<char>(FrameType::tree);
     if (graft && !without_.grafts && frame.size() > kFrameHeaderBytes + 10 && frame[kFrameHeaderBytes + 10] != 0)
       return;
-    at(now_ + kDelayMs, [this, from, to, frame = std::move(frame)] {
+    std::int64_t& arrives = arrives_[{from, to}];
+    arrives = std::max(arrives, now_ + kDelayMs + (without_.jitterMs == 0 ? 0 : draw(without_.jitterMs + 1)));
+    at(arrives, [this, from, to, frame = std::move(frame)] {
       const auto session = sessions_.find({to, from});
       if (session == sessions_.end() || dead_[to]) return;
       ASSERT_TRUE(session->second->receive(frame, now_).ok());
       pump(to);
     });
+  }
+  int draw(int below) {
+    drawn_ = drawn_ * 6364136223846793005U + 1442695040888963407U;
+    return static_cast<int>((drawn_ >> 33) % static_cast<std::uint64_t>(below));
   }
   void look(int device) {
     Space& space = devices_[device]->agents();
@@ -155,7 +169,8 @@ class Mesh {
   std::vector<Edit> edits_;
   std::map<std::uint8_t, std::uint64_t> frames_;
   std::priority_queue<Event> events_;
-  std::uint64_t order_ = 0, writes_ = 0;
+  std::map<std::pair<int, int>, std::int64_t> arrives_;  // the last frame over a link
+  std::uint64_t order_ = 0, writes_ = 0, drawn_ = 1;
   std::int64_t now_ = 0;
 };
 
