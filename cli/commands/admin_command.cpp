@@ -11,6 +11,7 @@
 #include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "node/cluster/device_key.h"
+#include "node/cluster/roster_follows.h"
 #include "node/enrolment/enrolment_service.h"
 #include "program/durable_file.h"
 #include "program/json_file.h"
@@ -132,7 +133,8 @@ Status nameSubject(const fs::path& dir, RosterStore& rosters, const AdminArgumen
       return okStatus();
     }
   WITAN_TRY(own, readKey(dir, KeyName::device));
-  if (hasKey(dir, KeyName::nextDevice) && roster.byKey(own.publicKey()) == device) {
+  const bool itself = roster.byKey(own.publicKey()) == device || hadKey(roster, own.publicKey()) == device;
+  if (hasKey(dir, KeyName::nextDevice) && itself) {
     WITAN_TRY(next, readKey(dir, KeyName::nextDevice));
     act.subject = rekeyText(device->device, toHex(next.publicKey()));
     return okStatus();

@@ -3,6 +3,7 @@
 #include "base/string_util.h"
 #include "base/time.h"
 #include "node/api/control_routes.h"
+#include "node/cluster/roster_follows.h"
 #include "node/data_dir/disk_space.h"
 #include "node/operations/sync.h"
 #include "node/witness/witness_rounds.h"
@@ -237,6 +238,17 @@ Check memberCheck(Daemon& daemon) {
   if (daemon.me() == nullptr)
     return {"member", false, "this device is not in the roster",
             "let it in where the admin's key is: witan device approve " + daemon.replica().device()};
+  const auto key = readKey(daemon.path(), KeyName::device);
+  if (daemon.me()->active() && key.ok() && hadKey(daemon.roster().current(), key->publicKey()) == daemon.me())
+    return {"member", false, "the key of this device was replaced, and its disk went back: the others do not let it in",
+            daemon.enrolment().isAdmin()
+                ? "witan device rotate-key; where admins act together then: witan admin propose rekey " +
+                      daemon.replica().device()
+                : std::string(kNewerBackup)};
+  const bool knows = key.ok() && daemon.roster().current().byKey(key->publicKey()) == daemon.me();
+  if (daemon.me()->active() && !knows && !hasKey(daemon.path(), KeyName::previousDevice))
+    return {"member", false, "the roster has another key of this device: the others do not let it in",
+            "where the cluster was begun: witan admin propose rekey " + daemon.replica().device()};
   if (daemon.me()->active()) return {"member", true, "ok"};
   return {"member", false, daemon.revocation(),
           "copy what is of use, stop the node, and join from a new directory with an invitation (witan join)"};

@@ -73,6 +73,7 @@ bool isPersonsRole(std::string_view role) { return role == kGraphPerson || role.
 
 Status checkPersons(const std::vector<RosterPerson>& persons, std::set<std::string>& keys) {
   if (persons.size() > kMaxPersons) return invalid(concat("a roster has at most ", kMaxPersons, " persons"));
+  std::set<std::string> counting;  // a key that two histories gave to two persons counts for one of them
   for (std::size_t i = 0; i < persons.size(); ++i) {
     const RosterPerson& person = persons[i];
     const std::string who = "person " + person.name + ": ";
@@ -83,7 +84,9 @@ Status checkPersons(const std::vector<RosterPerson>& persons, std::set<std::stri
     for (const std::string& hex : person.keys) {
       WITAN_TRY(key, publicKeyFromHex(hex, who + "key"));
       (void)key;
-      if (!keys.insert(hex).second) return invalid(who + "its key is another's too, or twice its own");
+      const bool twice = std::ranges::count(person.keys, hex) > 1 || keys.contains(hex);
+      if (twice || (person.active() && &hex == &person.keys.back() && !counting.insert(hex).second))
+        return invalid(who + "its key is another's too, or twice its own");
     }
     if (person.roles.size() > kMaxDeviceRoles) return invalid(who + "too many roles");
     for (const std::string& role : person.roles)
@@ -112,8 +115,19 @@ Status checkPermitted(const Roster& roster) {
     permitted.insert(settledText(act.kind, act.subject));
     permitted.insert(act.settled.begin(), act.settled.end());
   }
+  // Two histories gave one key two names: it answers by one, and the other one is kept without an act.
+  const auto isSecondName = [&](const RosterPerson& person) {
+    return std::ranges::any_of(*roster.persons, [&](const RosterPerson& other) {
+      return other.name != person.name && std::ranges::find(other.keys, person.keys.back()) != other.keys.end() &&
+             (other.active() || permitted.contains(settledText(ActKind::revokePerson, other.name)));
+    });
+  };
+  std::set<std::string> second;
+  if (roster.persons)
+    for (const RosterPerson& person : *roster.persons)
+      if (!person.active() && isSecondName(person)) second.insert(settledText(ActKind::revokePerson, person.name));
   for (const std::string& needed : actsNeededBy(roster))
-    if (!permitted.contains(needed))
+    if (!permitted.contains(needed) && !second.contains(needed))
       return Error{ErrorCode::unauthorised, "no act of the admins permits this: " + needed, proposalOf(needed)};
   const auto back = [](const std::string& who, const char* hint) {
     return Error{ErrorCode::unauthorised, "the admins have revoked " + who + ", and the roster lets it in again", hint};
@@ -310,6 +324,10 @@ Status addPerson(Roster& roster, std::string_view name, const PublicKey& key, st
                    "give another name");
   if (roles.empty()) return invalid("a person needs a role", "give --role DOMAIN.counselor, or graph.Person");
   std::vector<RosterPerson>& persons = roster.persons ? *roster.persons : roster.persons.emplace();
+  for (const RosterPerson& other : persons)
+    if (other.name != name && std::ranges::find(other.keys, toHex(key)) != other.keys.end())
+      return invalid(concat("person ", name, ": its key is another's too: that of ", other.name),
+                     "give another key: witan person add NAME makes one");
   auto at = std::ranges::lower_bound(persons, name, {}, &RosterPerson::name);
   if (at == persons.end() || at->name != name) {
     at = persons.insert(at, RosterPerson{std::string(name), {}, DeviceState::active, {}, now, ""});

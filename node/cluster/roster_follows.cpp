@@ -16,10 +16,6 @@ namespace {
 
 constexpr std::size_t kLinkDigits = 32;
 
-std::size_t actsInCommon(const Roster& one, const Roster& other) {
-  return static_cast<std::size_t>(std::ranges::mismatch(one.allActs(), other.allActs()).in1 - one.allActs().begin());
-}
-
 // The admins named another signer in ignorance of acts that were applied meanwhile, where the key before signs. An act
 // of after its expiry shows that the cluster went on without it. Where the disk of who signs went back, and admins have
 // signed two acts of one number, another signer is the way out, too.
@@ -59,13 +55,21 @@ Status checkOvertaken(const Roster& before, const Roster& after) {
   return okStatus();
 }
 
+bool keepsScopes(const RosterDevice& was, const RosterDevice& is) {
+  if (was.scopes == is.scopes || hasAllScopes(is)) return true;
+  if (was.scopes.empty()) return !hasAllScopes(was);
+  return !is.scopes.empty() && rolesLost(was.scopes, is.scopes).empty();
+}
+
 // To take roles or scopes away is a revocation in effect.
 Status checkKeepsRoles(const Roster& before, const Roster& after) {
   const auto acts = after.allActs().subspan(before.allActs().size());
   const auto check = [&](ActKind kind, const std::string& whose, const std::string& words,
                          const std::vector<std::string>& was, const std::vector<std::string>& is) -> Status {
     for (const std::string& role : rolesLost(was, is))
-      if (std::ranges::none_of(acts, [&](const AdminAct& act) { return withdraws(act, kind, whose, role); }))
+      // Of a device that two histories let in, one of them as a keeper of copies.
+      if (role != kCopyRole &&
+          std::ranges::none_of(acts, [&](const AdminAct& act) { return withdraws(act, kind, whose, role); }))
         return refusedRoster(
             concat("a roster that takes the role ", role, " from ", words, " without a new act of the admins"),
             concat("witan admin propose ", enumName(kind), " ", whose, " --role ", role));
@@ -75,11 +79,15 @@ Status checkKeepsRoles(const Roster& before, const Roster& after) {
     const RosterDevice* is = after.find(was.device);
     if (!was.active() || is == nullptr || !is->active()) continue;
     WITAN_DO(check(ActKind::withdraw, was.device, deviceInWords(was), was.roles, is->roles));
-    if (was.scopes != is->scopes && (was.scopes.empty() || !rolesLost(was.scopes, is->scopes).empty()))
+    if (!keepsScopes(was, *is))
       return refusedRoster("a roster that takes scopes from " + deviceInWords(was), "witan admin propose revoke");
   }
   for (const RosterPerson& was : personsOf(before)) {
-    const RosterPerson* is = after.person(was.name);
+    const RosterPerson* is = standsFor(after, was);
+    // Whose key two histories gave two names answers by the other one.
+    if (is != nullptr && !is->active())
+      for (const RosterPerson& other : personsOf(after))
+        if (other.active() && other.keys.back() == is->keys.back()) is = &other;
     if (!was.active() || is == nullptr || !is->active()) continue;
     WITAN_DO(check(ActKind::withdrawPerson, was.name, was.name, was.roles, is->roles));
   }
@@ -103,11 +111,12 @@ bool goesBack(const std::vector<std::string>& was, const std::vector<std::string
 
 // What no later roster of a key does to devices, and of a new signer only the second and the third of it: to leave one
 // out, to let a revoked one in again, to go back to an earlier key. `alone`: before the first act who signed could do
-// the last two, and where two rosters part its word does not stand against the admins'.
+// the last two, and where two rosters part its word does not stand against the admins': whom it had revoked, or given
+// another key, it may leave out.
 Status keepsDevices(const Roster& before, const Roster& after, bool newSigner, bool alone = false) {
   for (const RosterDevice& was : before.devices) {
     const RosterDevice* is = after.find(was.device);
-    if (is == nullptr && newSigner) continue;
+    if (is == nullptr && (newSigner || (alone && (!was.active() || was.keys.size() > 1)))) continue;
     if (is == nullptr) return refusedRoster("a roster that leaves out " + deviceInWords(was));
     if (alone) continue;
     if (is->active() && !was.active())
@@ -120,10 +129,15 @@ Status keepsDevices(const Roster& before, const Roster& after, bool newSigner, b
   return okStatus();
 }
 
+bool newActConcerns(const Roster& before, const Roster& after, std::string_view whose) {
+  return std::ranges::any_of(after.allActs().subspan(actsInCommon(before, after)),
+                             [&](const AdminAct& act) { return concerns(act, whose); });
+}
+
 Status keepsPersons(const Roster& before, const Roster& after, bool newSigner, bool alone = false) {
   for (const RosterPerson& was : personsOf(before)) {
-    const RosterPerson* is = after.person(was.name);
-    if (is == nullptr && newSigner) continue;
+    const RosterPerson* is = standsFor(after, was);
+    if (is == nullptr && (newSigner || (alone && (!was.active() || was.keys.size() > 1)))) continue;
     if (is == nullptr) return refusedRoster("a roster that leaves out " + was.name);
     if (alone) continue;
     if (is->active() && !was.active())
@@ -133,7 +147,22 @@ Status keepsPersons(const Roster& before, const Roster& after, bool newSigner, b
     if (another ? !newSigner : goesBack(was.keys, is->keys))
       return refusedRoster(
           concat("a roster with another first key of ", was.name, ", or that goes back to an earlier one"));
+    if (is->name != was.name && !newSigner && after.person(was.name) != nullptr &&
+        !newActConcerns(before, after, was.name))
+      return refusedRoster(concat("a roster that gives the name of ", was.name, " to another key"));
   }
+  return okStatus();
+}
+
+// A name that two keys had stays nobody's, until the admins have revoked both.
+Status checkNamesStayFree(const Roster& before, const Roster& after) {
+  for (const RosterPerson& is : personsOf(after))
+    for (const RosterPerson& was : personsOf(before))
+      if (was.active() && was.keys.front() != is.keys.front() && was.name != is.name &&
+          was.name == longerName(is.name, was.keys.front()) && before.person(is.name) == nullptr &&
+          !newActConcerns(before, after, is.name))
+        return refusedRoster(
+            concat("a roster that gives the name ", is.name, " to another key than that of ", was.name));
   return okStatus();
 }
 
@@ -174,6 +203,43 @@ Status checkTakeovers(const Roster& before, const Roster& after, bool newSigner)
 
 }  // namespace
 
+std::size_t actsInCommon(const Roster& one, const Roster& other) {
+  return static_cast<std::size_t>(std::ranges::mismatch(one.allActs(), other.allActs()).in1 - one.allActs().begin());
+}
+
+const RosterDevice* hadKey(const Roster& roster, const PublicKey& key) {
+  const std::string hex = toHex(key);
+  for (const RosterDevice& device : roster.devices)
+    if (std::ranges::find(device.keys.begin(), device.keys.end() - 1, hex) != device.keys.end() - 1) return &device;
+  return nullptr;
+}
+
+std::string adminProofText(std::string_view cluster, const PublicKey& device) {
+  return concat("witan roster for|", cluster, "|", toHex(device));
+}
+
+bool concerns(const AdminAct& act, std::string_view whose) {
+  const auto about = [&](ActKind kind, std::string_view subject) {
+    return kind != ActKind::admins && kind != ActKind::signer &&
+           (subject == whose || subject.starts_with(concat(whose, " ")));
+  };
+  return about(act.kind, act.subject) || std::ranges::any_of(act.settled, [&](const std::string& settled) {
+           return about(ActKind::revoke, std::string_view(settled).substr(settled.find(' ') + 1));
+         });
+}
+
+bool hasAllScopes(const RosterDevice& device) {
+  return device.scopes.empty() && (device.copiesOnly() || device.keepsLedgers() ||
+                                   std::ranges::find(device.roles, kAnyRole) != device.roles.end());
+}
+
+const RosterPerson* standsFor(const Roster& after, const RosterPerson& was) {
+  const RosterPerson* named = after.person(was.name);
+  if (named != nullptr && named->keys.front() == was.keys.front()) return named;
+  const RosterPerson* moved = after.person(longerName(was.name, was.keys.front()));
+  return moved != nullptr && moved->keys.front() == was.keys.front() ? moved : named;
+}
+
 bool hasNewSigner(const Roster& before, const Roster& after) {
   const auto acts = after.allActs().subspan(actsInCommon(before, after));
   return std::ranges::find(acts, ActKind::signer, &AdminAct::kind) != acts.end();
@@ -200,6 +266,7 @@ Status checkFollows(const Roster& before, const Roster& after) {
   if (known > 0 && !newSigner) {
     WITAN_DO(checkKeepsRoles(before, after));
     WITAN_DO(checkKeepsNames(before, after));
+    WITAN_DO(checkNamesStayFree(before, after));
     WITAN_DO(checkKeepsScopeKeys(before, after));
   }
   const std::vector<std::string> needed = actsNeededBy(after);
@@ -256,11 +323,14 @@ Lineage lineageOf(const Roster& mine, const RosterLink& my, const Roster& theirs
   const Roster &earlier = follows ? mine : theirs, &later = follows ? theirs : mine;
   const auto named = names(later, follows ? my : their);
   if (named) return !*named ? Lineage::parts : follows ? Lineage::follows : Lineage::precedes;
-  // Without acts a person may be let in again.
-  const bool kept = earlier.allActs().size() <= later.allActs().size() && keepsDevices(earlier, later, false).ok() &&
+  // Without acts a person may be let in again. What was done alone before the first act does not stand against it.
+  const bool alone = earlier.allActs().empty() && !later.allActs().empty();
+  const bool kept = earlier.allActs().size() <= later.allActs().size() &&
+                    keepsDevices(earlier, later, false, alone).ok() &&
                     std::ranges::all_of(personsOf(earlier), [&](const RosterPerson& was) {
-                      const RosterPerson* is = later.person(was.name);
-                      return is != nullptr && !goesBack(was.keys, is->keys);
+                      if (alone && (!was.active() || was.keys.size() > 1)) return true;
+                      const RosterPerson* is = standsFor(later, was);
+                      return is != nullptr && (alone || !goesBack(was.keys, is->keys));
                     });
   return !kept ? Lineage::parts : follows ? Lineage::follows : Lineage::precedes;
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/crypto.h"
 #include "base/result.h"
 #include "node/cluster/roster.h"
 
@@ -42,10 +43,29 @@ Status checkFollows(const Roster& before, const Roster& after);
 // Of a device whose name another one has.
 std::string longerName(std::string_view name, std::string_view device);
 
+// How an answer begins to who comes with such a key.
+inline constexpr std::string_view kKeyReplaced = "this device has another key by now";
+// What to do then.
+inline constexpr std::string_view kNewerBackup =
+    "restore a backup of after that, or revoke this device and join from a new directory with an invitation";
+// What the key that signs rosters signs for a device with such a key, so that members hand it their roster.
+std::string adminProofText(std::string_view cluster, const PublicKey& device);
+
 Error refusedRoster(std::string what, std::string hint = {});
 std::string deviceInWords(const RosterDevice& device);
 
 // Of a roster without persons, none.
 const std::vector<RosterPerson>& personsOf(const Roster& roster);
+// How many acts both begin with.
+std::size_t actsInCommon(const Roster& one, const Roster& other);
+// Under which entry of `after` the person stands: that of its name, or where two histories gave one name to two keys,
+// that of the longer name with its first key. Null: none.
+const RosterPerson* standsFor(const Roster& after, const RosterPerson& was);
+// Whether an act is about this device or person.
+bool concerns(const AdminAct& act, std::string_view whose);
+// Whose key it was, and is no more. Null: nobody's.
+const RosterDevice* hadKey(const Roster& roster, const PublicKey& key);
+// Whether it has no scope of its own and its roles open all of them.
+bool hasAllScopes(const RosterDevice& device);
 
 }  // namespace witan::node

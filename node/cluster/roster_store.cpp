@@ -6,6 +6,7 @@
 #include "base/json_codec.h"
 #include "base/quote.h"
 #include "base/sha256.h"
+#include "node/cluster/device_heads.h"
 #include "node/cluster/device_key.h"
 #include "node/cluster/revocation.h"
 #include "node/cluster/roster_follows.h"
@@ -19,6 +20,7 @@ namespace {
 
 constexpr const char* kRosterFile = "roster";
 constexpr std::size_t kDateBytes = 4096;
+constexpr std::size_t kDeviceKeysBytes = 4096;
 constexpr std::int64_t kClockSkewMicros = 3600LL * 1'000'000;
 
 constexpr const char* kRestore = "restore the files of this device from one backup with keys";
@@ -44,6 +46,14 @@ bool rotatedSince(const std::filesystem::path& dir, const Roster& roster, const 
   return previous.ok() && roster.byKey(previous->publicKey()) == me;
 }
 
+// Whether it has run with this key, as each start writes it down.
+bool startedWith(const std::filesystem::path& dir, const ReplicaIdentity& identity, const PublicKey& key) {
+  const auto verifier =
+      kernel::makeNoteVerifier(keyNameOf(identity.cluster, identity.device), key, kernel::NoteKeyType::signature);
+  const auto text = readSmallFile(dir / kDeviceKeysFile, kDeviceKeysBytes);
+  return verifier.ok() && text.ok() && *text && (*text)->starts_with(kernel::verifierKeyText(*verifier) + "\n");
+}
+
 Status checkDevice(const std::filesystem::path& dir, const ReplicaIdentity& identity, const RosterStore& rosters) {
   WITAN_TRY(key, readKey(dir, KeyName::device));
   const Roster& roster = rosters.current();
@@ -51,6 +61,11 @@ Status checkDevice(const std::filesystem::path& dir, const ReplicaIdentity& iden
   const RosterDevice* me = roster.find(identity.device);
   if (of != nullptr ? of == me : me == nullptr && deviceIdOf(key.publicKey()) == identity.device) return okStatus();
   if (of == nullptr && rotatedSince(dir, roster, me)) return okStatus();
+  // Its disk went back to before its key was replaced, or the admins' first act does not know the key that it got
+  // alone: it starts, and says how to go on (memberCheck).
+  if (of == nullptr && me != nullptr &&
+      (me == hadKey(roster, key.publicKey()) || startedWith(dir, identity, key.publicKey())))
+    return okStatus();
   const std::string file = (dir / "device.key").string();
   const std::string self = me == nullptr ? identity.device : deviceInWords(*me);
   if (of != nullptr)

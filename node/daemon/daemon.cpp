@@ -9,6 +9,7 @@
 #include "domains/registry.h"
 #include "node/cluster/copy_keys.h"
 #include "node/cluster/device_heads.h"
+#include "node/cluster/roster_follows.h"
 #include "node/cluster/roster_store.h"
 #include "node/daemon/agent_names.h"
 #include "node/daemon/agent_waits.h"
@@ -27,6 +28,8 @@
 namespace witan::node {
 
 namespace {
+
+constexpr std::string_view kKeyReplacedIncident = "keyReplaced";
 
 constexpr std::int64_t kSlowRoundMs = 2'000;
 constexpr std::size_t kMaxWaiting = 10'000;
@@ -289,7 +292,10 @@ Status Daemon::bootstrapMissing() {
 Status Daemon::openPeers() {
   WITAN_TRY(identity, net::tlsIdentityOf(key_, replica().device()));
   PeerManager::Events events;
-  events.connected = [this](const std::string& device) { onConnected(device), scheduleTick(); };
+  events.connected = [this](const std::string& device) {
+    replication::endIncidents(replica().data(), kKeyReplacedIncident, "", "");
+    onConnected(device), scheduleTick();
+  };
   events.disconnected = [this](const std::string& device) {
     replica().disconnected(device);
     sliceServer_->disconnected(device);
@@ -318,7 +324,12 @@ Status Daemon::openPeers() {
                                                               .links = static_cast<std::size_t>(config_.links),
                                                               .rosterLeaseMs = config_.rosterLeaseSeconds * 1'000},
                                          std::move(events));
-  inquiry_ = std::make_unique<MembershipInquiry>(loop_, rosters_, [this] { peers_->rosterPublished(); });
+  inquiry_ = std::make_unique<MembershipInquiry>(
+      loop_, rosters_, [this] { peers_->rosterPublished(); },
+      [this](const std::string& why) {
+        replica().data().note({std::string(kKeyReplacedIncident), "",
+                               concat("another device lets this one not in: ", why, "; ", kNewerBackup)});
+      });
   return okStatus();
 }
 

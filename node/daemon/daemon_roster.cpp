@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/time.h"
+#include "node/cluster/roster_follows.h"
 #include "node/daemon/daemon.h"
 #include "replication/membership.h"
 #include "replication/statement.h"
@@ -79,13 +80,24 @@ void Daemon::askIfAloneLater() {
 }
 
 void Daemon::askIfAlone() {
+  // Its disk went back to before its key was replaced. By acts of the admins it gets none by itself (memberCheck).
+  const bool replaced = me() != nullptr && me() == hadKey(rosters_.current(), key_.publicKey());
+  if (replaced && me()->active() && enrolment_->isAdmin() && rosters_.admins().admins.empty() && !stopping_)
+    if (const Status done = rotateKey(); !done.ok())
+      log_.error("node", "this device's key was replaced, and it gets no other: " + done.error().message);
   const auto linked = [](const PeerStatus& peer) { return peer.connected; };
   const bool revoked = me() != nullptr && !me()->active();
   alone_ = revoked || stopping_ || std::ranges::any_of(peers_->status(), linked) ? 0 : alone_ + 1;
   if (alone_ % kLooksPerQuestion == 0 || alone_ % kLooksPerQuestion == kLooksOfQuestion) inquiry_->stop();
   if (alone_ % kLooksPerQuestion != 1) return;
   const bool expecting = alone_ / kLooksPerQuestion % 2 == 0;  // each second question: they may have other keys
-  if (const Status asked = inquiry_->ask(key_, expecting); !asked.ok())
+  std::vector<std::uint8_t> proof;
+  if (const auto admin = enrolment_->isAdmin() ? readKey(path_, KeyName::admin) : Result<SigningKey>(key_);
+      admin.ok()) {
+    const Signature signature = admin->sign(adminProofText(rosters_.current().cluster, key_.publicKey()));
+    proof.assign(signature.begin(), signature.end());
+  }
+  if (const Status asked = inquiry_->ask(key_, expecting, std::move(proof)); !asked.ok())
     log_.warn("roster", "no other device could be asked: " + asked.error().message);
 }
 

@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "node/cluster/device_key.h"
 #include "node/cluster/revocation.h"
+#include "node/cluster/roster_follows.h"
 #include "node/cluster/roster_union.h"
 #include "node/cluster/scope_keys.h"
 #include "node/enrolment/joining.h"
@@ -68,6 +69,20 @@ Status withdraw(Roster& roster, const AdminAct& act) {
     if (std::erase(*roles, role) == 0)
       return conflict(concat(whose, " has no role ", role), "see: witan device roster");
   return okStatus();
+}
+
+std::string wordsOf(const RosterUnion& united, std::size_t ended) {
+  std::string words =
+      "this device had signed another roster before its disk went back: both are united. Who was revoked in either is "
+      "revoked, a role that one of both lacks is taken; compare with: witan device roster, witan person list";
+  const auto add = [&](const std::vector<std::string>& some) {
+    for (std::size_t i = 0; i < std::min(some.size(), kMostNamed); ++i) words += "; " + some[i];
+    if (some.size() > kMostNamed) words += concat("; and ", some.size() - kMostNamed, " more");
+  };
+  if (!united.toSign.empty()) words += "; by the admins alone, since it was done without an act";
+  add(united.toSign), add(united.taken);
+  if (ended > 0) words += concat("; ", ended, " invitation(s) ended: invite anew");
+  return words;
 }
 
 // It was replaced since.
@@ -209,8 +224,14 @@ JoinAnswer EnrolmentService::onJoin(const JoinRequest& request, const PublicKey&
     answer.revocation = revocationOf(rosters_->current(), known->device);  // the admin's word for it
     return answer;
   }
-  if (rosters_->current().find(device) != nullptr)
-    return refused(unauthorised("this device has another key by now: this one was rotated away"));
+  if (const RosterDevice* known = hadKey(rosters_->current(), key)) {
+    JoinAnswer answer = refused(unauthorised(concat(kKeyReplaced, ": this one was rotated away")));
+    // Its disk went back, and it signs rosters: it has to know this one, and then gives itself another key.
+    const std::string text = adminProofText(rosters_->current().cluster, key);
+    if (known->active() && verifySignature(rosters_->admins().signer, text, request.proof))
+      answer.document.assign(rosters_->document().begin(), rosters_->document().end());
+    return answer;
+  }
   if (Status may = mayChange(); !may.ok()) return refused(may.error());
   if (std::ranges::find(state_.denied, device) != state_.denied.end())
     return refused(unauthorised("a person has denied this device"));
@@ -434,28 +455,33 @@ Status EnrolmentService::setRoles(std::string_view idOrName, std::span<const std
   return publish(std::move(next));
 }
 
-Result<std::string> EnrolmentService::unite() {
+Result<bool> EnrolmentService::unite(const std::function<void(const std::string&)>& tell) {
   const RosterStore::Parted* parted = rosters_->parted();
-  if (!isAdmin() || parted == nullptr) return std::string();
+  if (!isAdmin() || parted == nullptr) return false;
   RosterUnion united = uniteRosters(rosters_->current(), rosters_->link(), *parted);
   SystemRandom random;
   uniteScopeKeys(united.roster, *united.other, *admin_, random);
+  WITAN_DO(renewScopeKeys(united.roster, *admin_, random));
+  united.roster.partitions = partitions_;
+  if (!united.roster.allActs().empty()) WITAN_DO(checkFollows(parted->roster, united.roster));
   // Those that people ended are back with the disk. First: after the union nothing shows that they are to end.
-  auto open = std::exchange(state_.invites, {});
-  const std::size_t ended = open.size();
-  if (const Status kept = ended > 0 ? save() : okStatus(); !kept.ok()) {
-    state_.invites = std::move(open);
+  const State before = state_;
+  state_.invites.clear();
+  std::vector<AskedKey> asked = askedKeys();
+  for (const RosterUnion::NewKey& key : united.keys) {
+    std::erase_if(asked, [&](const AskedKey& one) { return one.device == key.device; });
+    asked.push_back({key.device, key.key, Time{}});
+  }
+  if (!united.keys.empty()) state_.keys = std::move(asked);
+  const std::size_t ended = before.invites.size();
+  if (const Status kept = ended > 0 || !united.keys.empty() ? save() : okStatus(); !kept.ok()) {
+    state_ = before;
     return kept.error();
   }
+  tell(wordsOf(united, ended));
   WITAN_DO(publish(std::move(united.roster)));
   rosters_->united();
-  std::string words =
-      "this device had signed another roster before its disk went back: both are united. Who was revoked in either is "
-      "revoked, a role that one of both lacks is taken; compare with: witan device roster, witan person list";
-  for (std::size_t i = 0; i < std::min(united.taken.size(), kMostNamed); ++i) words += "; " + united.taken[i];
-  if (united.taken.size() > kMostNamed) words += "; and more (witan device roster, witan person list)";
-  if (ended > 0) words += concat("; ", ended, " invitation(s) ended: invite anew");
-  return words;
+  return true;
 }
 
 Status EnrolmentService::change(const std::function<Status(Roster& roster)>& edit) {

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "node/cluster/messages.h"
+#include "node/cluster/roster_follows.h"
 
 namespace witan::node {
 
@@ -13,12 +14,14 @@ constexpr std::size_t kAskedAtOnce = 4;
 
 }  // namespace
 
-Status MembershipInquiry::ask(const SigningKey& key, bool expecting) {
+Status MembershipInquiry::ask(const SigningKey& key, bool expecting, std::vector<std::uint8_t> proof) {
+  proof_ = std::move(proof);
   const std::string self = deviceIdOf(key.publicKey());
   WITAN_TRY(identity, net::tlsIdentityOf(key, self));
   network_ = std::make_unique<net::PeerNetwork>(loop_, identity, net::PeerNetworkOptions{}, events());
   const std::vector<RosterDevice>& devices = rosters_.current().devices;
   const RosterDevice* me = rosters_.current().byKey(key.publicKey());
+  if (me == nullptr) me = hadKey(rosters_.current(), key.publicKey());
   device_ = me == nullptr ? self : me->device;
   expecting_ = expecting;
   name_ = me == nullptr || !expecting ? "" : me->name;
@@ -37,10 +40,11 @@ Status MembershipInquiry::ask(const SigningKey& key, bool expecting) {
 
 net::PeerEvents MembershipInquiry::events() {
   net::PeerEvents events;
+  static const std::vector<std::uint8_t> noProof;  // for who may have any key
   events.up = [this](const net::LinkInfo& info) {
     network_->undial(info.name);
     network_->trust(info.id);
-    (void)network_->send(info.id, clusterFrame(JoinRequest{.name = name_}));
+    (void)network_->send(info.id, clusterFrame(JoinRequest{.name = name_, .proof = expecting_ ? proof_ : noProof}));
   };
   events.frame = [this](net::LinkId link, std::string_view frame) { receive(link, frame); };
   return events;
@@ -51,6 +55,7 @@ void MembershipInquiry::receive(net::LinkId link, std::string_view frame) {
   const bool read = readClusterFrame(frame, answer).ok();
   const auto taken = take(read ? answer : JoinAnswer());
   const bool newer = taken.ok() && *taken;
+  if (read && expecting_ && !newer && refused_ && answer.reason.starts_with(kKeyReplaced)) refused_(answer.reason);
   if (read && expecting_ && !newer && answer.verdict != JoinVerdict::admitted) {
     RosterMessage offer;
     offer.document.assign(rosters_.document().begin(), rosters_.document().end());

@@ -17,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "net/peer_network.h"
 #include "node/cluster/device_key.h"
@@ -27,12 +28,14 @@ namespace witan::node {
 
 class MembershipInquiry {
  public:
-  MembershipInquiry(net::Loop& loop, RosterStore& rosters, std::function<void()> changed)
-      : loop_(loop), rosters_(rosters), changed_(std::move(changed)) {}
+  // `refused`: another device says that this one has another key by now, in its own words.
+  MembershipInquiry(net::Loop& loop, RosterStore& rosters, std::function<void()> changed,
+                    std::function<void(const std::string& why)> refused = {})
+      : loop_(loop), rosters_(rosters), changed_(std::move(changed)), refused_(std::move(refused)) {}
 
   // Asks a few of the other devices, each time the next ones; what was asked before is over. `expecting`: by the keys
-  // that the roster has. Errors: of the key.
-  Status ask(const SigningKey& key, bool expecting);
+  // that the roster has. `proof`: of who signs rosters (adminProofText); empty: another device. Errors: of the key.
+  Status ask(const SigningKey& key, bool expecting, std::vector<std::uint8_t> proof = {});
   // It has been let in, or ends.
   void stop() { network_.reset(); }
 
@@ -44,8 +47,10 @@ class MembershipInquiry {
   net::Loop& loop_;
   RosterStore& rosters_;
   const std::function<void()> changed_;
+  const std::function<void(const std::string&)> refused_;
   std::unique_ptr<net::PeerNetwork> network_;
   std::string device_, name_;  // as it asks
+  std::vector<std::uint8_t> proof_;
   bool expecting_ = true;
   std::size_t next_ = 0;
 };

@@ -518,17 +518,20 @@ void PeerManager::tellLeftOut() {
 
 // The device that signs rosters went back to an older copy: what it forgot comes from the others.
 void PeerManager::unite() {
-  const auto united = enrolment_.unite();
-  if (united.ok() && united->empty()) {
+  const auto united = enrolment_.unite([this](const std::string& words) { events_.alarm("rosterParted", "", words); });
+  if (united.ok() && !*united) {
     const bool apart = rosters_.parted() != nullptr;
     if (std::exchange(apart_, apart) == apart) return;
+    if (!apart && enrolment_.isAdmin()) return;  // what its union took stays until people have read it
     return apart ? events_.alarm("rosterParted", "",
                                  "the key that signs rosters has signed two of which neither follows the other, since "
                                  "its disk went back: run that device beside this one, it unites both")
                  : events_.over("rosterParted", "");
   }
-  events_.alarm("rosterParted", "", united.ok() ? *united : "two rosters part: " + united.error().message);
-  if (united.ok()) rosterPublished();
+  if (united.ok()) return rosterPublished();
+  events_.alarm("rosterParted", "",
+                concat("two rosters part: ", united.error().message,
+                       united.error().hint.empty() ? "" : "; " + united.error().hint));
 }
 
 void PeerManager::rosterPublished() {

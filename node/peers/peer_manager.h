@@ -200,9 +200,9 @@ class PeerManager {
   std::int64_t meshDueMs_ = -1;  // when it is followed next; -1: it is not
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
   std::uint64_t refused_ = 0;
-  bool warned_ = false;                        // that the lease runs out
-  bool apart_ = rosters_.parted() != nullptr;  // two rosters are known that part
-  std::set<std::string> heardWell_;            // whose roster was not refused since then
+  bool warned_ = false;              // that the lease runs out
+  bool apart_ = true;                // two rosters are known that part, or were so before the start
+  std::set<std::string> heardWell_;  // whose roster was not refused since then
   net::PeerNetwork network_;
   RelayManager relay_;
 };

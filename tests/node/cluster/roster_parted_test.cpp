@@ -89,9 +89,10 @@ class PartedRosters : public ::testing::Test {
   // The device with the key forgets what it signed since, and hears of it again from a member.
   std::string meets(Side& restored, const std::string& document) {
     (void)restored.rosters.adopt(document);
-    const auto words = restored.desk.unite();
-    EXPECT_TRUE(words.ok()) << words.error().message;
-    return words.ok() ? *words : "";
+    std::string words;
+    const auto united = restored.desk.unite([&](const std::string& told) { words = told; });
+    EXPECT_TRUE(united.ok()) << united.error().message;
+    return united.ok() && *united ? words : "";
   }
 
   Side first{genesis()};
@@ -366,6 +367,61 @@ TEST_F(PartedActs, WhoRevokedAloneTakesTheAdminsFirstAct) {
   EXPECT_EQ(restored.roster().version, version);
   EXPECT_TRUE(*member.rosters.adopt(restored.rosters.document()));
   EXPECT_EQ(member.rosters.document(), restored.rosters.document());
+}
+
+// Its owner asked for it before the admins acted together: they can propose it at once.
+TEST_F(PartedActs, AKeyThatWasAcceptedAloneIsNamedForThem) {
+  Side restored(before);
+  ASSERT_TRUE(first.desk.rotate(idOf('e'), keyOf('E').publicKey()).ok());
+  agree(restored);
+  EXPECT_THAT(meets(restored, first.rosters.document()), HasSubstr("witan admin propose rekey " + idOf('e')));
+  ASSERT_EQ(restored.desk.askedKeys().size(), 1u);
+  EXPECT_EQ(restored.desk.askedKeys().front().key, toHex(keyOf('E').publicKey()));
+  const std::string key = toHex(keyOf('E').publicKey());
+  apply(restored, {0, ActKind::rekey, rekeyText(idOf('e'), key)}, "xy");
+  EXPECT_EQ(restored.device('e').keys.back(), key);
+}
+
+// The act is known to both: it takes nothing that was given since.
+TEST_F(PartedActs, ARoleThatWasGivenAgainStays) {
+  agree(first);
+  apply(first, {0, ActKind::withdraw, withdrawText(idOf('b'), std::vector<std::string>{"*"})}, "xy");
+  const std::string agreed = first.rosters.document();
+  Side member(agreed, false), restored(agreed);
+  ASSERT_TRUE(restored.desk.setRoles(idOf('b'), kAll).ok());
+  first.admit('n');
+  first.site('e', "bonn");
+  ASSERT_TRUE(*member.rosters.adopt(restored.rosters.document()));
+  EXPECT_THAT(meets(restored, first.rosters.document()), Not(IsEmpty()));
+  EXPECT_THAT(restored.device('b').roles, ::testing::UnorderedElementsAreArray(kAll));
+  EXPECT_TRUE(*member.rosters.adopt(restored.rosters.document()));
+}
+
+// Neither key answers by the name that two have: who signs rosters alone gives a name to no other key.
+TEST_F(PartedActs, APersonWhomTwoHistoriesGaveTwoKeys) {
+  agree(first);
+  const std::string agreed = first.rosters.document();
+  Side member(agreed, false), restored(agreed);
+  const auto add = [](Side& side, const char* name, char seed) {
+    side.change([&](Roster& roster) { return addPerson(roster, name, keyOf(seed).publicKey(), kCounselor, kNow); });
+  };
+  add(first, "dr.a", 'K'), add(first, "dr.b", 'L');
+  ASSERT_TRUE(*member.rosters.adopt(first.rosters.document()));
+  add(restored, "dr.a", 'M'), add(restored, "dr.c", 'L');
+  EXPECT_THAT(meets(restored, member.rosters.document()), HasSubstr("dr.a"));
+  for (const char seed : {'K', 'M'}) {
+    const RosterPerson* person = restored.roster().person(longerName("dr.a", toHex(keyOf(seed).publicKey())));
+    ASSERT_NE(person, nullptr);
+    EXPECT_TRUE(person->active());
+  }
+  EXPECT_EQ(restored.roster().person("dr.a"), nullptr);
+  EXPECT_NE(restored.roster().person("dr.b")->active(), restored.roster().person("dr.c")->active()) << "one key";
+  const auto taken = member.rosters.adopt(restored.rosters.document());
+  ASSERT_TRUE(taken.ok()) << taken.error().message;
+  EXPECT_EQ(member.rosters.document(), restored.rosters.document());
+  Roster next = restored.roster();
+  ASSERT_TRUE(addPerson(next, "dr.a", keyOf('T').publicKey(), kCounselor, kNow).ok());
+  EXPECT_FALSE(checkFollows(restored.roster(), next).ok());
 }
 
 TEST_F(PartedActs, ARoleThatAnActTookStaysTaken) {
