@@ -82,8 +82,7 @@ Result<FormAnswered> answerForm(const ApiContext& context, const FormRequest& re
 
 // Who may answer an item. Empty: anybody with the role.
 std::vector<std::string> whoMayAnswer(Daemon& daemon, const Listing& listing, const std::string& item) {
-  if (const auto asked = listing.questions.find(item); asked != listing.questions.end())
-    return asked->second.asked.who;
+  if (const auto asked = listing.questions.find(item); asked != listing.questions.end()) return asked->second.asked.who;
   if (!item.starts_with("proposal:")) return {};
   const PartitionHost* host = daemon.replica().host(item.substr(9, item.rfind('/') - 9));
   return host == nullptr ? std::vector<std::string>() : host->module().signature().counselors;

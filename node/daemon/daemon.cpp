@@ -293,8 +293,7 @@ Status Daemon::openPeers() {
   WITAN_TRY(identity, net::tlsIdentityOf(key_, replica().device()));
   PeerManager::Events events;
   events.connected = [this](const std::string& device) {
-    replication::endIncidents(replica().data(), kKeyReplacedIncident, "", "");
-    onConnected(device), scheduleTick();
+    replication::endIncidents(replica().data(), kKeyReplacedIncident, "", ""), onConnected(device), scheduleTick();
   };
   events.disconnected = [this](const std::string& device) {
     replica().disconnected(device);

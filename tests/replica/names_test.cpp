@@ -367,24 +367,6 @@ TEST_F(Names, AnOwnerThatTellsOfAnotherEntryThanItSealsIsProvenToLie) {
   EXPECT_FALSE(verifyEvidence(toJson(same)).ok());
 }
 
-// The roster took the role `ledger` from b while it ran: the owner gives it no entry any more, and is no liar.
-TEST(Roles, WhoLostItsLedgersBelievesAnAnswerWithoutAnEntry) {
-  std::string keepers = "abc";
-  TestCluster cluster(3, [&](std::size_t, ReplicaConfig& config) {
-    config.keepsLedgers = [&](std::string_view device) { return keepers.find(device.front()) != std::string::npos; };
-  });
-  cluster.found();
-  keepers = "ac";
-  for (Device* device : {&cluster.a(), &cluster.c()}) cluster.cut(cluster.b(), *device);
-  for (Device* device : {&cluster.a(), &cluster.c()}) cluster.connect(cluster.b(), *device);
-  cluster.run();
-  cluster.b().submit(spend("op-1", 10));
-  cluster.run();
-  ASSERT_NE(cluster.b().answered("op-1"), nullptr);
-  EXPECT_EQ(cluster.b().answered("op-1")->outcome, kernel::Outcome::approved);
-  EXPECT_FALSE(cluster.b().hasIncident("falseAnswer"));
-}
-
 // The same from another run: its disk went back. It is told of, and nobody is accused, also by a file that lies.
 TEST_F(Names, AnOwnerWhoseDiskWentBackBehindAnAnswerIsNoLiar) {
   const auto before = a().stores[2].image();

@@ -486,5 +486,36 @@ TEST(PartedNodes, AreUnitedAndGoOn) {
   EXPECT_EQ(second.stop(), 0);
 }
 
+// A backup of before it changed its own key: that key opens no link, and `admin.key` proves who asks for the roster.
+TEST(PartedNodes, AFirstDeviceFromBeforeItsOwnNewKeyGoesOn) {
+  const Scratch scratch;
+  test::Node first(scratch, "first"), second(scratch, "second");
+  ASSERT_TRUE(first.init(1).exitCode == 0 && first.up()) << first.log();
+  ASSERT_TRUE(enrol(first, second, {"--role", "ledger", "--role", "*"})) << second.log();
+  const auto linked = [&] { return test::until([&] { return first.connectedTo(1) && second.connectedTo(1); }); };
+  const auto rosterOf = [](const test::Node& node) { return node.run({"device", "roster", "--json"}).out; };
+  ASSERT_TRUE(linked()) << second.log();
+  ASSERT_EQ(first.stop(), 0);
+  std::filesystem::copy(first.dir(), scratch / "yesterday", std::filesystem::copy_options::recursive);
+  ASSERT_TRUE(first.up() && linked()) << first.log();
+  const std::string before = rosterOf(second);
+  ASSERT_EQ(first.run({"device", "rotate-key"}).exitCode, 0) << first.log();
+  ASSERT_TRUE(test::until([&] { return first.run({"device", "accept-key", "first"}).exitCode == 0; })) << first.log();
+  ASSERT_TRUE(test::until([&] { return rosterOf(second) != before; }) && linked()) << second.log();
+  ASSERT_TRUE(second.stop() == 0 && first.stop() == 0);
+  std::filesystem::remove_all(first.dir());
+  std::filesystem::copy(scratch / "yesterday", first.dir(), std::filesystem::copy_options::recursive);
+
+  ASSERT_TRUE(second.up() && first.up()) << first.log();
+  EXPECT_TRUE(linked()) << first.log() << second.log();
+  ASSERT_EQ(first.stop(), 0);
+  ASSERT_TRUE(first.up()) << first.log();
+  EXPECT_TRUE(linked()) << first.log() << second.log();
+  EXPECT_EQ(first.run({"device", "site", "first", "bonn"}).exitCode, 0) << first.log();
+  EXPECT_TRUE(test::until([&] { return rosterOf(second).find("bonn") != std::string::npos; })) << second.log();
+  EXPECT_EQ(first.stop(), 0);
+  EXPECT_EQ(second.stop(), 0);
+}
+
 }  // namespace
 }  // namespace witan::node::roster_parted_test
