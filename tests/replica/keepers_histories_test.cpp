@@ -176,10 +176,8 @@ class History {
   std::size_t known_[kNames.size()] = {};
   std::uint64_t had_[kNames.size()] = {};
   std::uint64_t spent_ = 0, released_ = 0, moved_ = 0;
-  std::shared_ptr<TestKeys> keys_[kNames.size()];
   TestCluster cluster_{kNames.size(), [this](std::size_t n, ReplicaConfig& config) {
-                         auto& keys = keys_[n];  // what it signed outlives its stores
-                         if (!keys) keys = std::make_shared<TestKeys>(std::string(1, kNames[n]));
+                         auto keys = std::make_shared<TestKeys>(std::string(1, kNames[n]));
                          keys->takers = kNames;
                          config.heads = keys;
                          config.placement = [this, n] { return placement(known_[n]); };

@@ -141,8 +141,12 @@ class Device {
     config.domains = {&budget()};
     config.partitions = 1;
     config.snapshotEvery = snapshotEvery;
-    config.heads = keys_;
+    config.heads = std::make_shared<TestKeys>(name_);
     if (configure_) configure_(config);
+    // What it signed last outlives its stores, whichever keys it is given.
+    const auto keys = std::dynamic_pointer_cast<TestKeys>(config.heads);
+    if (keys && keys_ && keys != keys_ && keys->memory.empty()) keys->memory = keys_->memory;
+    keys_ = keys;
     return config;
   }
   void losePower() {
@@ -216,7 +220,7 @@ class Device {
 
  private:
   std::string name_;
-  std::shared_ptr<TestKeys> keys_ = std::make_shared<TestKeys>(name_);  // what it signed last outlives its stores
+  std::shared_ptr<TestKeys> keys_;  // of the last start
   Configure configure_;
   std::uint32_t tags_ = 0;
   std::unique_ptr<node::Replica> replica_;
