@@ -72,14 +72,15 @@ Status withdraw(Roster& roster, const AdminAct& act) {
 }
 
 std::string wordsOf(const RosterUnion& united, std::size_t ended) {
-  std::string words =
-      "this device had signed another roster before its disk went back: both are united. Who was revoked in either is "
-      "revoked, a role that one of both lacks is taken; compare with: witan device roster, witan person list";
+  std::string words = "this device had signed another roster before its disk went back: both are united. ";
+  words += united.toSign.empty()
+               ? "Who was revoked in either is revoked, a role that one of both lacks is taken"
+               : "What one of them did without an act of the admins does not count until they sign it";
+  words += "; compare with: witan device roster, witan person list";
   const auto add = [&](const std::vector<std::string>& some) {
     for (std::size_t i = 0; i < std::min(some.size(), kMostNamed); ++i) words += "; " + some[i];
     if (some.size() > kMostNamed) words += concat("; and ", some.size() - kMostNamed, " more");
   };
-  if (!united.toSign.empty()) words += "; by the admins alone, since it was done without an act";
   add(united.toSign), add(united.taken);
   if (ended > 0) words += concat("; ", ended, " invitation(s) ended: invite anew");
   return words;

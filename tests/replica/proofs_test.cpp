@@ -356,6 +356,30 @@ TEST_F(Proofs, OneSignatureSealsABatchOfEachPartition) {
   }
 }
 
+// An asker of a copy verifies one signature for both.
+TEST_F(Proofs, TheAnswersAndTheBatchOfARoundHaveOneSignature) {
+  std::vector<std::string> signatures;
+  cluster.lose = [&](const TestCluster::Frame& frame) {
+    if (frame.from != "a" || frame.to != "b" || !isAdjudication(frame.bytes)) return false;
+    const std::string payload = frame.bytes.substr(replication::kFrameHeaderBytes);
+    Answer answer;
+    Entries entries;
+    BatchSeal seal;
+    if (typeOf(frame.bytes) == AdjudicationFrame::answer && readMessage(payload, answer, "answer").ok()) {
+      const auto proof = kernel::readProof(answer.proof);
+      signatures.emplace_back(proof->signature.begin(), proof->signature.end());
+    } else if (typeOf(frame.bytes) == AdjudicationFrame::entries && readMessage(payload, entries, "entries").ok() &&
+               readMessage(asView(entries.seal), seal, "seal").ok()) {
+      signatures.emplace_back(seal.signature.begin(), seal.signature.end());
+    }
+    return false;
+  };
+  for (const char* id : {"op-2", "op-3"}) b().submit(spend(id, 1));
+  cluster.run();
+  ASSERT_EQ(signatures.size(), 3u) << "two answers and a batch";
+  for (const std::string& signature : signatures) EXPECT_EQ(signature, signatures.front());
+}
+
 TEST_F(Proofs, ATakeoverThatTheRosterPermitsCounts) {
   cluster.cut(a(), b()), cluster.cut(a(), c());
   decide(a(), "op-2", 10);  // only a has it

@@ -366,6 +366,11 @@ TEST(Deployment, AKeyIsRotatedWhereTheRosterCannotBeWritten) {
   ASSERT_TRUE(second.up()) << second.log();
   ASSERT_TRUE(until([&] { return second.connectedTo(1); })) << second.log();
   EXPECT_TRUE(exists("device.key.previous"));
+  // Nor since the restart: the roster comes a moment after the link.
+  ASSERT_TRUE(until([&] {
+    const std::string log = second.log();
+    return log.find("could not be written") != log.rfind("could not be written");
+  })) << second.log();
   std::filesystem::remove(beside);
   EXPECT_TRUE(until([&] { return !exists("device.key.previous"); })) << second.log();
   EXPECT_THAT(second.log(), HasSubstr("is written now"));
