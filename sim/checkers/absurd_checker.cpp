@@ -22,6 +22,7 @@ class AbsurdChecker final : public Checker {
     const replication::SyncSession* session = at.replica().session(ClusterSetup::deviceName(peer));
     // What keeps encrypted copies has no ledgers, and hears nothing of them.
     if (session == nullptr || !session->full() || keepsCopies(at) || keepsCopies(c_.seat(peer))) return;
+    if (hasNoLogs(peer)) return;
     heard_[at].insert(peer);
   }
 
@@ -39,6 +40,11 @@ class AbsurdChecker final : public Checker {
   }
 
  private:
+  // By the roster, which such a cluster has: what it says of logs is not read.
+  bool hasNoLogs(std::uint32_t peer) const {
+    const ClusterOptions& cluster = c_.setup().options.cluster;
+    return liarOf(cluster).has_value() && static_cast<std::int64_t>(peer) >= cluster.ledgerReplicas;
+  }
   bool keepsCopies(const Seat& at) const { return c_.setup().copiesOnly(at.name()); }
 
   PerDevice<std::set<std::uint32_t>> heard_;     // whose connections are to end with this step
