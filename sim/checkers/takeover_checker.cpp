@@ -106,19 +106,24 @@ class ReturnChecker final : public Checker {
     if (dot.ok()) said_.push_back(*dot);
   }
 
-  // Who knows that a device is retired ends the session with it at its next frame.
+  // Who knows that a device is retired ends the session with it in the round of its next frame: the one that makes the
+  // session run is answered before it is looked at.
   void onFrame(Seat& at, std::uint32_t peer, std::string_view frame) override {
     Seat& from = c_.seat(peer);
     if (!from.lingers || at.lingers || frame.size() <= replication::kFrameHeaderBytes) return;
     if (frame[4] < 0 || static_cast<std::uint8_t>(frame[4]) >= kAdjudication) return;
     const replication::SyncSession* session = at.replica().session(from.name());
     if (session == nullptr || !session->full() || session->state() != replication::SessionState::running) return;
-    const std::set<std::uint32_t>& known = known_[at];
-    if (known.contains(peer))
-      c_.failed("confinement", concat(at.name(), " goes on with ", from.name(), ", which it knows to be retired"));
+    if (known_[at].contains(peer)) heard_[at].insert(peer);
   }
-  void onStopped(Seat& at) override { known_[at].clear(); }
+  void onStopped(Seat& at) override { known_[at].clear(), heard_[at].clear(); }
   void onDurable(Seat& at) override {
+    for (const std::uint32_t peer : std::exchange(heard_[at], {})) {
+      const replication::SyncSession* session = at.replica().session(c_.seat(peer).name());
+      if (session != nullptr && session->state() == replication::SessionState::running)
+        c_.failed("confinement",
+                  concat(at.name(), " goes on with ", c_.seat(peer).name(), ", which it knows to be retired"));
+    }
     for (const auto& one : c_.seats()) {
       if (!one->lingers || known_[at].contains(one->index())) continue;
       const auto members = at.replica().data().membership();
@@ -145,6 +150,7 @@ class ReturnChecker final : public Checker {
  private:
   static constexpr std::uint8_t kAdjudication = 32;  // frames from here on are of ledgers
   PerDevice<std::set<std::uint32_t>> known_;         // devices that linger, by who knows durably that they are retired
+  PerDevice<std::set<std::uint32_t>> heard_;         // of those, who has said something since
   std::vector<replication::Dot> said_;
   std::size_t lossesBefore_ = 0;
 };

@@ -144,6 +144,7 @@ TEST(ReturnChecker, FiresForASessionThatGoesOnWithWhoIsKnownToBeRetired) {
   world.retire();
   world.checker->onDurable(world.seat(0));
   world.hear(4);
+  world.checker->onDurable(world.seat(0));
   EXPECT_EQ(world.fired(), "confinement");
 }
 
