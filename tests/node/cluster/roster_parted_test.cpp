@@ -447,23 +447,36 @@ TEST_F(PartedActs, AVersionFarAheadIsRefusedAlsoWhereRostersPart) {
   EXPECT_EQ(first.rosters.parted(), nullptr);
 }
 
-// With real nodes: what the union takes from the member that tells of the other roster ends the very link.
-TEST(PartedNodes, AreUnitedAndGoOn) {
+// Two real nodes that are linked. The first one's disk goes back to before what a test does.
+struct PartedNodes : ::testing::Test {
+  void SetUp() override {
+    ASSERT_TRUE(first.init(1).exitCode == 0 && first.up()) << first.log();
+    ASSERT_TRUE(enrol(first, second, {"--role", "ledger", "--role", "*"})) << second.log();
+    ASSERT_TRUE(linked()) << second.log();
+    ASSERT_EQ(first.stop(), 0);
+    std::filesystem::copy(first.dir(), scratch / "yesterday", std::filesystem::copy_options::recursive);
+    ASSERT_TRUE(first.up() && linked()) << first.log();
+  }
+  bool linked() {
+    return test::until([&] { return first.connectedTo(1) && second.connectedTo(1); });
+  }
+  static std::string rosterOf(const test::Node& node) { return node.run({"device", "roster", "--json"}).out; }
+  // Both are down then.
+  void goBack() {
+    ASSERT_TRUE(second.stop() == 0 && first.stop() == 0);
+    std::filesystem::remove_all(first.dir());
+    std::filesystem::copy(scratch / "yesterday", first.dir(), std::filesystem::copy_options::recursive);
+  }
+
   const Scratch scratch;
-  test::Node first(scratch, "first"), second(scratch, "second");
-  ASSERT_TRUE(first.init(1).exitCode == 0 && first.up()) << first.log();
-  ASSERT_TRUE(enrol(first, second, {"--role", "ledger", "--role", "*"})) << second.log();
-  const auto linked = [&] { return test::until([&] { return first.connectedTo(1) && second.connectedTo(1); }); };
-  const auto rosterOf = [](const test::Node& node) { return node.run({"device", "roster", "--json"}).out; };
-  ASSERT_TRUE(linked()) << second.log();
-  ASSERT_EQ(first.stop(), 0);
-  std::filesystem::copy(first.dir(), scratch / "yesterday", std::filesystem::copy_options::recursive);
-  ASSERT_TRUE(first.up() && linked()) << first.log();
+  test::Node first{scratch, "first"}, second{scratch, "second"};
+};
+
+// With real nodes: what the union takes from the member that tells of the other roster ends the very link.
+TEST_F(PartedNodes, AreUnitedAndGoOn) {
   ASSERT_EQ(first.run({"device", "roles", "second", "--role", "ledger", "--role", "budget.A"}).exitCode, 0);
   ASSERT_TRUE(test::until([&] { return rosterOf(second).find("budget.A") != std::string::npos; })) << second.log();
-  ASSERT_TRUE(second.stop() == 0 && first.stop() == 0);
-  std::filesystem::remove_all(first.dir());
-  std::filesystem::copy(scratch / "yesterday", first.dir(), std::filesystem::copy_options::recursive);
+  goBack();
   ASSERT_TRUE(first.up()) << first.log();
   for (const char* site : {"berlin", "bonn"})
     ASSERT_EQ(first.run({"device", "site", "first", site}).exitCode, 0) << first.log();
@@ -487,23 +500,11 @@ TEST(PartedNodes, AreUnitedAndGoOn) {
 }
 
 // A backup of before it changed its own key: that key opens no link, and `admin.key` proves who asks for the roster.
-TEST(PartedNodes, AFirstDeviceFromBeforeItsOwnNewKeyGoesOn) {
-  const Scratch scratch;
-  test::Node first(scratch, "first"), second(scratch, "second");
-  ASSERT_TRUE(first.init(1).exitCode == 0 && first.up()) << first.log();
-  ASSERT_TRUE(enrol(first, second, {"--role", "ledger", "--role", "*"})) << second.log();
-  const auto linked = [&] { return test::until([&] { return first.connectedTo(1) && second.connectedTo(1); }); };
-  const auto rosterOf = [](const test::Node& node) { return node.run({"device", "roster", "--json"}).out; };
-  ASSERT_TRUE(linked()) << second.log();
-  ASSERT_EQ(first.stop(), 0);
-  std::filesystem::copy(first.dir(), scratch / "yesterday", std::filesystem::copy_options::recursive);
-  ASSERT_TRUE(first.up() && linked()) << first.log();
+TEST_F(PartedNodes, AFirstDeviceFromBeforeItsOwnNewKeyGoesOn) {
   const std::string before = rosterOf(second);
   ASSERT_EQ(first.run({"device", "rotate-key"}).exitCode, 0) << first.log();
   ASSERT_TRUE(test::until([&] { return rosterOf(second) != before; }) && linked()) << second.log();
-  ASSERT_TRUE(second.stop() == 0 && first.stop() == 0);
-  std::filesystem::remove_all(first.dir());
-  std::filesystem::copy(scratch / "yesterday", first.dir(), std::filesystem::copy_options::recursive);
+  goBack();
 
   ASSERT_TRUE(second.up() && first.up()) << first.log();
   EXPECT_TRUE(linked()) << first.log() << second.log();
