@@ -491,8 +491,9 @@ Status WakeCenter::giveUpAbandoned(Now now) {
     if (isClaim(run.view.run->body) && starter != replica_.device() && member) continue;
     const auto before = orphans_.find(run.key);
     const std::int64_t since = before == orphans_.end() ? now.ms : before->second;
-    // One of those that see each other says so.
-    const bool first = std::ranges::none_of(live_, [&](auto& d) { return d < replica_.device(); });
+    // One of those that see each other says so; of a device that is there and has forgotten it, that device.
+    const bool first =
+        starter == replica_.device() || std::ranges::none_of(live_, [&](auto& d) { return d < replica_.device(); });
     if (now.ms - since < options_.abandonMs || !first) {
       orphans.emplace(run.key, since);
       continue;

@@ -90,6 +90,7 @@ Status EmbeddedOwnership::transferOwnership(std::string_view partition, std::str
   const std::string where = "device " + std::string(to);
   const Peer* const peer = state_.member(to);
   if (peer == nullptr) return Error{ErrorCode::unavailable, where + " is not connected", ""};
+  WITAN_DO(checkHeardFrom(*peer, where, partition, now));
   const FollowerProgress& copy = peer->follower(partition);
   if (peer->owner.empty() || !copy.known() || (copy.hasNothing() && !copy.follows()))
     return Error{ErrorCode::conflict, where + " keeps no copy of partition " + std::string(partition),
@@ -107,15 +108,17 @@ std::string EmbeddedOwnership::keepersHint(std::string_view partition) const {
 }
 
 // A link is of use only when its other end has said what it has. A peer that says nothing may not hinder for long.
+Status EmbeddedOwnership::checkHeardFrom(const Peer& peer, std::string_view name, std::string_view partition, Now now) {
+  const bool says = peer.keeper && !peer.copies && !peer.cut && peer.farewell.empty();
+  const bool heard = !peer.owner.empty() && peer.follower(partition).known();
+  if (!says || heard || now.ms - peer.sinceMs >= kHearMs) return okStatus();
+  return Error{ErrorCode::conflict,
+               concat(name, " is connected and has not yet said what it has of partition ", partition),
+               concat("run this again in ", kHearMs / 1'000, " s")};
+}
+
 Status EmbeddedOwnership::checkHeard(const PartitionHost& host, Now now) const {
-  for (const auto& [name, peer] : state_.peers) {
-    const bool says = peer.keeper && !peer.copies && !peer.cut && peer.farewell.empty();
-    const bool heard = !peer.owner.empty() && peer.follower(host.id()).known();
-    if (says && !heard && now.ms - peer.sinceMs < kHearMs)
-      return Error{ErrorCode::conflict,
-                   name + " is connected and has not yet said what it has of partition " + host.id(),
-                   concat("run this again in ", kHearMs / 1'000, " s")};
-  }
+  for (const auto& [name, peer] : state_.peers) WITAN_DO(checkHeardFrom(peer, name, host.id(), now));
   return okStatus();
 }
 

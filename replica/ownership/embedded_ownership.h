@@ -36,6 +36,8 @@ class EmbeddedOwnership final : public OwnershipEngine {
   Status checkMayTakeOver() const;
   // Who has copies, where not all have; for people.
   std::string keepersHint(std::string_view partition) const;
+  // `name`: the peer's, for people.
+  static Status checkHeardFrom(const Peer& peer, std::string_view name, std::string_view partition, Now now);
   Status checkHeard(const PartitionHost& host, Now now) const;
   Status checkTakeover(const PartitionHost& host, const kernel::Epoch& last) const;
 };

@@ -601,6 +601,22 @@ TEST(Trouble, ARunThatNobodyWillFinishIsEnded) {
   EXPECT_THAT(b.statuses(), ElementsAre(WakeStatus::failedTerminal));
 }
 
+// The others see its device, and leave it alone.
+TEST(Trouble, ARunThatItsDeviceHasForgottenIsEndedByThatDevice) {
+  WakeOptions options;
+  options.abandonMs = 1000;
+  Host a("a", {}, options), b("b", {&kLab}, options);
+  ASSERT_TRUE(b.center().userTurn("lab", "s", "1", "hello", at(0)).ok() && b.round(at(0)));
+  meet(a, b, at(1));
+  b.wipe(at(2));
+  meet(a, b, at(3));
+  ASSERT_TRUE(a.round(at(10)) && b.round(at(10)));
+  EXPECT_THAT(b.statuses(), ElementsAre(WakeStatus::started));
+  ASSERT_TRUE(a.round(at(1'100)) && b.round(at(1'100)));
+  EXPECT_THAT(a.statuses(), ElementsAre(WakeStatus::started));
+  EXPECT_THAT(b.statuses(), ElementsAre(WakeStatus::failedTerminal));
+}
+
 // peers.md 1.5: "duplicate run key rejected, still rejected after dequeue; FIFO; requeue keeps key".
 TEST(Queue, KeysAreUniqueOrderIsKeptAndARequeuedWakeIsItself) {
   Host a("a", {});

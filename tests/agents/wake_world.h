@@ -72,6 +72,16 @@ class Host {
     device_.crash();
     open(now);
   }
+  // Its disks are new, and empty.
+  void wipe(Now now) {
+    center_.reset();
+    running_.clear();
+    device_.lose();
+    device_.journalStore().wipe();
+    device_.agentStore().wipe();
+    device_.open();
+    open(now);
+  }
   void sees(std::vector<std::string> members, std::set<std::string> live, Now now) {
     members_ = std::move(members);
     live_ = std::move(live);

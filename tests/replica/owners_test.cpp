@@ -192,6 +192,27 @@ TEST(Owners, MovesThatCannotBe) {
   EXPECT_TRUE(cluster.a().owns());
 }
 
+// That is no reason to say that it keeps no copy.
+TEST(Owners, AHandoverWaitsUntilASuccessorHasSaidWhatItHas) {
+  TestCluster cluster(3);
+  cluster.found();
+  cluster.cut(cluster.a(), cluster.c());
+  cluster.connect(cluster.a(), cluster.c());
+  cluster.lose = [](const TestCluster::Frame& frame) {
+    return frame.from == "c" && typeOf(frame.bytes) == AdjudicationFrame::standing;
+  };
+  cluster.run();
+  const Status early = move(cluster.a(), cluster.c());
+  EXPECT_EQ(early.error().code, ErrorCode::conflict);
+  EXPECT_THAT(early.error().message, HasSubstr("not yet said"));
+  EXPECT_TRUE(cluster.a().owns());
+  cluster.lose = {};
+  cluster.cut(cluster.a(), cluster.c());
+  cluster.connect(cluster.a(), cluster.c());
+  cluster.run();
+  EXPECT_TRUE(move(cluster.a(), cluster.c()).ok());
+}
+
 TEST(Owners, SeizuresThatCannotBe) {
   TestCluster cluster(3);
   cluster.found();
