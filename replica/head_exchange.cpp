@@ -123,6 +123,12 @@ const HeadExchange::Heads* HeadExchange::find(std::string_view partition) const 
   return at == logs_.end() || !at->second.latest ? nullptr : &at->second;
 }
 
+Result<std::optional<LogHead>> HeadExchange::opened(std::string_view note) const {
+  if (note.size() > kMaxHeadBytes) return invalid("head: too long");
+  if (!state_.config.heads) return std::optional<LogHead>();
+  return openHead(state_.config.replication.cluster, note, *state_.config.heads);
+}
+
 std::vector<std::string> HeadExchange::verifierKeysOf(const LogHead& head) const {
   std::vector<std::string> texts;
   const auto add = [&](const std::string& device, kernel::NoteKeyType type) {
@@ -272,17 +278,16 @@ void HeadExchange::received(const std::string& from, Peer& peer, const std::vect
 }
 
 Status HeadExchange::onHead(const std::string& from, std::string_view note, Now now) {
-  if (note.size() > kMaxHeadBytes) return invalid("head: too long");
   // Each peer tells the same ones.
   const auto is = [&](const auto& one) { return one.second.latest && one.second.latest->note == note; };
   if (std::ranges::any_of(logs_, is)) return okStatus();
-  WITAN_TRY(opened, openHead(state_.config.replication.cluster, note, *state_.config.heads));
-  if (!opened) return okStatus();
-  PartitionHost* host = state_.partitions.find(opened->log.partition);
+  WITAN_TRY(head, opened(note));
+  if (!head) return okStatus();
+  PartitionHost* host = state_.partitions.find(head->log.partition);
   if (host == nullptr || !state_.partitions.usable(host->id())) return okStatus();
   Log& log = logs_[host->id()];
-  const Agreement agreement = compare(*host, log, *opened, from != ownerOf(*opened), now);
-  take(*host, log, *std::move(opened), agreement);
+  const Agreement agreement = compare(*host, log, *head, from != ownerOf(*head), now);
+  take(*host, log, *std::move(head), agreement);
   return okStatus();
 }
 

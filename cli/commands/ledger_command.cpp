@@ -71,6 +71,8 @@ std::string detailsOf(const LedgerLine& line) {
   std::string text = "         leaf hash " + line.leafHash + "\n" + row("writes", "writes");
   for (const json::value& finding : rowsOf(entry, "findings"))
     text += "         finds " + shown(finding, "invariant") + ": " + shown(finding, "message") + "\n";
+  if (shown(parsed, "holder") != "-")
+    text += concat("         asked from device ", shown(parsed, "holder"), ", and proven by a cosigned head\n");
   return text + row("operation id", "operationId") + row("run", "runKey") + row("plan", "planDigest");
 }
 

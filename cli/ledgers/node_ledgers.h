@@ -43,6 +43,7 @@ class NodeLedgers final : public LedgerSource {
       : choice_(std::move(choice)), client_(std::move(client)), node_(std::move(node)) {}
   std::string filters() const;
   Result<json::array> fetch(const std::string& query);
+  Result<LedgerLine> asked(std::uint64_t seq);
   Result<json::array> after(const std::string& partition, std::uint64_t seq, std::size_t most, bool bytes = false);
   Result<std::vector<std::string>> partitions();
   Status checkKept(const std::string& file, const VerifyChoice& how);

@@ -14,8 +14,9 @@
 #include "base/quote.h"
 #include "kernel/record/checkpoint.h"
 #include "node/api/control_routes.h"
-#include "node/ledgers/ledger_heads.h"
+#include "node/ledgers/held_entry.h"
 #include "node/witness/witness_rounds.h"
+#include "replica/head_exchange.h"
 
 namespace witan::node::api {
 
@@ -35,7 +36,10 @@ WITAN_STRUCT(LedgerProof, (std::string, partition, "DOMAIN/NUMBER"), (std::uint6
               "That this device's copy has this root now: a note, signed with the device's key"),
              (std::string, verifier, "Key that signed it, in the form of transparency tools"),
              (Omittable<std::string>, firstRoot, "Root of the earlier tree"),
-             (Omittable<std::vector<std::string>>, consistency, "Path from the earlier tree"))
+             (Omittable<std::vector<std::string>>, consistency, "Path from the earlier tree"),
+             (Omittable<std::string>, holder,
+              "Id of the device that was asked, where this one keeps no copy: what it told was checked here, and "
+              "`statement` is the head of the ledger's owner"))
 
 WITAN_STRUCT(HeadRequest, (std::string, partition, "DOMAIN/NUMBER", 1),
              (Omittable<bool>, signedOnly, "true: the newest head, though no other device has cosigned it"))
@@ -59,17 +63,23 @@ Result<std::string> statementOf(Daemon& daemon, const PartitionHost& host, std::
                                 daemon.key());
 }
 
+LedgerProof proofOf(const InclusionProof& proven) {
+  LedgerProof proof{proven.partition, proven.seq,  proven.bytes, proven.leafHash,
+                    proven.index,     proven.size, proven.root,  proven.path};
+  proof.firstRoot = proven.firstRoot;
+  proof.consistency = proven.consistency;
+  proof.holder = proven.holder;
+  return proof;
+}
+
 // O(entries of the partition).
-Result<LedgerProof> prove(const ApiContext& context, const ProofRequest& request) {
+Result<LedgerProof> proveHere(const ApiContext& context, const ProofRequest& request) {
   Daemon& daemon = context.daemon;
   WITAN_DO(needsLedgers(daemon));
   WITAN_TRY(proven, proveEntry(daemon.replica(), request.partition, request.seq, request.size.value_or(0),
                                request.since.value_or(0)));
   const PartitionHost* host = daemon.replica().host(request.partition);
-  LedgerProof proof{proven.partition, proven.seq,  proven.bytes, proven.leafHash,
-                    proven.index,     proven.size, proven.root,  proven.path};
-  proof.firstRoot = proven.firstRoot;
-  proof.consistency = proven.consistency;
+  LedgerProof proof = proofOf(proven);
   const std::string origin = originOf(daemon, request.partition);
   Hash root{};
   WITAN_TRY(bytes, fromHex(proven.root));
@@ -80,7 +90,43 @@ Result<LedgerProof> prove(const ApiContext& context, const ProofRequest& request
   return proof;
 }
 
-Result<LedgerHead> head(const ApiContext& context, const HeadRequest& request) {
+// Of a partition that other devices keep, with the role to have all of it.
+bool asksHolders(Daemon& daemon, const std::string& partition) {
+  return daemon.replica().host(partition) == nullptr && daemon.me() != nullptr && daemon.me()->keepsLedgers() &&
+         daemon.replica().placement().partial(partition);
+}
+
+LedgerProof proofOf(Daemon& daemon, const HeldEntry& held) {
+  LedgerProof proof = proofOf(held.proof);
+  proof.statement = held.head.note;
+  const std::vector<std::string> keys = daemon.replica().heads().verifierKeysOf(held.head);
+  if (!keys.empty()) proof.verifier = keys.front();
+  return proof;
+}
+
+void prove(const ApiContext& context, const ProofRequest& request, Later<LedgerProof> later) {
+  Daemon& daemon = context.daemon;
+  if (!asksHolders(daemon, request.partition)) return later.answer(proveHere(context, request));
+  if (request.seq == 0) return later.refuse(notFound("there is no entry 0 in " + request.partition));
+  daemon.askHolders({0, request.partition, request.seq, request.size.value_or(0), request.since.value_or(0)},
+                    [later, &daemon](const Result<HeldEntry>& held) {
+                      if (!held.ok()) return later.refuse(held.error());
+                      later.answer(proofOf(daemon, *held));
+                    });
+}
+
+LedgerHead headOf(Daemon& daemon, const LogHead& head) {
+  return {head.log.partition,
+          head.checkpoint.size,
+          head.checkpoint.size,
+          toHex(head.checkpoint.root),
+          head.note,
+          {head.cosigners.begin(), head.cosigners.end()},
+          daemon.replica().heads().verifierKeysOf(head),
+          {}};
+}
+
+Result<LedgerHead> headHere(const ApiContext& context, const HeadRequest& request) {
   WITAN_DO(needsLedgers(context.daemon));
   const bool signedOnly = request.signedOnly.value_or(false);
   WITAN_TRY(head, headOf(context.daemon.replica(), request.partition, signedOnly));
@@ -95,6 +141,15 @@ Result<LedgerHead> head(const ApiContext& context, const HeadRequest& request) {
   return head;
 }
 
+void head(const ApiContext& context, const HeadRequest& request, Later<LedgerHead> later) {
+  Daemon& daemon = context.daemon;
+  if (!asksHolders(daemon, request.partition)) return later.answer(headHere(context, request));
+  daemon.askHolders({0, request.partition}, [later, &daemon](const Result<HeldEntry>& held) {
+    if (!held.ok()) return later.refuse(held.error());
+    later.answer(headOf(daemon, held->head));
+  });
+}
+
 }  // namespace
 
 std::vector<ControlRoute> proofRoutes() {
@@ -102,9 +157,9 @@ std::vector<ControlRoute> proofRoutes() {
   return {
       get("/v1/ledger/proof", "proveEntry", "ledger", observer,
           "Proves that an entry is in this device's copy of a ledger, under a root that the device states and signs",
-          prove, {404, 500}),
+          prove, {404, 500, 503}),
       get("/v1/ledger/checkpoint", "readLedgerHead", "ledger", observer,
-          "The newest head of a ledger, signed by its owner and cosigned by other devices", head, {404})};
+          "The newest head of a ledger, signed by its owner and cosigned by other devices", head, {404, 500, 503})};
 }
 
 }  // namespace witan::node::api

@@ -64,3 +64,19 @@ struct RotateKey {              # type 70, from a member to one that holds the a
   key @0 :Data;                 # Ed25519, the next one
   proof @1 :Data;               # signature by that key over "witan rotate|{device}|{hex of the key}"
 }
+
+struct EntryAsk {               # type 77, from a device with the role ledger to one that keeps a copy of the partition
+  id @0 :UInt64;                # of the question, repeated in the answer
+  partition @1 :Text;
+  seq @2 :UInt64;               # of the entry; 0: the newest head alone
+  size @3 :UInt64;              # of the tree of the proof; 0: the head's
+  since @4 :UInt64;             # size of an earlier tree, of which the path to this one is asked; 0: none
+}
+
+struct EntryTold {              # type 78, back; it is believed by what it proves (node/ledgers/held_entry.h)
+  id @0 :UInt64;
+  verdict @1 :UInt16;           # 0 refused, 1 busy (ask again), 2 told
+  reason @2 :Text;              # of a refusal, for people
+  head @3 :Text;                # a signed head of the log: a note
+  proof @4 :Text;               # JSON, as /v1/ledger/proof has it without the device's own statement; empty: no entry was asked
+}

@@ -16,7 +16,17 @@ namespace witan::node {
 
 inline constexpr std::uint8_t kFirstClusterFrame = 64;
 inline constexpr std::uint8_t kLastClusterFrame = 95;
-enum class ClusterFrame : std::uint8_t { roster = 64, joinRequest, joinAnswer, sliceHave, slice, sliceUpTo, rotateKey };
+enum class ClusterFrame : std::uint8_t {
+  roster = 64,
+  joinRequest,
+  joinAnswer,
+  sliceHave,
+  slice,
+  sliceUpTo,
+  rotateKey,
+  entryAsk = 77,  // those between: node/relay/tunnel_messages.h
+  entryTold
+};
 
 inline constexpr std::size_t kMaxClusterFrame = 2 * 1024 * 1024;
 
@@ -67,6 +77,21 @@ struct SliceUpTo {
 struct RotateKey {
   static constexpr auto kFrame = ClusterFrame::rotateKey;
   WITAN_DECLARED(RotateKey, (std::vector<std::uint8_t>, key), (std::vector<std::uint8_t>, proof))
+};
+
+struct EntryAsk {
+  static constexpr auto kFrame = ClusterFrame::entryAsk;
+  WITAN_DECLARED(EntryAsk, (std::uint64_t, id), (std::string, partition), (std::uint64_t, seq), (std::uint64_t, size),
+                 (std::uint64_t, since))
+};
+
+WITAN_ENUM(EntryVerdict, refused, busy, told)
+
+struct EntryTold {
+  static constexpr auto kFrame = ClusterFrame::entryTold;
+  static constexpr std::size_t textMax = kMaxClusterFrame;
+  WITAN_DECLARED(EntryTold, (std::uint64_t, id), (EntryVerdict, verdict, EntryVerdict::refused), (std::string, reason),
+                 (std::string, head), (std::string, proof))
 };
 
 // One frame of such a message, or of one of node/relay/tunnel_messages.h; header included.

@@ -34,6 +34,7 @@
 #include "node/inbox/inbox_hooks.h"
 #include "node/inbox/inbox_index.h"
 #include "node/inbox/refused_answers.h"
+#include "node/ledgers/holder_questions.h"
 #include "node/ledgers/ledger_readers.h"
 #include "node/peers/peer_manager.h"
 #include "node/slices/slices.h"
@@ -83,6 +84,9 @@ class Daemon {
   // conflict. Errors: it is not taken, and `done` is never called.
   using Done = std::function<void(Result<Answer>)>;
   Status ask(Request request, std::int64_t waitMs, Done done);
+
+  // Asks the devices that keep a partition of which this one keeps no copy. `done` is called once, later or at once.
+  void askHolders(EntryAsk question, HolderQuestions::Done done);
 
   // A backup of this moment, written beside the work. Errors: conflict if one is being written; of the store.
   Status backUp(BackupOrder order, BackupJob::Done done);
@@ -166,6 +170,8 @@ class Daemon {
   void onConnected(const std::string& device);
   void onFrame(const std::string& device, std::string_view frame);
   Status onSliceFrame(const std::string& device, std::string_view frame);
+  Status onEntryAsk(const std::string& device, std::string_view frame);
+  void workQuestions();
   Status tellFollowers();
   Status sendSlices();
   Status openHooks();
@@ -211,6 +217,10 @@ class Daemon {
   std::unique_ptr<LedgerReaders> readers_;
   std::unique_ptr<SliceServer> sliceServer_;
   std::unique_ptr<SliceStore> sliceStore_;
+  HolderQuestions questions_;
+  bool asksAgain_ = false;                                     // a look at them is due
+  std::map<std::string, mcp::RateLimit, std::less<>> askers_;  // of this device's copies
+  std::int64_t tellsFromMs_ = 0;                               // until then it answers none
   std::unique_ptr<InboxIndex> inbox_;
   std::unique_ptr<RefusedAnswers> refused_;
   agents::SecureStore hookSecrets_;

@@ -1,4 +1,6 @@
-// Daemon's slices: what comes and goes of them, and what a change of roles means for them.
+// Daemon's data for devices without copies: slices, what a change of roles means for them, and entries that are asked.
+#include <utility>
+
 #include "node/daemon/daemon.h"
 
 namespace witan::node {
@@ -22,6 +24,16 @@ void Daemon::onFrame(const std::string& device, std::string_view frame) {
 
 Status Daemon::onSliceFrame(const std::string& device, std::string_view frame) {
   const auto type = static_cast<ClusterFrame>(frame[4]);
+  if (type == ClusterFrame::entryAsk) return onEntryAsk(device, frame);
+  if (type == ClusterFrame::entryTold) {
+    EntryTold told;
+    WITAN_DO(readClusterFrame(frame, told));
+    questions_.told(device, told, [this](const EntryAsk& ask, const EntryTold& answer, const LogHead* known) {
+      return checkTold(replica(), ask, answer, known);
+    });
+    workQuestions();
+    return okStatus();
+  }
   const RosterDevice* from = rosters_.current().find(device);
   if (type == ClusterFrame::sliceHave) {
     SliceHave have;
@@ -38,6 +50,44 @@ Status Daemon::onSliceFrame(const std::string& device, std::string_view frame) {
   Slice slice;
   WITAN_DO(readClusterFrame(frame, slice));
   return sliceStore_->take(slice, *me());
+}
+
+// Who has the role ledger may have all entries. An answer reads a partition's tree: no more than a quarter of the time
+// goes to answers, and no device has more than its share of them.
+Status Daemon::onEntryAsk(const std::string& device, std::string_view frame) {
+  EntryAsk ask;
+  WITAN_DO(readClusterFrame(frame, ask));
+  const RosterDevice* from = rosters_.current().member(device);
+  if (from == nullptr || !from->keepsLedgers())
+    return Error{ErrorCode::unauthorised, "entries are asked by a device without the role ledger", ""};
+  const std::int64_t begun = now().ms;
+  EntryTold told{ask.id, EntryVerdict::busy};
+  if (begun >= tellsFromMs_ && askers_.try_emplace(device, 8, 2).first->second.take(begun)) {
+    told = tellEntry(replica(), ask);
+    const std::int64_t ended = now().ms;
+    tellsFromMs_ = ended + 3 * (ended - begun);
+  }
+  peers_->send(device, clusterFrame(told), false);
+  return okStatus();
+}
+
+void Daemon::askHolders(EntryAsk question, HolderQuestions::Done done) {
+  const std::vector<std::string> holders = replica().placement().keepers(question.partition);
+  (void)peers_->seek({holders.begin(), holders.end()});  // what it finds, workQuestions() sees
+  if (Status taken = questions_.ask(std::move(question), holders, now(), done); !taken.ok()) return done(taken.error());
+  workQuestions();
+}
+
+void Daemon::workQuestions() {
+  constexpr std::int64_t kLookMs = 100;
+  if (stopping_) return questions_.stop();
+  questions_.work(now(), [this](const std::string& device, const EntryAsk& ask) {
+    if (!replica().isConnected(device)) return false;
+    peers_->send(device, clusterFrame(ask), false);
+    return true;
+  });
+  if (questions_.idle() || std::exchange(asksAgain_, true)) return;
+  later(kLookMs, [this] { asksAgain_ = false, workQuestions(); });
 }
 
 // A slow reader gets no more than its link can take.

@@ -25,7 +25,9 @@ WITAN_STRUCT(InclusionProof, (std::string, partition, "DOMAIN/NUMBER"), (std::ui
              (std::uint64_t, size, "Entries of the tree"), (std::string, root, "Root of the tree"),
              (std::vector<std::string>, path, "Audit path, from the leaf"),
              (Omittable<std::string>, firstRoot, "Root of the earlier tree"),
-             (Omittable<std::vector<std::string>>, consistency, "Path from the earlier tree"))
+             (Omittable<std::vector<std::string>>, consistency, "Path from the earlier tree"),
+             (Omittable<std::string>, holder,
+              "Id of the device that was asked, where this one keeps no copy: what it told was checked here"))
 
 // The newest head of a copy that another device has cosigned; with `signedOnly`, or if there is none, the newest that
 // its owner signed. Errors: notFound, there is no copy here, or no head.

@@ -53,6 +53,8 @@ TEST(ClusterMessages, SchemaAndStructsHaveOneLayout) {
   expectSameLayout<wire::Slice, Slice>();
   expectSameLayout<wire::SliceUpTo, SliceUpTo>();
   expectSameLayout<wire::RotateKey, RotateKey>();
+  expectSameLayout<wire::EntryAsk, EntryAsk>();
+  expectSameLayout<wire::EntryTold, EntryTold>();
 }
 
 TEST(Roster, PersonsAreNamedWithKeysAndRevoked) {
