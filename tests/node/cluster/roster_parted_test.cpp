@@ -501,7 +501,8 @@ TEST(PowerCutAmidAUnion, BringsNothingBack) {
                united = Side(AtRest{cut}).roster().version == version;
     std::string words = startsAndSays(cut);
     Side again(AtRest{cut});
-    EXPECT_EQ(again.roster().version == version, knew || united) << "where both are on disk it waits for nobody";
+    EXPECT_EQ(again.roster().version == version, knew || united)
+        << "where both are on disk it waits for no other device";
     (void)again.rosters.adopt(forgotten);
     ASSERT_TRUE(again.desk.unite(kNow, [&](const std::string& told) { words += told; }).ok());
     EXPECT_EQ(again.roster().version, version) << "once";
