@@ -4,6 +4,7 @@
 #include "cli/commands/commands.h"
 #include "node/backup/backup.h"
 #include "node/backup/restore.h"
+#include "node/cluster/roster_store.h"
 #include "program/progress.h"
 
 namespace witan::node {
@@ -49,6 +50,9 @@ Result<int> backUp(const BackupArguments& a) {
   });
 }
 
+// It signs the rosters of others, too: without what they know it parts from them.
+bool signsRosters(const fs::path& dir) { return hasKey(dir, KeyName::admin) && rosterNames(dir).size() > 1; }
+
 std::string restoredWords(const Restored& done, const fs::path& dir) {
   std::string text = "restored " + done.manifest.device + " as of " + formatTime(done.manifest.at) + "\n";
   if (!done.writer.empty()) text += "it goes on as the writer " + done.writer + "\n";
@@ -63,6 +67,11 @@ std::string restoredWords(const Restored& done, const fs::path& dir) {
   if (!done.ownerless.empty())
     text += concat(done.ownerless.size(), " partitions wait for an owner (", done.ownerless.front(),
                    ", ...): seize them where the longest copy is: witan partition seize\n");
+  if (signsRosters(dir))
+    text +=
+        "this device signs rosters: start it beside another member before you admit, revoke or change anything\n"
+        "what it signs before it has met one parts from what the others know, until it meets one and unites both\n"
+        "if its own key was replaced after this backup, the others do not let it in until then\n";
   return text;
 }
 
@@ -92,6 +101,7 @@ Result<int> restore(const BackupArguments& a) {
   row["missing"] = texts(done.missing);
   row["ownerless"] = texts(done.ownerless);
   row["seized"] = done.seized;
+  row["signsRosters"] = signsRosters(dir);
   return print(row, a.json, [&](const json::value&) { return restoredWords(done, dir); });
 }
 
@@ -103,9 +113,10 @@ void addBackupCommands(Command& app) {
                                "witan backup --to /mnt/backups/2026-11-22 --with-keys", backUp);
   backup->option("--to", saved->to, "A folder that does not exist yet, or is empty")->required()->typeName("DIR");
   backup->flag("--with-keys", saved->keys, "The device's and the cluster's secrets too");
-  const auto [command, read] =
-      addVerb<BackupArguments>(app, "restore", "Bring a backup back; the device goes on as a new writer",
-                               "witan restore --from /mnt/backups/2026-11-22 --dir /var/lib/witan", restore);
+  const auto [command, read] = addVerb<BackupArguments>(
+      app, "restore",
+      "Bring a backup back; the device goes on as a new writer. Start one that signs rosters beside another member",
+      "witan restore --from /mnt/backups/2026-11-22 --dir /var/lib/witan", restore);
   command->option("--from", read->from, "What witan backup wrote")->required()->typeName("DIR");
   command->flag("--force", read->force, "Even if there is a device: what is there is set aside");
   command->flag("--check", read->check, "Only compare the backup with its manifest");

@@ -160,14 +160,19 @@ void addEnrolmentCommands(Command& device) {
          WITAN_TRY(answer, client.get("/v1/devices"));
          return print(answer, a.json, rosterWords);
        });
-  verb("rotate-key", "Give this device a new key; its id stays", "witan device rotate-key",
-       [](const ControlClient& client, const EnrolArguments& a) -> Result<int> {
+  verb("rotate-key",
+       "Give this device a new key; its id stays. Back it up with keys then: one from before has the old key",
+       "witan device rotate-key", [](const ControlClient& client, const EnrolArguments& a) -> Result<int> {
          WITAN_TRY(answer, client.post("/v1/devices/rotate-key", {}));
          return print(answer, a.json, [](const json::value& done) {
            return isTrue(done, "pending")
                       ? concat("asked for; where the cluster was begun: witan device accept-key ",
-                               shown(done, "device"), "\nfingerprint  ", shown(done, "fingerprint"), "\n")
-                      : std::string("the new key counts\n");
+                               shown(done, "device"), "\nfingerprint  ", shown(done, "fingerprint"),
+                               "\nonce it counts, make a backup with keys: the others do not let in a device with the "
+                               "key before\n")
+                      : std::string(
+                            "the new key counts\n"
+                            "make a backup with keys now: the others do not let in a device with the key before\n");
          });
        });
   const auto [accepting, accepted] =

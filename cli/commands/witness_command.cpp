@@ -56,14 +56,17 @@ Result<std::vector<kernel::NoteVerifier>> keysIn(const std::vector<std::string>&
   return keys;
 }
 
+constexpr const char* kRemedy =
+    "restore witness.sizes from a copy that was made after its last cosignature; without one, begin a witness in "
+    "another "
+    "directory, and give its new key to the clusters";
+
 // A key without its memory would cosign another history, and a memory without its key is of another witness.
 Status checkMemory(const fs::path& dir, const std::optional<std::string>& sizes) {
   if (hasKey(dir, KeyName::witness) && (!sizes || sizes->empty()))
     return corrupt(concat(dir.string(), ": witness.key is here, and ", kSizes,
                           " is missing or empty: what it cosigned is not known"),
-                   concat("restore ", kSizes,
-                          " from a copy that was made after its last cosignature; without one, begin "
-                          "a witness in another directory, and give its new key to the clusters"));
+                   kRemedy);
   if (!hasKey(dir, KeyName::witness) && fs::exists(dir / kVkey))
     return corrupt(concat(dir.string(), ": ", kVkey, " is here, and witness.key is missing"),
                    "restore witness.key from a copy, or begin a witness in another directory");
@@ -93,7 +96,7 @@ Result<Witness> openWitness(const fs::path& dir, const WitnessArguments& a) {
   WITAN_DO(replaceFile(dir / kVkey, kernel::verifierKeyText(verifier) + "\n", 0644));
   auto witness = Witness::open({a.name, std::move(key)}, std::move(logs), sizes.value_or(""),
                                [dir](std::string_view text) { return replaceFile(dir / kSizes, text, 0644); });
-  if (!witness.ok()) return corrupt((dir / kSizes).string() + ": " + witness.error().message, witness.error().hint);
+  if (!witness.ok()) return corrupt((dir / kSizes).string() + " is damaged: " + witness.error().message, kRemedy);
   putErr(concat("witan: this witness is ", kernel::verifierKeyText(verifier), "\n"));
   return witness;
 }

@@ -1387,6 +1387,8 @@ export interface LedgerProof {
   consistency?: Array<string>;
   /** Root of the earlier tree */
   firstRoot?: string;
+  /** Id of the device that was asked, where this one keeps no copy: what it told was checked here, and `statement` is the head of the ledger's owner */
+  holder?: string;
   /** Index of the leaf */
   index: number;
   /** Hash of the bytes as a leaf */

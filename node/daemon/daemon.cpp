@@ -1,6 +1,7 @@
 #include "node/daemon/daemon.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "agents/wake/host_choice.h"
 #include "base/seams.h"
@@ -305,11 +306,7 @@ Status Daemon::openPeers() {
   };
   events.room = [this](const std::string&) { scheduleTick(); };
   events.rosterChanged = [this] { rosterChanged(); };
-  events.alarm = [this](const std::string& kind, const std::string& device, const std::string& what) {
-    log_.warn("peers", kind, {{"id", device}, {"what", what}});
-    replica().data().note({kind, device, what});
-    scheduleTick();
-  };
+  events.alarm = std::bind_front(&Daemon::alarm, this);
   events.over = [this](const std::string& kind, const std::string& device) {
     replication::endIncidents(replica().data(), kind, device, "");
   };
@@ -346,6 +343,7 @@ Status Daemon::openEtcd() {
 
 Status Daemon::start() {
   startedMs_ = now().ms;
+  peers_->unite();  // before a device that one of both revoked finds this one
   for (const std::string& address : config_.listen) {
     WITAN_TRY(bound, peers_->listen(address));
     log_.info("net", "listening for devices", {{"address", bound}});

@@ -165,6 +165,7 @@ class Daemon {
   void rosterChanged();
   void reconcileMembership();
   void noteRevocation();
+  void alarm(const std::string& kind, const std::string& device, const std::string& what);
   void askIfAlone();
   void askIfAloneLater();
   void onConnected(const std::string& device);

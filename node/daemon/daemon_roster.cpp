@@ -74,6 +74,15 @@ void Daemon::noteRevocation() {
   replica().data().note({std::string(kRevoked), "", what});
 }
 
+void Daemon::alarm(const std::string& kind, const std::string& device, const std::string& what) {
+  log_.warn("peers", kind, {{"id", device}, {"what", what}});
+  replica().data().note({kind, device, what});
+  // What a union took is on disk before the union is: nothing says it again.
+  if (kind == kRosterPartedIncident)
+    if (const Status kept = replica().data().flush(); !kept.ok()) fail(kept.error());
+  scheduleTick();
+}
+
 // A device that has a link hears of the roster over it. One that the roster leaves out asks to be let in.
 void Daemon::askIfAloneLater() {
   later(kLookMs, [this] { askIfAlone(), askIfAloneLater(); });

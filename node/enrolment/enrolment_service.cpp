@@ -456,7 +456,7 @@ Status EnrolmentService::setRoles(std::string_view idOrName, std::span<const std
   return publish(std::move(next));
 }
 
-Result<bool> EnrolmentService::unite(const std::function<void(const std::string&)>& tell) {
+Result<bool> EnrolmentService::unite(Time now, const std::function<void(const std::string&)>& tell) {
   const RosterStore::Parted* parted = rosters_->parted();
   if (!isAdmin() || parted == nullptr) return false;
   RosterUnion united = uniteRosters(rosters_->current(), rosters_->link(), *parted);
@@ -465,21 +465,21 @@ Result<bool> EnrolmentService::unite(const std::function<void(const std::string&
   WITAN_DO(renewScopeKeys(united.roster, *admin_, random));
   united.roster.partitions = partitions_;
   if (!united.roster.allActs().empty()) WITAN_DO(checkFollows(parted->roster, united.roster));
+  const std::size_t ended = state_.invites.size();
+  tell(wordsOf(united, ended));
   // Those that people ended are back with the disk. First: after the union nothing shows that they are to end.
   const State before = state_;
   state_.invites.clear();
   std::vector<AskedKey> asked = askedKeys();
   for (const RosterUnion::NewKey& key : united.keys) {
     std::erase_if(asked, [&](const AskedKey& one) { return one.device == key.device; });
-    asked.push_back({key.device, key.key, Time{}});
+    asked.push_back({key.device, key.key, now});
   }
   if (!united.keys.empty()) state_.keys = std::move(asked);
-  const std::size_t ended = before.invites.size();
   if (const Status kept = ended > 0 || !united.keys.empty() ? save() : okStatus(); !kept.ok()) {
     state_ = before;
     return kept.error();
   }
-  tell(wordsOf(united, ended));
   WITAN_DO(publish(std::move(united.roster)));
   rosters_->united();
   return true;

@@ -105,9 +105,9 @@ class EnrolmentService {
   // expired or too few signed it; as revoke().
   Status apply(const AdminAct& act, Time now);
   // Where the admin's key is: publishes one roster in place of two that part (node/cluster/roster_union.h), and ends
-  // all invitations. `tell` has what people must know before the roster counts, so that no power cut takes it from
-  // them. Returns whether there was something to unite.
-  Result<bool> unite(const std::function<void(const std::string& words)>& tell);
+  // all invitations. `tell` has what people must know, and makes it durable, before anything of it counts: no power cut
+  // takes it from them. Returns whether there was something to unite.
+  Result<bool> unite(Time now, const std::function<void(const std::string& words)>& tell);
   // Publishes the roster as `edit` leaves it.
   Status change(const std::function<Status(Roster& roster)>& edit);
   // A member asks for another key, over a stream authenticated by its present one: it waits for acceptKey(). Returns

@@ -99,10 +99,20 @@ Result<std::optional<Roster>> rosterOfDirectory(const std::filesystem::path& dir
   return std::optional(book.current());
 }
 
+// People would take "Ann" for ann, who signs.
+Status checkNoNamesake(const Roster* roster, const std::string& by) {
+  if (roster == nullptr || !roster->persons) return okStatus();
+  for (const RosterPerson& person : *roster->persons)
+    if (person.active() && looksLike(person.name, by))
+      return unsaid(concat(inQuotes(by), " looks like ", person.name, ", who signs answers"),
+                    concat("answer as ", person.name, " with --sign, or under a name that is clearly another"));
+  return okStatus();
+}
+
 Status checkInboxAnswer(const Roster* roster, const InboxAnswer& answer) {
   const RosterPerson* person = roster == nullptr ? nullptr : roster->person(answer.by);
   if (person == nullptr) {
-    if (answer.signature.empty()) return okStatus();
+    if (answer.signature.empty()) return checkNoNamesake(roster, answer.by);
     return unsaid(concat("the answer is signed, and ", inQuotes(answer.by), " is no person of this cluster"),
                   "leave --sign out, or: witan person add");
   }

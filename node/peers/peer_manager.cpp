@@ -518,18 +518,19 @@ void PeerManager::tellLeftOut() {
 
 // The device that signs rosters went back to an older copy: what it forgot comes from the others.
 void PeerManager::unite() {
-  const auto united = enrolment_.unite([this](const std::string& words) { events_.alarm("rosterParted", "", words); });
+  const auto united = enrolment_.unite(
+      events_.wall(), [this](const std::string& words) { events_.alarm(kRosterPartedIncident, "", words); });
   if (united.ok() && !*united) {
     const bool apart = rosters_.parted() != nullptr;
     if (std::exchange(apart_, apart) == apart) return;
     if (!apart && enrolment_.isAdmin()) return;  // what its union took stays until people have read it
-    return apart ? events_.alarm("rosterParted", "",
+    return apart ? events_.alarm(kRosterPartedIncident, "",
                                  "the key that signs rosters has signed two of which neither follows the other, since "
                                  "its disk went back: run that device beside this one, it unites both")
-                 : events_.over("rosterParted", "");
+                 : events_.over(kRosterPartedIncident, "");
   }
   if (united.ok()) return rosterPublished();
-  events_.alarm("rosterParted", "",
+  events_.alarm(kRosterPartedIncident, "",
                 concat("two rosters part: ", united.error().message,
                        united.error().hint.empty() ? "" : "; " + united.error().hint));
 }

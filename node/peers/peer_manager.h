@@ -35,6 +35,7 @@
 namespace witan::node {
 
 inline constexpr std::string_view kStaleRoster = "the roster of this device is older than its lease";
+inline constexpr const char* kRosterPartedIncident = "rosterParted";
 
 // One known device, for `witan peers`.
 struct PeerStatus {
@@ -86,6 +87,8 @@ class PeerManager {
   void send(const std::string& device, std::string frames, bool close);
   // Called after the roster changed here (by an admin's command): applies it and sends it to all peers.
   void rosterPublished();
+  // Where two rosters part (EnrolmentService::unite); at the start, too: a power cut may have left both on disk.
+  void unite();
 
   // This device's key has changed: links from now on are made with it.
   void setIdentity(const net::TlsIdentity& identity) { network_.setIdentity(identity); }
@@ -168,7 +171,6 @@ class PeerManager {
   void sendRoster(net::LinkId id);
   void applyRoster(std::string_view from);
   void tellLeftOut();
-  void unite();
   void saveRosterLater();
   void compareClocks(const std::string& device, const RosterGossip::Heard& heard);
   void keepLease();

@@ -51,12 +51,13 @@ std::string signedSizesText(const SignedSizes& sizes) {
 
 Result<SignedSizes> parseSignedSizes(std::string_view text) {
   constexpr const char* kHint = "restore the file from a copy that was made after its last signature";
-  if (text.starts_with(kFirst)) {
-    const std::string_view first = text.substr(0, text.find('\n') + 1);
-    text.remove_prefix(first.size());
-    if (first.empty() || first != firstLine(text)) return corrupt("its lines are not those of its first line", kHint);
-  }
   SignedSizes sizes;
+  if (text.empty()) return sizes;
+  if (!text.starts_with(kFirst))
+    return corrupt(concat("line 1 is not \"", kFirst, "LINES SHA-256\": the first line is missing"), kHint);
+  const std::string_view first = text.substr(0, text.find('\n') + 1);
+  text.remove_prefix(first.size());
+  if (first.empty() || first != firstLine(text)) return corrupt("its lines are not those of its first line", kHint);
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::size_t end = text.find('\n');
     if (end == std::string_view::npos) return corrupt(concat("line ", number, " has no end: the file was cut"), kHint);

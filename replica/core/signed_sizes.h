@@ -5,7 +5,7 @@
 //   witan-sizes/1 LINES SHA-256     of the lines that follow, in hex
 //   SIZE ROOT ORIGIN                one a log, in the order of origins
 //
-// An older program wrote no first line; such a file is read, too. Pure functions.
+// Nothing but the first line shows that lines are missing, so a file without it is damaged, too. Pure functions.
 #pragma once
 
 #include <cstdint>

@@ -101,6 +101,11 @@ TEST_F(InboxAnswers, WhoHasAKeySignsAnApprovalAndTheChainShowsIt) {
   OperationContext now = context();
   operations::ApprovalAnswerRequest request{asked.operation, asked.digest, "ann", std::string("it is right"), {}, {}};
   EXPECT_EQ(operations::approve(now, request).error().code, ErrorCode::unauthorised) << "unsigned";
+  for (const char* namesake : {"Ann", "ANN"}) {
+    operations::ApprovalAnswerRequest other = request;
+    other.by = namesake;
+    EXPECT_EQ(operations::approve(now, other).error().code, ErrorCode::unauthorised) << namesake;
+  }
   request.signature = signature("/v1/approval/approve", request, bob);
   EXPECT_EQ(operations::approve(now, request).error().code, ErrorCode::unauthorised) << "another's key";
   request.signature.reset();

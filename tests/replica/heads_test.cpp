@@ -363,17 +363,20 @@ TEST(HeadMemoryTest, ReadsWhatItWritesAndPermitsWhatExtends) {
   EXPECT_FALSE(HeadMemory::parse("other", memory.text("test")).ok());
 }
 
-// An older program wrote lines alone. What was cut, doubled or is of another form is refused, wherever.
+// What was cut, doubled or is of another form is refused, wherever; under a first line that fits it, too.
 TEST(HeadMemoryTest, AFileThatIsNotWholeIsRefused) {
+  const auto withFirst = [](const std::string& lines) {
+    return concat("witan-sizes/1 ", std::ranges::count(lines, '\n'), " ", toHex(sha256(lines)), "\n", lines);
+  };
   const std::string root = toHex(sha256("x"));
   const std::string line = "7 " + root + " witan/test/budget/0/3/a@00000001\n";
-  EXPECT_TRUE(HeadMemory::parse("test", line).ok());
+  EXPECT_TRUE(HeadMemory::parse("test", withFirst(line)).ok());
   for (const std::string& bad :
        {line.substr(0, line.size() - 1), line + line, "07" + line.substr(1),
         "7 " + root + " witan/test/budget/0/03/a@00000001\n", "7 " + root + " witan/test/budget/00/3/a@00000001\n",
         "7 " + root + " witan/test/../0/3/a@00000001\n", "7 " + root + " witan/test/bud\u202eget/0/3/a@00000001\n",
         line + "8 " + root + " witan/test/budget/0/4/a@00000001\n"})
-    EXPECT_FALSE(HeadMemory::parse("test", bad).ok()) << bad;
+    EXPECT_FALSE(HeadMemory::parse("test", withFirst(bad)).ok()) << bad;
   HeadMemory memory;
   memory.note("budget/0", {{3, "a@00000001"}, 7, sha256("x")});
   memory.note("budget/1", {{3, "a@00000001"}, 9, sha256("y")});
@@ -385,6 +388,17 @@ TEST(HeadMemoryTest, AFileThatIsNotWholeIsRefused) {
     changed[n] ^= 1;
     EXPECT_FALSE(HeadMemory::parse("test", changed).ok()) << n;
   }
+}
+
+// The lines are whole, and could be any others.
+TEST(HeadMemoryTest, AFileWithoutItsFirstLineIsRefused) {
+  HeadMemory memory;
+  memory.note("budget/0", {{3, "a@00000001"}, 7, sha256("x")});
+  const std::string whole = memory.text("test");
+  const auto read = HeadMemory::parse("test", whole.substr(whole.find('\n') + 1));
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().code, ErrorCode::corrupt);
+  EXPECT_THAT(read.error().message, HasSubstr("the first line is missing"));
 }
 
 }  // namespace

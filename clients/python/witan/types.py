@@ -1377,6 +1377,8 @@ class LedgerProof(TypedDict):
     consistency: NotRequired[list[str]]
     # Root of the earlier tree
     firstRoot: NotRequired[str]
+    # Id of the device that was asked, where this one keeps no copy: what it told was checked here, and `statement` is the head of the ledger's owner
+    holder: NotRequired[str]
     # Index of the leaf
     index: int
     # Hash of the bytes as a leaf

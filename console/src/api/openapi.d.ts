@@ -3707,6 +3707,8 @@ export interface components {
             consistency?: string[];
             /** @description Root of the earlier tree */
             firstRoot?: string;
+            /** @description Id of the device that was asked, where this one keeps no copy: what it told was checked here, and `statement` is the head of the ledger's owner */
+            holder?: string;
             /** @description Index of the leaf */
             index: number;
             /** @description Hash of the bytes as a leaf */
@@ -8793,6 +8795,7 @@ export interface operations {
             408: components["responses"]["TooSlow"];
             421: components["responses"]["OtherHost"];
             431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
         };
     };

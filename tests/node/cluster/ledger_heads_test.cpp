@@ -206,8 +206,8 @@ TEST(LedgerHeads, VerifyAtRestMissesWhatTheFileOfSignedHeadsHas) {
   replaceBy("today");
   EXPECT_EQ(first.run({"ledger", "verify"}).exitCode, 0);
   const std::string whole = test::contentOf(scratch / "first/heads.signed");
-  for (const std::string& cut :
-       {std::string(), whole.substr(0, whole.size() - 12), whole + whole.substr(whole.find('\n') + 1)}) {
+  const std::string lines = whole.substr(whole.find('\n') + 1);
+  for (const std::string& cut : {std::string(), whole.substr(0, whole.size() - 12), whole + lines, lines}) {
     scratch.write("first/heads.signed", cut);
     EXPECT_THAT(first.run({"doctor"}).out, HasSubstr("heads.signed is damaged")) << cut;
   }

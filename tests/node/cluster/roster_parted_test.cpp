@@ -1,73 +1,47 @@
 // The disk of the device that signs rosters goes back, and it goes on: one key has signed two rosters of which neither
 // follows the other. What either took stays taken.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/bytes.h"
-#include "node/cluster/admin_acts.h"
-#include "node/cluster/device_key.h"
+#include <filesystem>
+#include <functional>
+
+#include "base/seams.h"
 #include "node/cluster/roster_follows.h"
-#include "node/cluster/roster_store.h"
 #include "node/cluster/scope_keys.h"
-#include "node/enrolment/enrolment_service.h"
-#include "node/enrolment/joining.h"
+#include "node/daemon/daemon.h"
+#include "node/enrolment/new_node.h"
+#include "tests/node/cluster/roster_side.h"
 #include "tests/node/node_process.h"
 
 namespace witan::node::roster_parted_test {
 namespace {
 
-using test::Scratch;
+// Told before and after each file that this thread puts in place: a power cut leaves what is on disk then.
+thread_local std::function<void(const std::filesystem::path& file)> onRename;
+
+}  // namespace
+}  // namespace witan::node::roster_parted_test
+
+// In the place of the C library's.
+extern "C" int rename(const char* from, const char* to) noexcept {
+  const auto& told = witan::node::roster_parted_test::onRename;
+  if (told) told(to);
+  const int done = ::renameat(AT_FDCWD, from, AT_FDCWD, to);
+  if (told) told(to);
+  return done;
+}
+
+namespace witan::node::roster_parted_test {
+namespace {
+
+namespace fs = std::filesystem;
+
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-constexpr Time kNow{1'700'000'000'000'000};
-const std::vector<std::string> kAll{"ledger", "*", "takeover"}, kCounselor{"moderation.counselor"};
-
-SigningKey keyOf(char seed) { return *SigningKey::fromSeed(std::string(32, seed)); }
-std::string idOf(char seed) { return deviceIdOf(keyOf(seed).publicKey()); }
-
-// A device with its copy of the roster; with the admin's key, which signs it.
-struct Side {
-  explicit Side(const std::string& document, bool signs = true)
-      : rosters(*RosterStore::create(scratch / "", keyOf('#').publicKey(), document)),
-        desk(std::move(*EnrolmentService::open(scratch / "", rosters, std::string(32, 'k'), 8,
-                                               signs ? std::optional(keyOf('#')) : std::nullopt))) {}
-
-  void admit(char seed, const std::vector<std::string>& roles = {"ledger", "*"}, std::string name = {}) {
-    const JoinRequest request{"", "", name.empty() ? concat("device-", seed) : name, {}, {}};
-    ASSERT_EQ(desk.onJoin(request, keyOf(seed).publicKey(), concat("10.0.0.", seed, ":1"), kNow).verdict,
-              JoinVerdict::pending);
-    const auto done = desk.approve(idOf(seed), roles, {}, kNow);
-    ASSERT_TRUE(done.ok()) << done.error().message;
-  }
-  std::string invite() {
-    SystemRandom random;
-    const std::vector<std::string> here{"127.0.0.1:7600"};
-    InviteOptions options{.roles = {"ledger", "*"}, .scopes = {}};
-    options.uses = 9;
-    return *desk.invite(options, here, keyOf('f').publicKey(), kNow, random);
-  }
-  JoinAnswer join(char seed, const std::string& invitation) {
-    const JoinToken token = *readToken(invitation);
-    return desk.onJoin({token.id, token.secret, concat("device-", seed), {}, {}}, keyOf(seed).publicKey(), "10.0.0.9:1",
-                       kNow);
-  }
-  void change(const std::function<Status(Roster&)>& edit) {
-    const Status done = desk.change(edit);
-    ASSERT_TRUE(done.ok()) << done.error().message;
-  }
-  void site(char seed, const std::string& where) {
-    change([&](Roster& roster) { return roster.find(idOf(seed))->site = where, okStatus(); });
-  }
-  const Roster& roster() const { return rosters.current(); }
-  const RosterDevice& device(char seed) const { return *roster().find(idOf(seed)); }
-
-  Scratch scratch;
-  RosterStore rosters;
-  EnrolmentService desk;
-};
 
 std::string genesis() {
   const PublicKey key = keyOf('f').publicKey();
@@ -90,7 +64,7 @@ class PartedRosters : public ::testing::Test {
   std::string meets(Side& restored, const std::string& document) {
     (void)restored.rosters.adopt(document);
     std::string words;
-    const auto united = restored.desk.unite([&](const std::string& told) { words = told; });
+    const auto united = restored.desk.unite(kNow, [&](const std::string& told) { words = told; });
     EXPECT_TRUE(united.ok()) << united.error().message;
     return united.ok() && *united ? words : "";
   }
@@ -252,23 +226,7 @@ TEST_F(PartedRosters, LinksThatAreNoneAreRefused) {
 }
 
 // Several admins: no role goes without their act, so what was given in one history alone stays.
-class PartedActs : public PartedRosters {
- protected:
-  void agree(Side& side) {
-    AdminAct act{1, ActKind::admins, ""};
-    for (const char name : {'x', 'y', 'z'})
-      act.admins.push_back({std::string(1, name), toHex(keyOf(name).publicKey())});
-    act.approvals = 2, act.settled = actsNeededBy(side.roster());
-    apply(side, act, "#");
-  }
-  void apply(Side& side, AdminAct act, const std::string& by) {
-    act.number = side.rosters.admins().acts + 1;
-    act.expires = Time{kNow.micros + 1'000'000};
-    for (const char name : by) approveAct(side.roster().cluster, act, keyOf(name));
-    const Status done = side.desk.apply(act, kNow);
-    ASSERT_TRUE(done.ok()) << done.error().message;
-  }
-};
+class PartedActs : public PartedRosters {};
 
 TEST_F(PartedActs, AreUnitedWhereAnActRevokedInOne) {
   agree(first);
@@ -377,9 +335,51 @@ TEST_F(PartedActs, AKeyThatWasAcceptedAloneIsNamedForThem) {
   EXPECT_THAT(meets(restored, first.rosters.document()), HasSubstr("witan admin propose rekey " + idOf('e')));
   ASSERT_EQ(restored.desk.askedKeys().size(), 1u);
   EXPECT_EQ(restored.desk.askedKeys().front().key, toHex(keyOf('E').publicKey()));
+  EXPECT_EQ(restored.desk.askedKeys().front().since, kNow);
   const std::string key = toHex(keyOf('E').publicKey());
   apply(restored, {0, ActKind::rekey, rekeyText(idOf('e'), key)}, "xy");
   EXPECT_EQ(restored.device('e').keys.back(), key);
+}
+
+// A first device from before the act that replaced its own key: no word of its own gives it one again.
+TEST_F(PartedActs, AFirstDeviceFromBeforeItsOwnNewKeyHasOneByTheAdminsAlone) {
+  agree(first);
+  const std::string agreed = first.rosters.document();
+  Side member(agreed, false), restored(agreed);
+  const std::string next = toHex(keyOf('F').publicKey()), third = toHex(keyOf('G').publicKey());
+  apply(first, {0, ActKind::rekey, rekeyText(idOf('f'), next)}, "xy");
+  ASSERT_TRUE(*member.rosters.adopt(first.rosters.document()));
+  restored.admit('n');
+  for (const char* where : {"berlin", "bonn"}) restored.site('e', where);
+  (void)member.rosters.adopt(restored.rosters.document());
+  EXPECT_EQ(member.device('f').keys.back(), next);
+
+  EXPECT_THAT(meets(restored, member.rosters.document()), Not(IsEmpty()));
+  EXPECT_EQ(restored.device('f').keys.back(), next);
+  EXPECT_EQ(hadKey(restored.roster(), keyOf('f').publicKey()), &restored.device('f'));
+  EXPECT_TRUE(restored.device('n').active());
+  EXPECT_EQ(restored.device('e').site.value_or(""), "bonn");
+  const Status alone = restored.desk.rotate(idOf('f'), keyOf('G').publicKey());
+  ASSERT_FALSE(alone.ok());
+  EXPECT_EQ(alone.error().code, ErrorCode::unauthorised);
+  EXPECT_THAT(alone.error().hint, HasSubstr("witan admin propose rekey " + idOf('f')));
+  apply(restored, {0, ActKind::rekey, rekeyText(idOf('f'), third)}, "yz");
+  ASSERT_TRUE(*member.rosters.adopt(restored.rosters.document()));
+  EXPECT_EQ(member.device('f').keys.back(), third);
+}
+
+// It gave itself another key in ignorance of the admins' first act, which knows the key before.
+TEST_F(PartedActs, AKeyThatTheFirstDeviceGaveItselfIsNamedForThem) {
+  Side restored(before);
+  agree(first);
+  ASSERT_TRUE(restored.desk.rotate(idOf('f'), keyOf('G').publicKey()).ok());
+  EXPECT_THAT(meets(restored, first.rosters.document()), HasSubstr("witan admin propose rekey " + idOf('f')));
+  EXPECT_EQ(restored.device('f').keys.back(), toHex(keyOf('f').publicKey()));
+  ASSERT_EQ(restored.desk.askedKeys().size(), 1u);
+  EXPECT_EQ(restored.desk.askedKeys().front().key, toHex(keyOf('G').publicKey()));
+  apply(restored, {0, ActKind::rekey, rekeyText(idOf('f'), toHex(keyOf('G').publicKey()))}, "xz");
+  EXPECT_TRUE(*first.rosters.adopt(restored.rosters.document()));
+  EXPECT_EQ(first.device('f').keys.back(), toHex(keyOf('G').publicKey()));
 }
 
 // The act is known to both: it takes nothing that was given since.
@@ -445,6 +445,108 @@ TEST_F(PartedActs, AVersionFarAheadIsRefusedAlsoWhereRostersPart) {
   ASSERT_FALSE(taken.ok());
   EXPECT_EQ(taken.error().code, ErrorCode::unauthorised);
   EXPECT_EQ(first.rosters.parted(), nullptr);
+}
+
+// A node in the test's own process; its words about two rosters.
+std::string startsAndSays(const std::string& dir) {
+  net::Loop loop;
+  Log log{LogLevel::error, false, [] { return SystemClock().now(); }, [](std::string_view) {}};
+  DaemonConfig config;
+  config.listen.clear();
+  const auto daemon = Daemon::open(loop, log, dir, std::move(config), nullptr);
+  const Status started = daemon.ok() ? (*daemon)->start() : Status(daemon.error());
+  EXPECT_TRUE(started.ok()) << dir << ": " << started.error().message;
+  std::string words;
+  if (!started.ok()) return words;
+  const auto incidents = (*daemon)->replica().data().incidents();
+  for (const replication::Incident& incident : incidents.value())
+    if (incident.kind == kRosterPartedIncident) words += incident.what;
+  return words;
+}
+
+// The power goes before and after each file with which a first device hears of the other roster and unites both.
+TEST(PowerCutAmidAUnion, BringsNothingBack) {
+  const Scratch scratch;
+  const std::string dir = scratch / "first";
+  ASSERT_TRUE(beginCluster(dir, {.name = "first", .partitions = 1}, {SystemClock().now(), net::Loop::nowMs()}).ok());
+  std::string invitation, forgotten;
+  {
+    Side kept(AtRest{dir});
+    kept.admit('b', kAll), kept.admit('e');
+    kept.change([](Roster& roster) { return addPerson(roster, "dr.eve", keyOf('P').publicKey(), kCounselor, kNow); });
+    invitation = kept.invite();
+    fs::copy(dir, scratch / "gone", fs::copy_options::recursive);
+    Side gone(AtRest{scratch / "gone"});
+    ASSERT_TRUE(gone.desk.revoke(idOf('e'), "stolen").ok() && gone.desk.withdrawInvites("all", kNow).ok());
+    gone.change([](Roster& roster) { return revokePerson(roster, "dr.eve", "key stolen"); });
+    forgotten = gone.rosters.document();
+    kept.admit('n');
+    ASSERT_TRUE(kept.desk.revoke(idOf('b'), "lost").ok());
+  }
+  std::vector<std::string> cuts;
+  onRename = [&](const fs::path& file) {
+    if (file.parent_path() != dir) return;  // its stores are tested elsewhere
+    cuts.push_back(scratch / concat("cut-", cuts.size()));
+    fs::copy(dir, cuts.back(), fs::copy_options::recursive);
+  };
+  (void)Side(AtRest{dir}).rosters.adopt(forgotten);
+  EXPECT_THAT(startsAndSays(dir), HasSubstr("1 invitation(s) ended"));
+  onRename = nullptr;
+  const std::uint64_t version = Side(AtRest{dir}).roster().version;
+  cuts.push_back(dir);
+  EXPECT_GT(cuts.size(), 7u) << "the other roster, the invitations, the roster";
+  for (const std::string& cut : cuts) {
+    SCOPED_TRACE(cut);
+    const bool knew = Side(AtRest{cut}).rosters.parted() != nullptr,
+               united = Side(AtRest{cut}).roster().version == version;
+    std::string words = startsAndSays(cut);
+    Side again(AtRest{cut});
+    EXPECT_EQ(again.roster().version == version, knew || united)
+        << "where both are on disk it waits for no other device";
+    (void)again.rosters.adopt(forgotten);
+    ASSERT_TRUE(again.desk.unite(kNow, [&](const std::string& told) { words += told; }).ok());
+    EXPECT_EQ(again.roster().version, version) << "once";
+    EXPECT_EQ(again.rosters.parted(), nullptr);
+    EXPECT_FALSE(again.device('e').active());
+    EXPECT_FALSE(again.device('b').active());
+    EXPECT_TRUE(again.device('n').active());
+    EXPECT_FALSE(again.roster().person("dr.eve")->active());
+    EXPECT_THAT(*again.desk.openInvites(kNow), IsEmpty());
+    EXPECT_EQ(again.join('u', invitation).verdict, JoinVerdict::refused);
+    EXPECT_THAT(words, HasSubstr("1 invitation(s) ended"));
+  }
+}
+
+// Its disk went back, and it has heard of the roster of today.
+TEST(ANodeWhoseKeyWasReplaced, StartsAndGetsAnother) {
+  const Scratch scratch;
+  test::Node first(scratch, "first");
+  ASSERT_EQ(first.init(1).exitCode, 0);
+  const std::string device = Side(AtRest{first.dir()}).roster().devices.front().device;
+  ASSERT_TRUE(Side(AtRest{first.dir()}).desk.rotate(device, keyOf('F').publicKey()).ok());
+  ASSERT_TRUE(first.up()) << first.log();
+  EXPECT_TRUE(test::until([&] { return first.check("member") == "ok"; })) << first.log();
+  EXPECT_EQ(first.stop(), 0);
+  EXPECT_EQ(Side(AtRest{first.dir()}).roster().devices.front().keys.back(),
+            toHex(readKey(first.dir(), KeyName::device)->publicKey()));
+}
+
+TEST(ANodeWhoseKeyWasReplaced, StartsAndNamesTheAct) {
+  const Scratch scratch;
+  test::Node first(scratch, "first");
+  ASSERT_EQ(first.init(1).exitCode, 0);
+  const std::string key = toHex(keyOf('F').publicKey());
+  std::string device;
+  {
+    Side at(AtRest{first.dir()});
+    device = at.roster().devices.front().device;
+    ASSERT_NO_FATAL_FAILURE(agree(at));
+    ASSERT_NO_FATAL_FAILURE(apply(at, {0, ActKind::rekey, rekeyText(device, key)}, "xy"));
+  }
+  ASSERT_TRUE(first.up()) << first.log();
+  EXPECT_THAT(first.todo("member"), HasSubstr("witan admin propose rekey " + device));
+  EXPECT_EQ(first.stop(), 0);
+  EXPECT_EQ(Side(AtRest{first.dir()}).roster().devices.front().keys.back(), key);
 }
 
 // Two real nodes that are linked. The first one's disk goes back to before what a test does.

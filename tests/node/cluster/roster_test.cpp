@@ -520,7 +520,7 @@ TEST_F(Enrolment, WhoWasRevokedStaysOutWhenTheAdminsDeviceGoesBack) {
     EXPECT_FALSE(heard.ok() && member.current().find(thief)->active());
     EXPECT_FALSE(member.current().find(thief)->active());
     (void)restored.adopt(member.document());
-    ASSERT_TRUE(desk.unite([](const std::string&) {}).ok());
+    ASSERT_TRUE(desk.unite(kNow, [](const std::string&) {}).ok());
     ASSERT_TRUE(member.adopt(restored.document()).ok());
     EXPECT_EQ(member.document(), restored.document());
     EXPECT_FALSE(member.current().find(thief)->active());

@@ -114,18 +114,17 @@ TEST_F(Witnessing, ItRemembersAcrossARestart) {
     EXPECT_FALSE(Witness::open({"w.example", keyOf('w')}, {}, damaged, {}).ok()) << damaged;
   for (std::size_t n = 1; n < kept.size(); ++n)
     EXPECT_FALSE(Witness::open({"w.example", keyOf('w')}, {}, kept.substr(0, n), {}).ok()) << n;
-  const std::string older = kept.substr(kept.find('\n') + 1);  // than the first line
-  EXPECT_TRUE(Witness::open({"w.example", keyOf('w')}, {}, older, {}).ok());
-  EXPECT_FALSE(Witness::open({"w.example", keyOf('w')}, {}, older + older, {}).ok());
+  const std::string lines = kept.substr(kept.find('\n') + 1);
+  for (const std::string& without : {lines, lines + lines})
+    EXPECT_FALSE(Witness::open({"w.example", keyOf('w')}, {}, without, {}).ok()) << "the first line";
 }
 
 // One key cannot take the room of the others. Names of no form are no logs.
 TEST_F(Witnessing, EachKeyHasItsShare) {
-  std::string lines;
-  const std::string root = toHex(kernel::emptyRoot());
+  SignedSizes sizes;
   for (std::size_t n = 0; n < kMaxWitnessedLogs / 2; ++n)
-    lines += "0 " + root + " witan/c/budget/0/" + std::to_string(n) + "/dev@00000001\n";
-  witness = open(lines);
+    sizes[concat("witan/c/budget/0/", n, "/dev@00000001")] = {0, kernel::emptyRoot()};
+  witness = open(signedSizesText(sizes));
   const Witness::Answer more = ask(0, 2, noteOf(2, "", 'd', "witan/c/budget/1/1/dev@00000001"));
   EXPECT_EQ(more.status, 503);
   EXPECT_THAT(more.body, HasSubstr("witan/c/dev has its share"));
@@ -216,9 +215,10 @@ TEST(WitnessedNode, WhoseDirectoryWentBackIsFoundOut) {
 
   ASSERT_EQ(node.stop(), 0);
   witness->end(SIGTERM);
-  // Without its memory, or with half of it, it does not start.
+  // Without its memory, or with half of it, or without what says how much that is, it does not start.
   const std::string sizes = contentOf(scratch / "w/witness.sizes");
-  for (const std::string& left : {std::string(), sizes.substr(0, sizes.size() - 90)}) {
+  for (const std::string& left :
+       {std::string(), sizes.substr(0, sizes.size() - 90), sizes.substr(sizes.find('\n') + 1)}) {
     scratch.write("w/witness.sizes", left);
     const Finished refused = runWitan({words.begin() + 1, words.end()});
     EXPECT_NE(refused.exitCode, 0);

@@ -215,6 +215,7 @@ TEST(BackupOfARunningNode, LosesNothingThatOthersSawAndUsesNoDotTwice) {
   ASSERT_EQ(second.run({"journal", "put", "before", "--type", "note", "--text", "b"}).exitCode, 0);
   const json::value saved = second.runJson({"backup", "--with-keys", "--to", scratch / "copy"});
   ASSERT_TRUE(saved.get_object().contains("bytes")) << canonicalJson(saved);
+  ASSERT_EQ(first.run({"backup", "--with-keys", "--to", scratch / "signer"}).exitCode, 0);
   const std::string writer = text(second.runJson({"status"}), "writer");
   for (int i = 0; i < 5; ++i)
     ASSERT_EQ(second.run({"journal", "put", "after-" + std::to_string(i), "--type", "note", "--text", "a"}).exitCode,
@@ -233,6 +234,12 @@ TEST(BackupOfARunningNode, LosesNothingThatOthersSawAndUsesNoDotTwice) {
     for (const char* id : {"before", "after-0", "after-4", "later"})
       EXPECT_TRUE(until([&] { return node->run({"journal", "get", id}).exitCode == 0; })) << node->dir() << id;
   for (Node* node : {&first, &second}) EXPECT_EQ(node->log().find("EQUIVOCATION"), std::string::npos) << node->log();
+  // Only a device that signs rosters has something to be told of them.
+  const auto restoredElsewhere = [&](const char* from) {
+    return runWitan({"restore", "--json", "--from", scratch / from, "--dir", scratch / (std::string(from) + "-back")});
+  };
+  EXPECT_NE(restoredElsewhere("signer").out.find(R"("signsRosters":true)"), std::string::npos);
+  EXPECT_NE(restoredElsewhere("copy").out.find(R"("signsRosters":false)"), std::string::npos);
 }
 
 // The owner of all partitions is restored alone: what it had decided is there, the same request is answered from the
