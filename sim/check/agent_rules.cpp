@@ -387,6 +387,81 @@ std::string checkRepeats(const AgentRecords& records, const std::string& id, con
   return {};
 }
 
+namespace {
+
+std::optional<std::size_t> placeIn(const Plan& plan, const OperationId& operation) {
+  const auto at = std::ranges::find(plan.operations, operation);
+  return at == plan.operations.end() ? std::nullopt : std::optional<std::size_t>(at - plan.operations.begin());
+}
+
+// Whether all that was ever written into the entry is this plan's work, or the undoing of it.
+bool isOnlyOf(const AgentRecords& records, const Plan& plan, const std::vector<SharedWrite>& writes) {
+  std::set<Dot> undoings;
+  for (const OperationId& operation : plan.operations) {
+    const auto at = records.journal.find(compensationOperationId(operation));
+    if (at == records.journal.end() || !at->second.record) continue;
+    undoings.insert(at->second.record->dot);
+    undoings.insert(at->second.repeats.begin(), at->second.repeats.end());
+  }
+  return std::ranges::all_of(writes, [&](const SharedWrite& write) {
+    return undoings.contains(write.dot) || (write.operation && has(plan.operations, {*write.operation}));
+  });
+}
+
+// Once, by one device: what it found there nobody else found otherwise.
+bool wasDoneOnce(const AgentRecords& records, const OperationId& operation) {
+  const auto at = records.journal.find(operation);
+  return at != records.journal.end() && at->second.record && at->second.repeats.empty();
+}
+
+std::string checkUndoing(const AgentRecords& records, const PlanView& plans, const Undoing& undoing,
+                         const std::string& entry, const std::vector<SharedWrite>& writes,
+                         const std::set<OperationId>& aside) {
+  const Plan& plan = plans.losers.front();
+  const std::size_t place = *placeIn(plan, undoing.undone);
+  const bool onlyIts = isOnlyOf(records, plan, writes) && wasDoneOnce(records, undoing.undone);
+  for (std::size_t i = place + 1; i < plan.operations.size(); ++i) {
+    const OperationId& later = plan.operations[i];
+    const auto put = putOf(plan.body.actions[i]);
+    const OperationId undoingOfIt = compensationOperationId(later);
+    if (!put || put->entry != entry || has(plans.winner->operations, later) || !wasDoneOnce(records, later) ||
+        aside.contains(undoingOfIt))
+      continue;
+    if (undoing.aside && onlyIts)
+      return concat(undoing.device, " asks a person what ", entry, " should say without ", nameOf(undoing.undone),
+                    ", and nobody but its own plan has written there");
+    if (!undoing.aside && undoing.had.contains(later) && !undoing.had.contains(undoingOfIt))
+      return concat(undoing.device, " undoes ", nameOf(undoing.undone), " before ", nameOf(later),
+                    ", which wrote into ", entry, " after it");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string checkUndoings(const AgentRecords& records, const SharedWrites& writes, std::span<const Undoing> undoings) {
+  std::set<OperationId> aside;
+  for (const Undoing& undoing : undoings)
+    if (undoing.aside) aside.insert(undoing.operation);
+  for (const Undoing& undoing : undoings) {
+    const auto record = records.journal.find(undoing.undone);
+    if (record == records.journal.end() || !record->second.record) continue;
+    const auto plans = records.plans.find(RunKey{record->second.record->body.runKey});
+    // Of several that lost, one may have stood for a while.
+    if (plans == records.plans.end() || !plans->second.winner || plans->second.losers.size() != 1) continue;
+    const Plan& plan = plans->second.losers.front();
+    const auto place = placeIn(plan, undoing.undone);
+    if (!place || has(plans->second.winner->operations, undoing.undone)) continue;
+    const auto put = putOf(plan.body.actions[*place]);
+    const auto on = put ? writes.find(put->entry) : writes.end();
+    if (on == writes.end()) continue;
+    if (std::string wrong = checkUndoing(records, plans->second, undoing, put->entry, on->second, aside);
+        !wrong.empty())
+      return wrong;
+  }
+  return {};
+}
+
 std::string checkCompensations(const AgentRecords& records, const AgentRuleOptions& options) {
   for (const Views* views : {&records.journal, &records.agents}) {
     std::map<Hash, std::set<OperationId>> compensations;

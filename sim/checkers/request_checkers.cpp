@@ -44,7 +44,7 @@ class OverdueChecker final : public Checker {
   explicit OverdueChecker(Cluster& cluster)
       : Checker(cluster),
         ttl_(cluster.plan().options.cluster.pendingTtlSeconds * kSecond),
-        every_(std::max<Micros>(15 * kSecond, cluster.plan().options.time.seconds * kSecond / 1'000)) {}
+        every_(std::max<Micros>(5 * kSecond, cluster.plan().options.time.seconds * kSecond / 1'000)) {}
 
   void onStopped(Seat& at) override { overdue_[at].clear(); }
 
