@@ -195,6 +195,8 @@ TEST_F(Effects, ARunThatSaysItIsDoneIsDone) {
   story.records.agents.clear();
   options.deadLettered.insert(plan.operations[0]);
   EXPECT_THAT(check(), HasSubstr("completed without a word of failure"));
+  story.did(story.records.agents, plan.operations[0], "b");
+  EXPECT_EQ(check(), "") << "put aside by one device, carried out by another";
 }
 
 // Invariant 6: "Mutating side effects are keyed by deterministic operationId".
