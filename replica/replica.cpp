@@ -238,7 +238,7 @@ void Replica::tick(Now now) {
   if (now.ms >= nextTickMs_) {
     parts_->sessions.tick(now);
     parts_->sessions.runMembershipMaintenance();
-    if (state_.config.pendingTtlMicros > 0) parts_->ownership->expirePending(now);
+    if (state_.config.pendingTtlMicros > 0 && !mutated("expireWhenAsked")) parts_->ownership->expirePending(now);
     const auto waits = [](const auto& one) { return !one.second.session->quiet(); };
     const bool busy = state_.config.pendingTtlMicros > 0 || std::ranges::any_of(state_.peers, waits);
     nextTickMs_ = now.ms + (busy ? kTickMs : kIdleTickMs);

@@ -57,7 +57,7 @@ const SagaRow* SagaEngine::find(const OperationId& operation) const {
 // --- beginning
 
 Status SagaEngine::load(Now now) {
-  return rows_.visitOpen([&](SagaRow&& row) {
+  const auto goOn = [&](SagaRow&& row) {
     const Hash operation = row.intent.operation;
     const bool waits = row.status == SagaStatus::backoff;
     Saga saga{std::move(row), OperationId{operation}.hex(), 0, false, false, false};
@@ -78,7 +78,9 @@ Status SagaEngine::load(Now now) {
     }
     sagas_.insert_or_assign(operation, std::move(saga));
     ++counters_.recovered;
-  });
+  };
+  WITAN_DO(rows_.visitOpen(goOn));
+  return mutated("beginAgain") ? rows_.visitHeld(goOn) : okStatus();
 }
 
 Status SagaEngine::begin(std::span<const Intent> intents, Now now) {
@@ -528,7 +530,7 @@ Status SagaEngine::reconcile(std::string_view scope, const PlanView& view, Now n
   for (const OperationId& operation : view.winner->operations) WITAN_DO(settle(scope, operation, true, now));
   // The last one first: it may stand on what the ones before it wrote.
   std::vector<OperationId> lost = operationsToUndo(view);
-  std::ranges::reverse(lost);
+  if (!mutated("undoInOrder")) std::ranges::reverse(lost);
   for (const OperationId& operation : lost) WITAN_DO(settle(scope, operation, false, now));
   return okStatus();
 }

@@ -109,6 +109,7 @@ struct WorkOptions {
   std::int64_t deskEdits = 0;      // by people, of entries that agents write too
   std::int64_t clearUps = 0;       // people take away old entries, and give up what agents put aside
   std::int64_t remarks = 0;        // what people tell an agent that remembers, which works only where they do
+  std::int64_t slips = 0;          // requests on which an agent writes one entry twice, and mails or pays in between
   std::int64_t marketOrders = 0;   // calls that one organisation buys from another
   std::int64_t graphSends = 0;     // where the domain "graph" is one of the cluster's: messages at its ingress
   std::int64_t graphActs = 0;      // answers, some that do not count; runs cancelled, dead letters sent again
@@ -116,7 +117,7 @@ struct WorkOptions {
   static constexpr std::size_t required = 0;
   WITAN_MEMBERS(WorkOptions, agentWrites, journalEdits, messages, batches, summaries, removals, scopedWrites, proposals,
                 repeats, misuses, decisions, requests, turns, agentPauses, confirmations, approvals, policyChanges,
-                deskEdits, clearUps, remarks, marketOrders, graphSends, graphActs, graphDeploys)
+                deskEdits, clearUps, remarks, slips, marketOrders, graphSends, graphActs, graphDeploys)
 };
 
 // Per simulated hour of the whole cluster, unless said otherwise.

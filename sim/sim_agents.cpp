@@ -82,6 +82,18 @@ class SimClerk final : public Agent {
     const json::value& payload = entry->get_object().at("payload");
     const std::string id = textIn(sigma, "id"), name = textIn(sigma, "seed") + "-" + answer;
     Actions actions{put("done/" + name, "done", {{"request", id}, {"answer", answer}})};
+    const json::object mail{{"to", id}, {"text", answer}, {"private", textIn(payload, "private")}};
+    const auto pay = action("sim.pay", {{"to", id}, {"text", answer}}, {"pay/" + name});
+    if (const std::string slip = textIn(payload, "slip"); !slip.empty()) {
+      const std::string written = concat(slip, "-", answer);
+      actions.push_back(put(written, "desk", {{"text", answer}}));
+      if (payload.get_object().contains("pay"))
+        actions.push_back(pay);
+      else
+        actions.push_back(action("sim.mail", mail, {"mail/" + name}));
+      actions.push_back(put(written, "desk", {{"sent", true}, {"text", answer}}));
+      return {nullptr, {}, std::move(actions)};
+    }
     if (payload.is_object() && payload.get_object().contains("proposal"))
       actions.push_back(action("propose", payload.get_object().at("proposal").as_object(), {}));
     const std::string desk = textIn(payload, "desk");
@@ -90,12 +102,9 @@ class SimClerk final : public Agent {
       if (twice) actions.push_back(put(desk, "desk", {{"text", "open"}}));
       for (int n = 0; n < (twice ? 2 : 1); ++n) actions.push_back(put(desk, "desk", {{"text", answer}}));
     }
-    if (payload.is_object() && payload.get_object().contains("pay"))
-      actions.push_back(action("sim.pay", {{"to", id}, {"text", answer}}, {"pay/" + name}));
-    if (answer != "brief") {  // what the policy does not let out must be taken out of it on the way
-      json::object mail{{"to", id}, {"text", answer}, {"private", textIn(payload, "private")}};
+    if (payload.is_object() && payload.get_object().contains("pay")) actions.push_back(pay);
+    if (answer != "brief")  // what the policy does not let out must be taken out of it on the way
       actions.push_back(action("sim.mail", mail, {"mail/" + name}));
-    }
     return {nullptr, {}, std::move(actions)};
   }
 };

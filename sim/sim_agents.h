@@ -15,8 +15,8 @@
 //
 // The model's answer is part of what they plan, so two devices that run one wake plan differently. Ids of entries
 // derive from run and answer: one operation writes one entry, once. But for desks: few entries, on which all write the
-// same few words, and people too; on a board only agents, and the clerk's requests of one half minute have one.
-// Immutable, any thread.
+// same few words, and people too; on a board only agents, and the clerk's requests of one half minute have one. A slip
+// is written twice by one run, and by no other. Immutable, any thread.
 #pragma once
 
 #include <array>
@@ -55,7 +55,8 @@ inline constexpr std::uint64_t kDesks = 3;
 std::string deskName(std::uint64_t n);
 // On boards only some answers are written: one plan of a run may, and the other not.
 inline constexpr std::string_view kBoardFolder = "desk/board-";
-inline constexpr std::string_view kDeskFolder = "desk/";  // of the desks, and of boards: two each half minute
+inline constexpr std::string_view kSlipFolder = "desk/slip-";  // of each request and answer one
+inline constexpr std::string_view kDeskFolder = "desk/";       // of the desks, and of boards: two each half minute
 
 inline constexpr std::int64_t kClerkTokens = 100;  // that a run of the clerk may spend on its model
 inline constexpr std::uint32_t kSagaAttempts = 6;

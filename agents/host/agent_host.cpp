@@ -401,7 +401,7 @@ Status AgentHost::startRun(WakeJob job, Now now) {
 Result<Episode> AgentHost::episodeFor(const Agent& agent, const WakeJob& job, Now now, bool& resumed) {
   WITAN_TRY(records, space());
   WITAN_TRY(rows, episode::readTranscript(*records, job.key(), replica_.device()));
-  if (!rows.empty()) {
+  if (!rows.empty() && !mutated("beginAnew")) {
     std::vector<std::string> contents;
     for (const episode::TranscriptRow& row : rows) contents.push_back(row.message.content);
     resumed = true;

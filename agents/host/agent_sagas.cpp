@@ -211,7 +211,7 @@ Status AgentHost::noticeContested(Now now) {
     WITAN_TRY(view, planViewIn(*records, *run));
     if (!view.winner || view.losers.empty()) continue;
     ++counters_.contested;
-    if (const auto at = running_.find(*run); at != running_.end()) {
+    if (const auto at = running_.find(*run); at != running_.end() && !mutated("ignoreWinner")) {
       (void)at->second.episode.planned(view.winner->body);  // one that has told its agent goes on to its end
       again_ = true;
     }

@@ -318,15 +318,14 @@ bool isLastOn(const Plan& plan, std::size_t n, const std::string& entry) {
   return true;
 }
 
-std::string checkTold(const AgentRecords& records, const RunKey& run, const Plan& plan,
-                      const AgentRuleOptions& options) {
+std::string checkTold(const AgentRecords& records, const RunKey& run, const Plan& plan) {
   const auto completed = records.completed.find(run);
   if (completed == records.completed.end() || !completed->second.empty()) return {};
   for (std::size_t i = 0; i < plan.operations.size(); ++i) {
     const std::string& tool = plan.body.actions[i].toolName;
     const bool counts = tool.starts_with("journal.") || tool.starts_with("sim.");
-    const bool aside = options.deadLettered.contains(plan.operations[i]);
-    if (counts && (aside || !wasApplied(records.agents, plan.operations[i])))
+    // What one device put aside another one may have carried out.
+    if (counts && !wasApplied(records.agents, plan.operations[i]))
       return "run " + run.hex().substr(0, 16) + " is completed without a word of failure, and " +
              nameOf(plan.operations[i]) + " of its plan, " + tool + ", was not carried out";
   }
@@ -347,7 +346,7 @@ std::string checkEffects(const AgentRecords& records, const SharedWrites& writes
   for (const auto& [run, view] : records.plans) {
     if (!view.winner) continue;
     if (view.losers.empty())
-      if (std::string wrong = checkTold(records, run, *view.winner, options); !wrong.empty()) return wrong;
+      if (std::string wrong = checkTold(records, run, *view.winner); !wrong.empty()) return wrong;
     for (std::size_t i = 0; i < view.winner->operations.size(); ++i) {
       const OperationId& operation = view.winner->operations[i];
       const auto put = putOf(view.winner->body.actions[i]);
@@ -384,6 +383,81 @@ std::string checkRepeats(const AgentRecords& records, const std::string& id, con
     if (isOutdated(one))
       return concat(id, " shows what ", nameOf({*one.body->operationId}), " wrote as ", one.dot.host, ":",
                     one.dot.counter, ", beside what was built upon it");
+  return {};
+}
+
+namespace {
+
+std::optional<std::size_t> placeIn(const Plan& plan, const OperationId& operation) {
+  const auto at = std::ranges::find(plan.operations, operation);
+  return at == plan.operations.end() ? std::nullopt : std::optional<std::size_t>(at - plan.operations.begin());
+}
+
+// Whether all that was ever written into the entry is this plan's work, or the undoing of it.
+bool isOnlyOf(const AgentRecords& records, const Plan& plan, const std::vector<SharedWrite>& writes) {
+  std::set<Dot> undoings;
+  for (const OperationId& operation : plan.operations) {
+    const auto at = records.journal.find(compensationOperationId(operation));
+    if (at == records.journal.end() || !at->second.record) continue;
+    undoings.insert(at->second.record->dot);
+    undoings.insert(at->second.repeats.begin(), at->second.repeats.end());
+  }
+  return std::ranges::all_of(writes, [&](const SharedWrite& write) {
+    return undoings.contains(write.dot) || (write.operation && has(plan.operations, {*write.operation}));
+  });
+}
+
+// Once, by one device: what it found there nobody else found otherwise.
+bool wasDoneOnce(const AgentRecords& records, const OperationId& operation) {
+  const auto at = records.journal.find(operation);
+  return at != records.journal.end() && at->second.record && at->second.repeats.empty();
+}
+
+std::string checkUndoing(const AgentRecords& records, const PlanView& plans, const Undoing& undoing,
+                         const std::string& entry, const std::vector<SharedWrite>& writes,
+                         const std::set<OperationId>& aside) {
+  const Plan& plan = plans.losers.front();
+  const std::size_t place = *placeIn(plan, undoing.undone);
+  const bool onlyIts = isOnlyOf(records, plan, writes) && wasDoneOnce(records, undoing.undone);
+  for (std::size_t i = place + 1; i < plan.operations.size(); ++i) {
+    const OperationId& later = plan.operations[i];
+    const auto put = putOf(plan.body.actions[i]);
+    const OperationId undoingOfIt = compensationOperationId(later);
+    if (!put || put->entry != entry || has(plans.winner->operations, later) || !wasDoneOnce(records, later) ||
+        aside.contains(undoingOfIt))
+      continue;
+    if (undoing.aside && onlyIts)
+      return concat(undoing.device, " asks a person what ", entry, " should say without ", nameOf(undoing.undone),
+                    ", and nobody but its own plan has written there");
+    if (!undoing.aside && undoing.had.contains(later) && !undoing.had.contains(undoingOfIt))
+      return concat(undoing.device, " undoes ", nameOf(undoing.undone), " before ", nameOf(later),
+                    ", which wrote into ", entry, " after it");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string checkUndoings(const AgentRecords& records, const SharedWrites& writes, std::span<const Undoing> undoings) {
+  std::set<OperationId> aside;
+  for (const Undoing& undoing : undoings)
+    if (undoing.aside) aside.insert(undoing.operation);
+  for (const Undoing& undoing : undoings) {
+    const auto record = records.journal.find(undoing.undone);
+    if (record == records.journal.end() || !record->second.record) continue;
+    const auto plans = records.plans.find(RunKey{record->second.record->body.runKey});
+    // Of several that lost, one may have stood for a while.
+    if (plans == records.plans.end() || !plans->second.winner || plans->second.losers.size() != 1) continue;
+    const Plan& plan = plans->second.losers.front();
+    const auto place = placeIn(plan, undoing.undone);
+    if (!place || has(plans->second.winner->operations, undoing.undone)) continue;
+    const auto put = putOf(plan.body.actions[*place]);
+    const auto on = put ? writes.find(put->entry) : writes.end();
+    if (on == writes.end()) continue;
+    if (std::string wrong = checkUndoing(records, plans->second, undoing, put->entry, on->second, aside);
+        !wrong.empty())
+      return wrong;
+  }
   return {};
 }
 

@@ -84,6 +84,18 @@ std::string checkRepeats(const AgentRecords& records, const std::string& id, con
 // and those that follow it (saga/operation_marks.h).
 std::string checkCompensations(const AgentRecords& records, const AgentRuleOptions& options = {});
 
+// An undoing that a device carried out, or put aside for a person (not after its last attempt).
+struct Undoing {
+  OperationId operation, undone;
+  std::string device;
+  bool aside = false;
+  std::set<OperationId> had;  // of the same run, whose records the device had before; of one put aside nothing is said
+};
+
+// Checker "sagas" too: what a plan that lost wrote into one entry is undone last first, so nothing of it is in the way
+// of its undoing, and no person is asked about it.
+std::string checkUndoings(const AgentRecords& records, const SharedWrites& writes, std::span<const Undoing> undoings);
+
 // Checker "agents-apart" (invariants 1 and 2): a journal holds nothing of what agents keep for themselves, their links
 // among it, and what they keep holds nothing that belongs in a journal.
 std::string checkApart(replication::LocalReplica& replica);

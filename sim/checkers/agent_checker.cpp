@@ -8,6 +8,8 @@
 #include "agents/host/record_audit.h"
 #include "agents/memory/thread.h"
 #include "agents/wake/wake_checks.h"
+#include "replication/arrivals.h"
+#include "replication/records/record_views.h"
 #include "replication/writer.h"
 #include "saga/saga_rows.h"
 #include "sim/check/agent_rules.h"
@@ -463,8 +465,169 @@ class AgentChecker final : public Checker {
   PerDevice<std::string> writers_;  // under which a device wrote at the last look
 };
 
+// Parts of the checkers "operations" and "sagas": what is decided, or done with, is not begun again. Whoever has a plan
+// that won over another one begins nothing of the other; what was put aside waits for a person; what a model has
+// answered it is not asked again; and a run begins once in a life of its device.
+class RestraintChecker final : public Checker {
+ public:
+  explicit RestraintChecker(Cluster& cluster) : Checker(cluster) {}
+
+  void onStarted(Seat& at) override {
+    Known& known = known_[at];
+    known.rivals.clear(), known.answers.clear(), known.starts.clear();
+    known.plans.emplace(Kind::plan), known.records.emplace(Kind::operation);
+    known.asideAt.reset();
+  }
+  void onDiskLost(Seat& at) override { known_[at].aside.clear(), known_[at].answered.clear(); }
+
+  void onDurable(Seat& at) override {
+    if (std::as_const(at.replica()).agents() == nullptr) return;
+    Known& known = known_[at];
+    ++known.steps;
+    for (auto answer = known.answers.begin(); answer != known.answers.end();) {
+      if (++answer->second < kSteps) {
+        ++answer;
+        continue;
+      }
+      known.answered.insert(answer->first);
+      answer = known.answers.erase(answer);
+    }
+    judgeRecords(at, known);
+    findRivals(at, known);
+    findAside(at, known);
+    findLoops(at, known);
+  }
+
+  void onToolCall(Seat& at, const agents::ToolCall& call, const std::string& name) override {
+    Known& known = known_[at];
+    if (!call.operation) {
+      if (known.answered.contains(name))
+        c_.failed("operations", concat(at.name(), " asks ", call.tool, " again what it was told: ", name));
+      return;
+    }
+    if (known.begun.insert(*call.operation).second) judge(at, call.run, *call.operation, "calls " + call.tool);
+  }
+
+  void onToolAnswer(Seat& at, const ToolAnswer& answer) override {
+    if (!answer.call.operation) known_[at].answers.try_emplace(ToolService::nameOf(answer.call), 0);
+  }
+
+ private:
+  static constexpr std::uint64_t kSteps = 3;  // until what was heard must be on the disk, and count
+  struct Rivals {
+    std::set<OperationId> winners;  // operations of the plan that stands
+    std::uint64_t step = 0;         // since which
+    Micros at = 0;
+  };
+  struct Known {
+    std::uint64_t steps = 0;
+    std::optional<Arrivals> plans{Kind::plan}, records{Kind::operation};
+    std::map<RunKey, Rivals> rivals;               // runs with several plans, as the disk has them
+    std::set<OperationId> begun;                   // called or carried out here
+    std::optional<std::uint64_t> asideAt;          // changes of what was put aside, at the last look
+    std::set<OperationId> aside;                   // durably
+    std::map<RunKey, std::uint64_t> starts;        // of runs, when they were first seen in this life
+    std::map<std::string, std::uint64_t> answers;  // of models, and for how many steps
+    std::set<std::string> answered;                // durably
+  };
+
+  void judge(Seat& at, const RunKey& run, const OperationId& operation, const std::string& does) {
+    const Known& known = known_[at];
+    const auto rivals = known.rivals.find(run);
+    if (rivals == known.rivals.end() || rivals->second.winners.contains(operation)) return;
+    if (known.steps - rivals->second.step < kSteps) return;
+    c_.failed("operations", concat(at.name(), " ", does, " under operation ", operation.hex(), " of a plan of run ",
+                                   run.hex().substr(0, 16), " that lost, as it has known for ",
+                                   (c_.agenda().now() - rivals->second.at) / 1'000, " ms"));
+  }
+
+  // The plan that was written first stands: the one with the smallest dot.
+  void findRivals(Seat& at, Known& known) {
+    Space* space = at.replica().data().database(DatabaseName::agents).find("main");
+    if (space == nullptr) return;
+    std::set<std::string> contested;
+    known.plans->look(*space, [&](const Record& record) {
+      if (record.versions.size() > 1) contested.emplace(record.key());
+    });
+    for (const std::string& key : contested) {
+      auto run = RunKey::parse(key);
+      auto versions = space->versions(Kind::plan, key);
+      if (!run.ok() || !versions.ok()) return c_.failed("store", at.name() + ": a plan cannot be read");
+      std::erase_if(*versions, [](const replication::Version& one) { return one.tombstone; });
+      if (versions->size() < 2) continue;
+      const auto first = std::ranges::min_element(*versions, {}, &replication::Version::dot);
+      const auto body = decodeRecord<PlanBody>(first->body);
+      const auto operations = body.ok() ? operationsOf(*body) : Result<std::vector<OperationId>>(body.error());
+      if (!operations.ok()) return c_.failed("store", at.name() + ": " + operations.error().message);
+      const std::set<OperationId> winners(operations->begin(), operations->end());
+      Rivals& rivals = known.rivals[*run];
+      if (rivals.winners == winners) continue;
+      rivals = {winners, known.steps, c_.agenda().now()};
+      c_.probe("plan of another device arrives");
+      for (const replication::Version& version : *versions) noteOpen(at, known, version);
+    }
+  }
+
+  // What is under way goes on to its end.
+  static void noteOpen(Seat& at, Known& known, const replication::Version& plan) {
+    const auto body = decodeRecord<PlanBody>(plan.body);
+    const auto operations = body.ok() ? operationsOf(*body) : Result<std::vector<OperationId>>(body.error());
+    if (!operations.ok()) return;
+    for (const OperationId& operation : *operations)
+      if (at.replica().agents()->sagas().find(operation) != nullptr) known.begun.insert(operation);
+  }
+
+  // A run that goes on after a start goes on from where it was; none begins again and again.
+  void findLoops(Seat& at, Known& known) {
+    if (!c_.history().losses().empty()) return;
+    for (const auto& [run, entry] : std::as_const(at.replica()).agents()->wakes().queue().all()) {
+      const std::uint64_t before = known.starts.try_emplace(run, entry.job.attempts).first->second;
+      if (entry.job.attempts > before + 1 && entry.job.agentId != kSimWarden)  // that one waits for its rate
+        return c_.failed("runs", concat(at.name(), " begins run ", run.hex().substr(0, 16), " time after time: ",
+                                        entry.job.attempts - before, " times since it started itself"));
+    }
+  }
+
+  // What the device itself has put into the journal.
+  void judgeRecords(Seat& at, Known& known) {
+    Space* space = at.replica().data().database(DatabaseName::journal).find("main");
+    if (space == nullptr) return;
+    std::set<std::string> fresh;
+    known.records->look(*space, [&](const Record& record) { fresh.emplace(record.key()); });
+    for (const std::string& key : fresh) {
+      auto operation = OperationId::parse(key);
+      auto versions = space->versions(Kind::operation, key);
+      if (!operation.ok() || !versions.ok()) return c_.failed("store", at.name() + ": an operation cannot be read");
+      for (const replication::Version& version : *versions) {
+        if (version.tombstone || version.dot.host != at.replica().data().writer()) continue;
+        const auto body = decodeRecord<OperationBody>(version.body);
+        if (!body.ok() || body->compensates || !known.begun.insert(*operation).second) continue;
+        judge(at, RunKey{body->runKey}, *operation, "carries out " + body->toolName);
+      }
+    }
+  }
+
+  // Only a person takes it up again.
+  void findAside(Seat& at, Known& known) {
+    saga::SagaEngine& sagas = at.replica().agents()->sagas();
+    for (const OperationId& operation : known.aside)
+      if (sagas.find(operation) != nullptr && !at.gaveUp.contains(operation))
+        return c_.failed("sagas", concat(at.name(), " begins operation ", operation.hex(),
+                                         " again, which was put aside for a person"));
+    const std::uint64_t changes = sagas.rows().heldChanges();
+    if (known.asideAt == changes) return;
+    known.asideAt = changes;
+    known.aside.clear();
+    const Status read = sagas.rows().visitHeld([&](saga::SagaRow&& row) { known.aside.insert(row.id()); });
+    if (!read.ok()) c_.failed("store", at.name() + ": " + read.error().message);
+  }
+
+  PerDevice<Known> known_;
+};
+
 }  // namespace
 
+std::unique_ptr<Checker> makeRestraintChecker(Cluster& cluster) { return std::make_unique<RestraintChecker>(cluster); }
 std::unique_ptr<Checker> makeAgentChecker(Cluster& cluster) { return std::make_unique<AgentChecker>(cluster); }
 
 }  // namespace witan::sim

@@ -7,17 +7,18 @@ MakeChecker makeRestartChecker, makeFenceChecker, makeEtcdChecker, makePutOffChe
     makeWriteChecker, makeCopiesChecker, makeLedgerChecker, makeRequestChecker, makeConfirmationChecker,
     makeAgentChecker, makeEffectChecker, makeConfinementChecker, makeAlarmChecker, makeTakeoverChecker,
     makeReturnChecker, makeRowsChecker, makeConflictChecker, makeGraphChecker, makeLieChecker, makeRetentionChecker,
-    makePromptChecker, makeMemoryChecker, makeOverdueChecker, makeAbsurdChecker, makePeopleChecker, makeKeepersChecker;
+    makePromptChecker, makeMemoryChecker, makeOverdueChecker, makeAbsurdChecker, makePeopleChecker, makeKeepersChecker,
+    makeRestraintChecker;
 
 std::vector<std::unique_ptr<Checker>> makeCheckers(Cluster& cluster) {
   std::vector<std::unique_ptr<Checker>> all;
   for (MakeChecker* make :
-       {makeRestartChecker,   makeFenceChecker,  makeEtcdChecker,        makePutOffChecker,  makeConvergenceChecker,
-        makeWriteChecker,     makeCopiesChecker, makeLedgerChecker,      makeRequestChecker, makeConfirmationChecker,
-        makeAgentChecker,     makeEffectChecker, makeConfinementChecker, makeAlarmChecker,   makeTakeoverChecker,
-        makeReturnChecker,    makeRowsChecker,   makeConflictChecker,    makeGraphChecker,   makeLieChecker,
-        makeRetentionChecker, makePromptChecker, makeMemoryChecker,      makeOverdueChecker, makeAbsurdChecker,
-        makePeopleChecker,    makeKeepersChecker})
+       {makeRestartChecker,   makeFenceChecker,   makeEtcdChecker,        makePutOffChecker,  makeConvergenceChecker,
+        makeWriteChecker,     makeCopiesChecker,  makeLedgerChecker,      makeRequestChecker, makeConfirmationChecker,
+        makeAgentChecker,     makeEffectChecker,  makeConfinementChecker, makeAlarmChecker,   makeTakeoverChecker,
+        makeReturnChecker,    makeRowsChecker,    makeConflictChecker,    makeGraphChecker,   makeLieChecker,
+        makeRetentionChecker, makePromptChecker,  makeMemoryChecker,      makeOverdueChecker, makeAbsurdChecker,
+        makePeopleChecker,    makeKeepersChecker, makeRestraintChecker})
     all.push_back(make(cluster));
   return all;
 }

@@ -1,5 +1,6 @@
 // Checker "effects": what stands of the work of agents is there. For that it keeps what everybody wrote into the
 // entries that many write, and what they had seen of them.
+#include "replication/arrivals.h"
 #include "replication/writer.h"
 #include "saga/saga_rows.h"
 #include "sim/check/agent_rules.h"
@@ -15,7 +16,11 @@ namespace {
 class EffectChecker final : public Checker {
  public:
   explicit EffectChecker(Cluster& cluster) : Checker(cluster) {}
-  void onStarted(Seat& at) override { looked_[at].reset(); }
+  void onStarted(Seat& at) override {
+    looked_[at].reset();
+    records_[at].reset();
+  }
+  void onDiskLost(Seat& at) override { had_[at].clear(); }
   void beforeDrain(Seat& at) override { look(at); }  // what has arrived, before agents write
   void onDurable(Seat& at) override { look(at); }
 
@@ -27,7 +32,11 @@ class EffectChecker final : public Checker {
     for (const auto& at : c_.seats()) options.deadLettered.insert(at->gaveUp.begin(), at->gaveUp.end());
     for (Seat* at : c_.members()) {
       saga::SagaRows rows(at->replica().data().database(DatabaseName::agents), 0);
-      const Status held = rows.visitHeld([&](saga::SagaRow&& row) { options.deadLettered.insert(row.id()); });
+      const Status held = rows.visitHeld([&](saga::SagaRow&& row) {
+        options.deadLettered.insert(row.id());
+        if (row.intent.compensates && row.attempts < kSagaAttempts)
+          undoings_.push_back({row.id(), {*row.intent.compensates}, at->name(), true, {}});
+      });
       if (!held.ok()) return c_.failed("store", at->name() + ": " + held.error().message);
     }
     auto records = agentRecordsOf(c_.members().front()->replica().data());
@@ -35,6 +44,8 @@ class EffectChecker final : public Checker {
     addPeople();
     if (const std::string wrong = checkEffects(*records, writes_, options); !wrong.empty())
       return c_.failed("effects", wrong);
+    if (const std::string wrong = options.wholeDisks ? checkUndoings(*records, writes_, undoings_) : ""; !wrong.empty())
+      return c_.failed("sagas", wrong);
     if (const std::string wrong = besideRepeats(*records); !wrong.empty()) return c_.failed("effects", wrong);
     countRareOnes(*records);
   }
@@ -47,6 +58,7 @@ class EffectChecker final : public Checker {
     Space* space = at.replica().data().database(DatabaseName::journal).find("main");
     if (space == nullptr || looked_[at] == space->changes()) return;
     looked_[at] = space->changes();
+    lookAtRecords(at, *space);
     for (const std::string& id : space->keys(Kind::journal, kDeskFolder)) {
       auto versions = space->versions(Kind::journal, id);
       if (!versions.ok()) return c_.failed("store", at.name() + ": " + versions.error().message);
@@ -54,6 +66,35 @@ class EffectChecker final : public Checker {
       const std::set<Dot> before = seen;
       for (const Version& version : *versions)
         if (seen.insert(version.dot).second && deviceOf(version.dot.host) == at.name()) note(at, id, version, before);
+    }
+  }
+
+  // Which operations of a run a device has records of, and in which order it undoes them.
+  void lookAtRecords(Seat& at, Space& space) {
+    std::set<std::string> fresh;
+    if (!records_[at]) records_[at].emplace(Kind::operation);
+    records_[at]->look(space, [&](const Record& record) { fresh.emplace(record.key()); });
+    std::map<Dot, std::pair<OperationId, OperationBody>> own;  // in their order
+    std::map<RunKey, std::set<OperationId>>& had = had_[at];
+    for (const std::string& key : fresh) {
+      auto operation = OperationId::parse(key);
+      auto versions = space.versions(Kind::operation, key);
+      if (!operation.ok() || !versions.ok()) return c_.failed("store", at.name() + ": an operation cannot be read");
+      for (const Version& version : *versions) {
+        auto body = version.tombstone ? Result<OperationBody>(Error{}) : decodeRecord<OperationBody>(version.body);
+        if (!body.ok()) continue;
+        const RunKey run{body->runKey};
+        if (version.dot.host == at.replica().data().writer() && !had[run].contains(*operation))
+          own.try_emplace(version.dot, *operation, *std::move(body));
+        else
+          had[run].insert(*operation);
+      }
+    }
+    for (const auto& [dot, one] : own) {
+      const auto& [operation, body] = one;
+      std::set<OperationId>& before = had[RunKey{body.runKey}];
+      if (body.compensates) undoings_.push_back({operation, {*body.compensates}, at.name(), false, before});
+      before.insert(operation);
     }
   }
 
@@ -114,6 +155,9 @@ class EffectChecker final : public Checker {
   PerDevice<std::optional<std::uint64_t>> looked_;  // at which changes of the journal
   PerDevice<Seen> seen_;
   SharedWrites writes_;
+  PerDevice<std::optional<Arrivals>> records_;
+  PerDevice<std::map<RunKey, std::set<OperationId>>> had_;  // operations, and undoings of them, with a record here
+  std::vector<Undoing> undoings_;
 };
 
 }  // namespace

@@ -37,14 +37,14 @@ class PutOffChecker final : public Checker {
   PerDevice<Micros> next_;
 };
 
-// Part of checker "liveness": what waits for a counselor ends with its time, also if nobody asks for it. Seen at two
-// looks, between which its owner has been at work.
+// Part of checker "liveness": what waits for a counselor ends with its time, also if nobody asks for it. Seen at looks
+// in a row, between which its owner has been at work.
 class OverdueChecker final : public Checker {
  public:
   explicit OverdueChecker(Cluster& cluster)
       : Checker(cluster),
         ttl_(cluster.plan().options.cluster.pendingTtlSeconds * kSecond),
-        every_(std::max<Micros>(15 * kSecond, cluster.plan().options.time.seconds * kSecond / 1'000)) {}
+        every_(std::max<Micros>(5 * kSecond, cluster.plan().options.time.seconds * kSecond / 1'000)) {}
 
   void onStopped(Seat& at) override { overdue_[at].clear(); }
 
@@ -59,18 +59,20 @@ class OverdueChecker final : public Checker {
       for (const kernel::PendingView& view : host->partition().queue()) {
         if (wall - view.at.micros <= ttl_ + every_) continue;
         const auto seen = before.find({id, view.seq});
-        if (seen != before.end() && wall - seen->second >= every_)
+        const Micros since = seen == before.end() ? wall : seen->second;
+        if (wall - since >= kPatience)
           return c_.failed("liveness", concat(at.name(), " owns ", id, ", and entry ", view.seq,
                                               " still waits for a counselor, whose time is over"));
-        overdue_[at].emplace(std::pair(id, view.seq), wall);
+        overdue_[at].emplace(std::pair(id, view.seq), since);
       }
     }
   }
 
  private:
+  static constexpr Micros kPatience = 15 * kSecond;  // an owner that has just started looks after ten
   const Micros ttl_, every_;
   PerDevice<Micros> next_;
-  PerDevice<std::map<std::pair<std::string, std::uint64_t>, Micros>> overdue_;  // at the last look, by whose clock
+  PerDevice<std::map<std::pair<std::string, std::uint64_t>, Micros>> overdue_;  // since when, by whose clock
 };
 
 // Checker "no-request-lost": whatever a device had taken on, for good or while it ran, was answered.

@@ -11,6 +11,7 @@ namespace witan::sim {
 
 namespace {
 constexpr Micros kBurst = 5 * kSecond;  // between the bursts of a hostile member
+constexpr std::uint64_t kAlone = 3;     // the seed of a strike that scenarios say
 }  // namespace
 
 void FaultInjector::endAll() {
@@ -51,6 +52,7 @@ void FaultInjector::begin(const Event& original, std::uint64_t number) {
       strikes_[at] = Strike{event.m % 2, event.n % 6, moment, c_.agenda().now() + kStrikeWithin};
       if (event.seed % 4 == 3 && at.running() && std::as_const(at.replica()).agents() != nullptr) {
         strikes_[at]->held = at.replica().agents()->sagas().rows().heldChanges();
+        strikes_[at]->alone = event.seed == kAlone;
         strikes_[at]->until += kStrikeWithin;
       }
       return;
@@ -328,7 +330,7 @@ void FaultInjector::beforeDrain(Seat& at) {
   if (!strikes_[at]) return;
   if (c_.agenda().now() > strikes_[at]->until) return strikes_[at].reset();
   const agents::AgentHost* host = std::as_const(at.replica()).agents();
-  if (host == nullptr || at.replica().agents()->sagas().open() == 0) return;
+  if (host == nullptr || (at.replica().agents()->sagas().open() == 0 && !strikes_[at]->alone)) return;
   if (strikes_[at]->held && at.replica().agents()->sagas().rows().heldChanges() <= *strikes_[at]->held) return;
   at.device->disk(strikes_[at]->store).crashAt(strikes_[at]->steps, strikes_[at]->moment);
   c_.probe(strikes_[at]->held ? "power fails after something was put aside" : "power fails in a saga");

@@ -25,6 +25,7 @@ class FaultInjector final : public ClusterObserver {
     store::Moment moment = store::Moment::before;
     Micros until = 0;
     std::optional<std::uint64_t> held = {};  // not before more than this was put aside
+    bool alone = false;                      // also if nothing else goes on
   };
   struct Image {
     Micros at = -1;  // of the copy of its disks; -1: none

@@ -69,6 +69,7 @@ class AgentWorkload final : public Workload {
   void onEvent(Seat& at, const Event& event) override {
     switch (event.kind) {
       case EventKind::request: return enterRequest(at, event);
+      case EventKind::slip: return enterSlip(at, event);
       case EventKind::turn: return sayToClerk(at, event);
       case EventKind::agentPause: return pauseAgent(at, event);
       case EventKind::confirm: return confirmMails(at, event.n % 2 == 0);
@@ -90,21 +91,36 @@ class AgentWorkload final : public Workload {
     const std::string id = concat("request/", event.seed);
     json::object payload{{"n", event.n}, {"private", concat(kNeedToKnow, event.seed)}};
     if (auto proposal = plausible(at, event)) payload["proposal"] = *std::move(proposal);
-    const FaultOptions& f = c_.plan().options.faults;
     if (event.seed % 3 == 0) payload["desk"] = deskName(event.seed / 3 % kDesks);
     if (event.seed % 9 == 0) payload["twice"] = true;
     // On a board: what one of two plans of a run wrote goes again, and what others wanted there, before it or as it
     // stood, comes back or stays. On a desk somebody writes over it.
     if (event.seed % 3 != 0)
       payload["desk"] = concat(kBoardFolder, c_.agenda().now() / (30 * kSecond), "-", event.n % 2);
-    // What a person approved is not known any more where plans are lost with their disks.
-    if (event.seed % 8 == 0 && f.diskLosses + f.restores == 0 && c_.plan().options.work.approvals > 0)
-      payload["pay"] = true;
+    if (event.seed % 8 == 0 && mayPay()) payload["pay"] = true;
+    wakeClerk(at, id, payload);
+  }
+
+  void wakeClerk(Seat& at, const std::string& id, const json::object& payload) {
     const auto dot = enter(at, id, "request", payload);
     if (!dot) return;
     c_.history().agents.requests.emplace(
         keyOf(id), runOfEntry(kSimAgents[0], "entries:request",
                               {ChangeOrigin::local, dot->host, dot->counter, "journalEntity", id}));
+  }
+
+  // What a person approved is not known any more where plans are lost with their disks.
+  bool mayPay() const {
+    const FaultOptions& f = c_.plan().options.faults;
+    return f.diskLosses + f.restores == 0 && c_.plan().options.work.approvals > 0;
+  }
+
+  // A request on which the clerk writes one entry twice, with a mail or a payment in between. Each answer of the model
+  // has an entry of its own: what stands there is the work of one plan.
+  void enterSlip(Seat& at, const Event& event) {
+    json::object payload{{"private", concat(kNeedToKnow, event.seed)}, {"slip", concat(kSlipFolder, event.seed)}};
+    if (event.seed % 2 == 0 && mayPay()) payload["pay"] = true;
+    wakeClerk(at, concat("request/slip-", event.seed), payload);
   }
 
   // What the clerk would write, by a person: the sealer is for what agents write.

@@ -195,6 +195,8 @@ TEST_F(Effects, ARunThatSaysItIsDoneIsDone) {
   story.records.agents.clear();
   options.deadLettered.insert(plan.operations[0]);
   EXPECT_THAT(check(), HasSubstr("completed without a word of failure"));
+  story.did(story.records.agents, plan.operations[0], "b");
+  EXPECT_EQ(check(), "") << "put aside by one device, carried out by another";
 }
 
 // Invariant 6: "Mutating side effects are keyed by deterministic operationId".
@@ -323,6 +325,56 @@ TEST(AgentRules, AnOperationIsUndoneOnce) {
 }
 
 // What several devices did may have to be undone several times (saga/operation_marks.h): each follows another.
+// Of two plans of a run the one that lost wrote one entry twice.
+struct Undone {
+  Undone() {
+    Plan lost = story.planBy("b", "1");
+    lost.body.actions.push_back({"journal.put", R"({"id":"desk/1","payload":1,"type":"desk"})", {}, {"desk/1"}});
+    lost.body.actions.push_back({"journal.put", R"({"id":"desk/1","payload":2,"type":"desk"})", {}, {"desk/1"}});
+    lost.operations = *operationsOf(lost.body);
+    first = lost.operations[1], second = lost.operations[2];
+    for (const OperationId& operation : {first, second}) {
+      story.did(story.records.journal, operation, "b");
+      writes["desk/1"].push_back({{"b", ++counter}, {}, "desk", operation.value});
+    }
+    story.view.losers = {lost};
+    story.records.plans[story.run] = story.view;
+  }
+  Undoing undoing(const OperationId& operation, std::set<OperationId> had) const {
+    return {compensationOperationId(operation), operation, "device-1", false, std::move(had)};
+  }
+  Undoing asks(const OperationId& operation) const {
+    return {compensationOperationId(operation), operation, "device-1", true, {}};
+  }
+  std::string check(const std::vector<Undoing>& undoings) const {
+    return checkUndoings(story.records, writes, undoings);
+  }
+
+  Story story;
+  SharedWrites writes;
+  OperationId first, second;
+  std::uint64_t counter = 0;
+};
+
+TEST(AgentRules, WhatAPlanWroteIsUndoneLastFirst) {
+  const Undone undone;
+  const auto& [first, second] = std::tie(undone.first, undone.second);
+  const OperationId undoing = compensationOperationId(second);
+  EXPECT_EQ(undone.check({undone.undoing(second, {first, second}), undone.undoing(first, {first, second, undoing})}),
+            "");
+  EXPECT_EQ(undone.check({undone.undoing(first, {first})}), "") << "the later one had not come";
+  EXPECT_THAT(undone.check({undone.undoing(first, {first, second})}), HasSubstr("before"));
+}
+
+TEST(AgentRules, NobodyIsAskedAboutWhatOnlyOnePlanWrote) {
+  Undone undone;
+  EXPECT_THAT(undone.check({undone.asks(undone.first)}), HasSubstr("asks a person"));
+  EXPECT_EQ(undone.check({undone.asks(undone.second)}), "");
+  EXPECT_EQ(undone.check({undone.asks(undone.first), undone.asks(undone.second)}), "") << "the later one stays";
+  undone.writes["desk/1"].push_back({{"a", 9}, {}, "desk by a person", {}});
+  EXPECT_EQ(undone.check({undone.asks(undone.first)}), "");
+}
+
 TEST(AgentRules, FurtherUndoingsMustHaveSomethingToUndo) {
   Story story;
   const OperationId done = story.plan.operations[0], first = compensationOperationId(done),

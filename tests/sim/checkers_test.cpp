@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "agents/host/agent_host.h"
+#include "replication/records/record_views.h"
 #include "replication/statement.h"
 #include "sim/scenario.h"
 
@@ -13,6 +15,7 @@ std::unique_ptr<Checker> makeAbsurdChecker(Cluster& cluster);
 std::unique_ptr<Checker> makeKeepersChecker(Cluster& cluster);
 std::unique_ptr<Checker> makePeopleChecker(Cluster& cluster);
 std::unique_ptr<Checker> makeRestartChecker(Cluster& cluster);
+std::unique_ptr<Checker> makeRestraintChecker(Cluster& cluster);
 std::unique_ptr<Checker> makeReturnChecker(Cluster& cluster);
 
 namespace checkers_test {
@@ -219,6 +222,113 @@ TEST(PeopleChecker, IsQuietWhereTheApprovalCameAloneOrOnceMore) {
   world.checker->onDurable(world.seat(0));
   world.cluster.history().agents.approved[world.operation].emplace_back();
   world.call();
+  EXPECT_EQ(world.fired(), "");
+}
+
+// --- operations, sagas: what is decided, or done with, is not begun again
+
+struct Restraint : World {
+  Restraint() : World(makeRestraintChecker, quietPlan([](ClusterOptions& of) { of.hosts = 2; })) {
+    checker->onStarted(seat(0));
+  }
+  // Device `at` plans to send this; the others hear of it.
+  OperationId plan(std::uint32_t at, const std::string& text) {
+    const std::string arguments = canonicalJson(json::object{{"text", text}});
+    const replication::PlanBody body{run.value, "sim-clerk", {{"sim.mail", arguments, {}, {}}}};
+    const replication::Write write{replication::Kind::plan, run.hex(), *replication::encodeRecord(body), false};
+    EXPECT_TRUE(seat(at).replica().commit(replication::DatabaseName::agents, "main", {&write, 1}).ok());
+    cluster.put(at, {});
+    return replication::operationsOf(body)->front();
+  }
+  void steps() {
+    for (int n = 0; n < 4; ++n) {
+      checker->onDurable(seat(0));
+      goOn(kSecond);
+    }
+  }
+  void call(const OperationId& operation) {
+    agents::ToolCall call;
+    call.run = run, call.tool = "sim.mail", call.operation = operation;
+    checker->onToolCall(seat(0), call, operation.hex());
+  }
+  agents::ToolCall look() const {
+    agents::ToolCall call;
+    call.run = run, call.tool = "sim.ask", call.span = "look-1";
+    return call;
+  }
+
+  const RunKey run = RunKey{sha256("run")};
+};
+
+// The plan with the smaller name of its writer stands: that of device 0.
+TEST(RestraintChecker, FiresForACallOfAPlanThatHasLost) {
+  Restraint world;
+  const OperationId lost = world.plan(1, "lost"), stands = world.plan(0, "stands");
+  world.goOn(5 * kSecond);
+  world.steps();
+  world.call(stands);
+  EXPECT_EQ(world.cluster.hasFailed(), false);
+  world.call(lost);
+  EXPECT_EQ(world.fired(), "operations");
+}
+
+TEST(RestraintChecker, IsQuietAboutACallThatHadBegunBeforeTheWinnerWasKnown) {
+  Restraint world;
+  const OperationId lost = world.plan(1, "lost");
+  world.plan(0, "stands");
+  world.call(lost);
+  world.goOn(5 * kSecond);
+  world.steps();
+  world.call(lost);
+  EXPECT_EQ(world.fired(), "");
+}
+
+TEST(RestraintChecker, FiresForAQuestionThatWasAnswered) {
+  Restraint world;
+  const ToolAnswer answer{0, 1, world.look(), ToolSays::done, "brief"};
+  world.checker->onToolCall(world.seat(0), world.look(), ToolService::nameOf(world.look()));
+  world.checker->onToolAnswer(world.seat(0), answer);
+  world.checker->onDurable(world.seat(0));
+  world.checker->onToolCall(world.seat(0), world.look(), ToolService::nameOf(world.look()));
+  EXPECT_EQ(world.cluster.hasFailed(), false) << "it may not have been durable";
+  world.steps();
+  world.checker->onDiskLost(world.seat(0));
+  world.checker->onToolCall(world.seat(0), world.look(), ToolService::nameOf(world.look()));
+  EXPECT_EQ(world.cluster.hasFailed(), false) << "its disk is gone";
+  world.checker->onToolAnswer(world.seat(0), answer);
+  world.steps();
+  world.checker->onToolCall(world.seat(0), world.look(), ToolService::nameOf(world.look()));
+  EXPECT_EQ(world.fired(), "operations");
+}
+
+// An operation was put aside, and is under way again.
+struct Aside : Restraint {
+  Aside() {
+    saga::SagaEngine& sagas = seat(0).replica().agents()->sagas();
+    saga::SagaRow row;
+    row.intent.operation = sha256("operation"), row.intent.run = run.value;
+    row.intent.agentId = "sim-clerk", row.intent.tool = "sim.mail", row.intent.scope = "main";
+    row.intent.arguments = "{}", row.intent.kind = saga::EffectKind::tool;
+    row.phase = saga::SagaPhase::applying;
+    sagas.rows().hold(row);
+    operation = row.id();
+    steps();
+    EXPECT_FALSE(cluster.hasFailed()) << "it waits";
+    EXPECT_TRUE(sagas.retry(operation, seat(0).device->now(cluster.agenda().now())).ok());
+  }
+  OperationId operation;
+};
+
+TEST(RestraintChecker, FiresForWhatWasPutAsideAndBeginsAgain) {
+  Aside world;
+  world.checker->onDurable(world.seat(0));
+  EXPECT_EQ(world.fired(), "sagas");
+}
+
+TEST(RestraintChecker, IsQuietWhereAPersonTookItUp) {
+  Aside world;
+  world.seat(0).gaveUp.insert(world.operation);
+  world.checker->onDurable(world.seat(0));
   EXPECT_EQ(world.fired(), "");
 }
 

@@ -30,8 +30,8 @@ Options busy(std::uint64_t seed) {
   o.faults.clockJumpSeconds = 100;
   o.cluster.hosts = 3;
   o.work.requests = o.work.turns = o.work.agentPauses = o.work.confirmations = 30;
-  o.work.approvals = o.work.policyChanges = o.work.deskEdits = o.work.clearUps = o.work.remarks = o.work.marketOrders =
-      30;
+  o.work.approvals = o.work.policyChanges = o.work.deskEdits = o.work.clearUps = o.work.remarks = o.work.slips =
+      o.work.marketOrders = 30;
   o.work.graphSends = o.work.graphActs = o.work.graphDeploys = 30;
   return o;
 }
