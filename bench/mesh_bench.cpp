@@ -8,6 +8,8 @@
 // --keepers: devices that keep ledgers (default: all). --check 1: fails beyond 1.5 payload frames for each device and
 // edit, or --links links of a device, or if the survivors are in pieces 30 s after. None of the simulator's checkers
 // looks: `witan sim run` has them.
+#include <map>
+
 #include "base/signature_memory.h"
 #include "bench/bench_tools.h"
 #include "replication/records/agent_state.h"
@@ -45,10 +47,14 @@ class Bench final : public ClusterObserver {
 
   void idle(std::string_view when) {
     const std::uint64_t before = cluster_.network().bytes();
+    bytesOf_.clear();
     runFor(60 * kSecond);
-    const double bytes = static_cast<double>(cluster_.network().bytes() - before) / 60 / static_cast<double>(alive());
-    std::printf("idle %s: %.1f bytes/s a device of frames, %.1f with the records of quiet links\n", when.data(), bytes,
-                bytes + kRecordBytes * meanLinks());
+    const auto rate = [&](std::uint64_t sum) { return static_cast<double>(sum) / 60 / static_cast<double>(alive()); };
+    const double bytes = rate(cluster_.network().bytes() - before);
+    std::printf("idle %s: %.1f bytes/s a device of frames, %.1f with the records of quiet links; of these", when.data(),
+                bytes, bytes + kRecordBytes * meanLinks());
+    for (const auto& [type, sum] : bytesOf_) std::printf(" %s %.1f", std::string(frameName(type)).c_str(), rate(sum));
+    std::printf("\n");
   }
 
   // The first few over links that just came up go over all of them, and are not judged.
@@ -75,6 +81,25 @@ class Bench final : public ClusterObserver {
     std::printf("links %s: %.1f on average, %.0f (median), %.0f (p99), %.0f at most\n", when.data(), meanLinks(),
                 median(all), quantile(all, 0.99), quantile(all, 1));
     require(quantile(all, 1) <= static_cast<double>(most), "a device keeps too many links");
+  }
+
+  // How much devices know of what others have acknowledged: of all, and as they now have it. Then what was replaced
+  // goes.
+  void acknowledged(std::string_view when) {
+    double known = 0, current = 0;
+    for (const auto& seat : cluster_.seats()) {
+      const replication::Space* space = seat->running() ? agentsOf(*seat) : nullptr;
+      if (space == nullptr) continue;
+      const replication::VectorClock clock = space->clock();
+      const auto& all = seat->replica().data().acks().entries();
+      const auto at = all.find("agents/main");
+      if (at == all.end()) continue;
+      known += static_cast<double>(at->second.size());
+      for (const auto& [device, acked] : at->second) current += acked == clock ? 1 : 0;
+    }
+    const double devices = static_cast<double>(alive()) * static_cast<double>(cluster_.seats().size());
+    std::printf("acknowledgements known %s: of %.0f%% of the devices, of %.0f%% as they are\n", when.data(),
+                100 * known / devices, 100 * current / devices);
   }
 
   // Without a word: nothing comes from them or reaches them, and each link is given up after kDeadAfter.
@@ -117,7 +142,9 @@ class Bench final : public ClusterObserver {
   // --- ClusterObserver
   void onBytes(std::uint32_t, std::uint32_t, std::string_view frames) override {
     forEachFrame(frames, [&](std::string_view frame) {
-      segments_ += static_cast<replication::FrameType>(frame[4]) == replication::FrameType::segment ? 1 : 0;
+      const auto type = static_cast<replication::FrameType>(frame[4]);
+      segments_ += type == replication::FrameType::segment || type == replication::FrameType::live ? 1 : 0;
+      bytesOf_[static_cast<std::uint8_t>(type)] += frame.size();
     });
   }
   void onDurable(Seat& at) override {
@@ -202,6 +229,7 @@ class Bench final : public ClusterObserver {
   std::vector<Edit> edits_;
   std::vector<double> arrivals_;
   std::uint64_t segments_ = 0, versions_ = 0, steps_ = 0;
+  std::map<std::uint8_t, std::uint64_t> bytesOf_;  // by type of frame, in idle()
   Micros reached_ = 0;
   bool failed_ = false;
 };
@@ -234,11 +262,14 @@ int main(int argc, char** argv) {
   bench.edit(5, "to begin with", false);
   bench.edit(edits, "over the tree", true);
   bench.idle("after them");
+  bench.acknowledged("then");
   bench.kill(30);
   bench.edit(5, "of the survivors", false);
   bench.edit(std::max<std::uint64_t>(edits / 4, 1), "over their tree", true);
   bench.links("then", links);
+  bench.acknowledged("then");
   bench.runUntil(static_cast<Micros>(arguments.number("--minutes", 10)) * 60 * kSecond);
+  bench.acknowledged("in the end");
   std::printf("%llu devices, %lld s of virtual time, %llu steps: %.1f s of processor, %.0f MB resident\n",
               static_cast<unsigned long long>(devices), static_cast<long long>(bench.now() / kSecond),
               static_cast<unsigned long long>(bench.steps()), cpu.seconds(),

@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::size_t kSealHeadBytes = 112;
 constexpr std::size_t kCountsInFrame = 1024;
+// A commit up to the version of the row before it: what most live updates end with.
+constexpr std::uint8_t kCommitOfRow = 11;
 
 std::string dotText(const Space& space, WriterIndex writer, Seq seq) {
   return concat(space.writers().name(writer), ":", seq);
@@ -148,6 +150,7 @@ Result<bool> SpaceSync::nextRows(std::string& rows, std::string& resume, std::si
   }
   resume.clear();
   space_.walked();
+  row_.seq = 0;
   WITAN_DO(space_.sealOwn());
   bool finished = appendCounts(rows);
   if (finished) {
@@ -159,7 +162,11 @@ Result<bool> SpaceSync::nextRows(std::string& rows, std::string& resume, std::si
     return true;
   }
   sentChanges_ = space_.changes();
-  rows += clockRows(known_, space_.vector());
+  std::string commit = clockRows(known_, space_.vector()), ofRow;
+  const std::pair<std::uint64_t, Seq> last(row_.writer, row_.seq);
+  appendClockRow(ofRow, RowTag::commit, {&last, 1});
+  if (aliases_ && row_.seq > 0 && commit == ofRow) commit.assign(1, static_cast<char>(kCommitOfRow));
+  rows += commit;
   known_.join(space_.vector());
   full_ = false;
   return !rows.empty();
@@ -192,6 +199,7 @@ void SpaceSync::appendVersion(std::string& rows, const Held& held, std::string_v
   row_.tombstone = held.tombstone;
   row_.base = 0;
   row_.body = body;
+  row_.alias.reset();
   std::string delta;
   if (allowDelta && !full_ && held.base() > 0 && known_.covers(held.writer, held.base())) {
     space_.schemas().appendDelta(delta, body, held.changed());
@@ -199,9 +207,23 @@ void SpaceSync::appendVersion(std::string& rows, const Held& held, std::string_v
       row_.base = held.base();
       row_.body = delta;
     }
+    shortenKey(rows, *held.record);
   }
   appendProof(held);
   appendVersionRow(rows, row_);
+}
+
+// Of the key in row_. Two keys of one alias take it from each other, and are as long as without.
+void SpaceSync::shortenKey(std::string& rows, const Record& record) {
+  if (!aliases_) return;
+  const auto alias = static_cast<std::uint8_t>(record.hash);
+  KeyAlias& known = outAliases_[alias];
+  if (known.kind != row_.kind || known.key != row_.key) {
+    known = {row_.kind, row_.key};
+    return;
+  }
+  if (!std::exchange(known.given, true)) appendAliasRow(rows, alias, row_.kind, row_.key);
+  row_.alias = alias;
 }
 
 // Of the seal in this frame, which is to have this leaf.
@@ -265,45 +287,6 @@ std::string SpaceSync::clockRows(const VersionVector& since, const VersionVector
   return rows;
 }
 
-// Of a device's incarnations one is as good as another.
-std::optional<WriterIndex> SpaceSync::writerOfDevice(const std::string& device) const {
-  const auto& all = space_.writers().byName();
-  const auto at = all.lower_bound(device);
-  const auto tagged = at != all.end() && at->first == device ? at : all.lower_bound(device + "@");
-  if (tagged == all.end() || deviceOf(tagged->first) != device) return std::nullopt;
-  return tagged->second;
-}
-
-std::string SpaceSync::ackRows(const std::map<std::string, VectorClock, std::less<>>& devices, bool alike) {
-  const auto less = [](const VectorClock* a, const VectorClock* b) { return a->entries() < b->entries(); };
-  std::map<const VectorClock*, std::vector<std::string_view>, decltype(less)> groups(less);
-  std::string rows, acks;
-  DenseWriter to(acks);
-  for (const auto& [device, clock] : devices) groups[&clock].push_back(device);
-  for (const auto& [clock, group] : groups) {
-    std::vector<std::uint64_t> others;  // than the first
-    std::vector<std::string_view> named;
-    for (const std::string_view device : group) {
-      const auto writer = alike && !named.empty() ? writerOfDevice(std::string(device)) : std::nullopt;
-      writer ? others.push_back(announce(rows, *writer)) : named.push_back(device);
-    }
-    std::vector<std::pair<std::uint64_t, Seq>> entries;
-    for (const auto& [writer, counter] : clock->entries())
-      if (const auto index = space_.writers().find(writer)) entries.emplace_back(announce(rows, *index), counter);
-    for (const std::string_view device : named) {
-      to.byte(static_cast<std::uint8_t>(RowTag::deviceAck));
-      to.idText(device);
-      to.varint(entries.size());
-      for (const auto& [number, counter] : entries) to.varint(number), to.varint(counter);
-    }
-    if (others.empty()) continue;
-    to.byte(static_cast<std::uint8_t>(RowTag::alike));
-    to.varint(others.size());
-    for (const std::uint64_t number : others) to.varint(number);
-  }
-  return rows + acks;
-}
-
 VectorClock SpaceSync::named(const VersionVector& vector) const { return withNames(vector, space_.writers()); }
 
 Status SpaceSync::versionRows(std::string& rows, const Held& held) {
@@ -364,28 +347,47 @@ Result<Applied> SpaceSync::apply(std::string_view rows, std::uint16_t attempt, G
   DenseReader from(rows);
   bool hasVersions = false;
   arrivingSeals_.clear();
+  // It is the sender's own vector.
+  const auto commit = [&](const VersionVector& clock) -> Status {
+    WITAN_DO(peerHas(clock));
+    if (attempt != expected_ || broken_ || gate == Gate::open) return okStatus();
+    WITAN_DO(checkProven(clock));
+    applied.fresh = !clock.le(space_.vector());
+    applied.repeated = hasVersions && !applied.fresh;
+    if (unchecked_.end() > 0 || takesOver(clock)) {
+      unchecked_.join(clock);
+      return okStatus();
+    }
+    space_.advance(clock);
+    applied.committed = true;
+    return okStatus();
+  };
   while (from.ok() && !from.atEnd()) {
-    switch (static_cast<RowTag>(from.byte())) {
+    const std::uint8_t number = from.byte();
+    const auto tag = static_cast<RowTag>(number);
+    const bool isLive = tag == RowTag::alias || tag == RowTag::update || number == kCommitOfRow;
+    if (isLive && !(aliases_ && gate == Gate::closed))
+      return invalid(concat("an alias where none was agreed, at byte ", from.position()));
+    if (number == kCommitOfRow) {
+      if (!hasVersions) return invalid("a commit of the row before it, which is none");
+      VersionVector clock;
+      clock.raise(in_.writerOf(row_.writer), row_.seq);
+      WITAN_DO(commit(clock));
+      continue;
+    }
+    switch (tag) {
       case RowTag::writer: WITAN_DO(applyWriter(from)); break;
       case RowTag::seal: WITAN_DO(applySeal(from)); break;
       case RowTag::count: WITAN_DO(applyCount(from)); break;
+      case RowTag::alias: WITAN_DO(applyAlias(from)); break;
       case RowTag::version:
-        WITAN_DO(applyVersion(from, gate, applied));
+      case RowTag::update:
+        WITAN_DO(applyVersion(tag, from, gate, applied));
         hasVersions = true;
         break;
       case RowTag::commit: {
         WITAN_TRY(clock, readVector(from));
-        WITAN_DO(peerHas(clock));  // it is the sender's own vector
-        if (attempt != expected_ || broken_ || gate == Gate::open) break;
-        WITAN_DO(checkProven(clock));
-        applied.fresh = !clock.le(space_.vector());
-        applied.repeated = hasVersions && !applied.fresh;
-        if (unchecked_.end() > 0 || takesOver(clock)) {
-          unchecked_.join(clock);
-          break;
-        }
-        space_.advance(clock);
-        applied.committed = true;
+        WITAN_DO(commit(clock));
         break;
       }
       default: return invalid(concat("a row of unknown tag at byte ", from.position()));
@@ -430,22 +432,12 @@ Result<Applied> SpaceSync::readClockRows(std::string_view rows) {
         break;
       }
       case RowTag::alike: WITAN_DO(readAlike(from, applied)); break;
+      case RowTag::acks: WITAN_DO(readAcks(from, applied)); break;
       default: return invalid(concat("a row that is neither writer nor vector at byte ", from.position()));
     }
   }
   WITAN_DO(from.finish("rows"));
   return applied;
-}
-
-Status SpaceSync::readAlike(DenseReader& from, Applied& applied) {
-  if (applied.deviceAcks.empty()) return invalid("a row of devices that acknowledged like none");
-  const std::uint64_t n = from.count(in_.size());
-  for (std::uint64_t i = 0; i < n && from.ok(); ++i) {
-    const std::uint64_t number = from.varint();
-    if (number >= in_.size()) return invalid(concat("a row names the device of writer ", number, ", never announced"));
-    applied.deviceAcks.back().alike.push_back(in_.writerOf(number));
-  }
-  return from.status("a row of devices");
 }
 
 Status SpaceSync::applyWriter(DenseReader& from) {
@@ -456,6 +448,26 @@ Status SpaceSync::applyWriter(DenseReader& from) {
   if (in_.has(index)) return invalid("writer " + name + " is announced twice: a frame came again, or out of its place");
   in_.add(index);
   return okStatus();
+}
+
+Status SpaceSync::applyAlias(DenseReader& from) {
+  KeyAlias& named = inAliases_[from.byte()];
+  named.kind = static_cast<Kind>(from.byte());
+  named.key = from.idText(kMaxIdBytes);
+  return from.status("an alias's row");
+}
+
+Status SpaceSync::readRow(RowTag tag, DenseReader& from) {
+  if (tag == RowTag::version) {
+    readVersionRow(from, row_);
+    return from.status("a version's row");
+  }
+  const std::uint8_t alias = from.byte();
+  const auto named = inAliases_.find(alias);
+  if (named == inAliases_.end()) return invalid(concat("an update of alias ", alias, ", never given"));
+  row_.kind = named->second.kind, row_.key = named->second.key;
+  readUpdateRow(from, row_);
+  return from.status("an update's row");
 }
 
 Status SpaceSync::applySeal(DenseReader& from) {
@@ -568,9 +580,8 @@ Status SpaceSync::checkSealedRow(const std::string& writer) {
   return invalid(violation_->what);
 }
 
-Status SpaceSync::applyVersion(DenseReader& from, Gate gate, Applied& applied) {
-  readVersionRow(from, row_);
-  WITAN_DO(from.status("a version's row"));
+Status SpaceSync::applyVersion(RowTag tag, DenseReader& from, Gate gate, Applied& applied) {
+  WITAN_DO(readRow(tag, from));
   context_.clear();
   for (const auto& [number, seq] : row_.context) {
     if (number >= in_.size()) return invalid(concat(row_.key, ": writer ", number, " was never announced"));

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "replication/space.h"
+#include "replication/stability.h"
 #include "replication/sync_messages.h"
 
 namespace witan::replication {
@@ -45,6 +46,14 @@ class WriterNumbers {
   std::vector<std::optional<std::uint64_t>> numbers_;  // by writer
 };
 
+// One byte for a key, in one session and direction: the sender gives it when the second update of that key leaves.
+struct KeyAlias {
+  Kind kind{};
+  std::string key;
+  bool given = false;  // to the peer
+};
+using KeyAliases = std::map<std::uint8_t, KeyAlias>;
+
 // What a device acknowledged, and others just so.
 struct DeviceAcks {
   std::string device;
@@ -63,6 +72,7 @@ struct Applied {
   std::vector<std::string> forged;     // Space::takeForged
   std::optional<VersionVector> clock;  // a commit row where it means "my vector" (WRITERS, ACK, RETRY, LIST)
   std::vector<DeviceAcks> deviceAcks;  // ACKS
+  std::size_t entriesAcked = 0;        // in rows of tag 10, of each device
 };
 
 // A peer said something that no honest peer says; `lie` when it is about counters.
@@ -88,6 +98,9 @@ class SpaceSync {
   void acceptSealedOnly(std::function<bool(std::string_view device)> copiesOnly) {
     sealedOnly_ = true, copiesOnly_ = std::move(copiesOnly);
   }
+
+  // Both ends of the session know LIVE, and what came with it. Without, no alias is written and none is taken.
+  void useAliases() { aliases_ = true; }
 
   // --- agreeing on writers and vectors
   // The live writers as they are now, for SPACES: their names' hash, and their counters in that order.
@@ -122,7 +135,11 @@ class SpaceSync {
   std::string clockRows(const VersionVector& since, const VersionVector& now);
   std::string wholeClock();
   // The known vectors of third devices, for ACKS; `alike`: equal ones once. O(devices log devices * entries).
-  std::string ackRows(const std::map<std::string, VectorClock, std::less<>>& devices, bool alike);
+  std::string ackRows(const AckTable::Devices& devices, bool alike);
+  // The same in about `budget` bytes, to a peer that knows LIVE: what was forgotten, what most devices have, then
+  // others, from behind `after` on, where the last call ended; empty: at the first, and at the last. `all`: there was
+  // room for the names of all these.
+  std::string ackGroups(const AckTable::Devices& devices, std::size_t budget, std::string& after, bool& all);
   // As withNames(), for a vector of few entries among many writers.
   VectorClock named(const VersionVector& vector) const;
   // One version in full, with the writers' rows it needs. putSeals() before the frame ends.
@@ -149,6 +166,7 @@ class SpaceSync {
 
  private:
   void appendVersion(std::string& rows, const Held& held, std::string_view body, bool allowDelta);
+  void shortenKey(std::string& rows, const Record& record);
   std::uint64_t announce(std::string& rows, WriterIndex writer);
   Result<bool> walk(std::string& rows, std::size_t budget);
   std::string token() const;
@@ -157,14 +175,19 @@ class SpaceSync {
   void appendProof(const Held& held);
   std::optional<WriterIndex> writerOfDevice(const std::string& device) const;
   Status applyWriter(DenseReader& from);
+  Status applyAlias(DenseReader& from);
+  Status readRow(RowTag tag, DenseReader& from);
+  bool appendAckGroup(std::string& rows, std::string& acks, const VectorClock& clock,
+                      const std::vector<std::string_view>& devices, std::size_t budget);
   Status readAlike(DenseReader& from, Applied& applied);
+  Status readAcks(DenseReader& from, Applied& applied);
   Status applySeal(DenseReader& from);
   Status applyCount(DenseReader& from);
   Result<RowProof> proofOfRow();
   Status refuseRow(Arrival arrival, WriterIndex writer);
   Status refuse(bool keyUnknown, WriterIndex writer, const std::string& what, bool sealed);
   Status settle(const Incoming& incoming, Applied& applied);
-  Status applyVersion(DenseReader& from, Gate gate, Applied& applied);
+  Status applyVersion(RowTag tag, DenseReader& from, Gate gate, Applied& applied);
   Result<VersionVector> readVector(DenseReader& from);
   Status checkClaim(const VersionVector& claim);
   bool takesOver(const VersionVector& clock) const;
@@ -180,7 +203,8 @@ class SpaceSync {
   const std::function<Status(const std::string&)> newWriter_;
   std::vector<WriterIndex> summarised_;
   WriterNumbers out_, in_;
-  bool agreed_ = false, statementsOnly_ = false, sealedOnly_ = false;
+  KeyAliases outAliases_, inAliases_;
+  bool agreed_ = false, statementsOnly_ = false, sealedOnly_ = false, aliases_ = false;
   std::function<bool(std::string_view)> copiesOnly_;
   VersionVector known_, sent_, peerClock_, forgotten_, unchecked_;
   VersionVector told_;                             // the counters that were proven to the peer

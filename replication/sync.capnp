@@ -22,7 +22,7 @@
 #   WRITERS ->             <- WRITERS        per space that both have named, only where the lists of writers differ
 #   SEGMENT ->               <- SEGMENT      pages of rows, in the order (writer's name, counter); the last one commits
 #   <- ACK                       ACK ->      after what it acknowledges is durable, also of pages without a commit
-#   SEGMENT ->               <- SEGMENT      live from here on: a segment with a few rows and a commit
+#   SEGMENT ->               <- SEGMENT      live from here on: a segment with a few rows and a commit; LIVE, if both know it
 #   <- RETRY                                 a field delta had no base here, or a commit did not follow on: send in full
 #   RANGES -> <- LIST, RANGES   NEED -> <- ITEMS   ITEMS ->   repair, asked by one side
 #   ACKS ->                     <- ACKS      what each side knows of third devices, if their digests differ; also, before any
@@ -54,6 +54,16 @@
 #              as a restored store does (RANGES), before that commit counts
 #   7 alike    varint n, n x varint writer     in ACKS only, behind a row of tag 4: the devices of these writers acknowledged
 #              the same, to a peer whose HELLO says alike
+#   8 alias    u8 alias, u8 kind, idText key          in SEGMENT and LIVE, as tags 9 and 11: what rows of tag 9 behind it mean by
+#              the alias, until it is given again, in this session, space and direction; if both HELLOs say live. There are
+#              none when a session begins. One that was not given ends the session
+#   9 update   u8 alias, the rest as in tag 2         a version of the kind and key that the alias stands for
+#  10 acks     varint n, n x (varint skip, varint length, varint counter): a vector, of runs of writers' numbers; varint d,
+#              d x idText device; varint m, m x (varint skip, varint length): runs of writers. In ACKS only, in place of rows
+#              of tags 4 and 7, if both HELLOs say live: what these devices, and those of these writers, acknowledged. `skip`
+#              numbers are passed over since the last run. Such ACKS may be a part of the table
+#  11 commit   (nothing)                              behind the last row of tag 2 or 9: as tag 3, with the writer and the
+#              counter of that row alone
 # A seal (kernel/record/signed_leaves.h) is the signature of a device over a tree of leaves: 32 bytes key, u32 size
 # little-endian, 64 bytes signature, a bit for each leaf that is given, from the lowest, and hashes from left to right: of
 # each given leaf and of each largest subtree without one. What is signed: "witan-round/1", cluster, size and root in
@@ -103,6 +113,7 @@ struct Hello {                      # type 1
                                     # wrong key file; who is who is the transport's to prove
   trees @7 :Bool;                   # the sender knows TREE
   alike @8 :Bool;                   # it knows rows of tag 7
+  live @9 :Bool;                    # it knows LIVE, and rows of tags 8 to 10
 }
 
 struct Spaces {                     # type 12: right after HELLO, and whenever the sender has made another space
@@ -136,6 +147,9 @@ struct Segment {                    # type 3
   resume @3 :Data;                  # hand back in the next SPACES if the round breaks off here; only on pages
                                     # without commit. One that the peer does not know is ignored: all comes again
 }
+
+# LIVE, type 14, to a peer whose HELLO says live: a SEGMENT without `resume`, whose message is not Cap'n Proto: zero
+# bytes, fewer than 8, that fill up the words; varint place of the space + 1, varint attempt, rows.
 
 struct Ack {                        # type 4
   received @0 :UInt64;              # bytes of segments of this session, with their headers, durable
@@ -200,7 +214,7 @@ struct Items {                      # type 9: records whole, every version with 
 
 struct Acks {                       # type 10
   space @0 :UInt16;
-  rows @1 :Data;                    # tags 1, 4 and 7; the sender and the receiver may be among the devices. A receiver that
+  rows @1 :Data;                    # tags 1, 4, 7 and 10; the sender and the receiver may be among the devices. A receiver that
                                     # acknowledged more than it has is an older copy, and adopts a peer's (see RANGES)
 }
 

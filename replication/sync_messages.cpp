@@ -26,6 +26,28 @@ void appendFrameBytes(std::string& out, FrameType type, std::string_view message
   witan::appendFrame(out, static_cast<std::uint8_t>(type), kProtocol, message);
 }
 
+void appendLive(std::string& out, const Segment& segment) {
+  std::string message;
+  DenseWriter to(message);
+  to.varint(segment.space + 1u);
+  to.varint(segment.attempt);
+  to.raw(asText(segment.rows));
+  message.insert(0, (8 - message.size() % 8) % 8, '\0');
+  appendFrameBytes(out, FrameType::live, message);
+}
+
+Result<Segment> readLive(std::string_view message) {
+  const std::size_t start = message.find_first_not_of('\0');
+  if (start >= 8) return invalid("LIVE with a whole word of zeros before its space");
+  DenseReader from(message.substr(start));
+  Segment segment;
+  segment.space = static_cast<std::uint16_t>(from.count(kMaxSpaces) - 1);  // no shortest varint of 0 begins otherwise
+  segment.attempt = static_cast<std::uint16_t>(from.count(0xffff));
+  WITAN_DO(from.status("LIVE"));
+  segment.rows = asData(message.substr(start + from.position()));
+  return segment;
+}
+
 void appendWriterRow(std::string& rows, std::string_view name) {
   DenseWriter to(rows);
   to.byte(static_cast<std::uint8_t>(RowTag::writer));
@@ -46,11 +68,21 @@ void appendCountRow(std::string& rows, std::uint64_t writer, Seq count, std::uin
   to.varint(seal), to.varint(leaf);
 }
 
+void appendAliasRow(std::string& rows, std::uint8_t alias, Kind kind, std::string_view key) {
+  DenseWriter to(rows);
+  to.byte(static_cast<std::uint8_t>(RowTag::alias));
+  to.byte(alias);
+  to.byte(static_cast<std::uint8_t>(kind));
+  to.idText(key);
+}
+
 void appendVersionRow(std::string& rows, const VersionRow& row) {
   DenseWriter to(rows);
-  to.byte(static_cast<std::uint8_t>(RowTag::version));
-  to.byte(static_cast<std::uint8_t>(row.kind));
-  to.idText(row.key);
+  to.byte(static_cast<std::uint8_t>(row.alias ? RowTag::update : RowTag::version));
+  if (row.alias)
+    to.byte(*row.alias);
+  else
+    to.byte(static_cast<std::uint8_t>(row.kind)), to.idText(row.key);
   to.varint(row.writer);
   to.varint(row.seq);
   to.byte(flagsOf(row));
@@ -71,6 +103,66 @@ void appendClockRow(std::string& rows, RowTag tag, std::span<const std::pair<std
 
 namespace {
 
+// Numbers that follow on each other, and have one counter, are a run. `with`: counters are told.
+using Entries = std::vector<std::pair<std::uint64_t, Seq>>;
+
+void appendRuns(DenseWriter& to, const Entries& entries, bool with) {
+  const auto endOf = [&](std::size_t at) {
+    std::size_t end = at + 1;
+    while (end < entries.size() && entries[end].first == entries[end - 1].first + 1 &&
+           entries[end].second == entries[at].second)
+      ++end;
+    return end;
+  };
+  std::size_t runs = 0;
+  for (std::size_t at = 0; at < entries.size(); at = endOf(at)) ++runs;
+  to.varint(runs);
+  std::uint64_t next = 0;
+  for (std::size_t at = 0; at < entries.size(); at = endOf(at)) {
+    const std::size_t length = endOf(at) - at;
+    to.varint(entries[at].first - next), to.varint(length);
+    if (with) to.varint(entries[at].second);
+    next = entries[at].first + length;
+  }
+}
+
+Entries readRuns(DenseReader& from, std::uint64_t limit, bool with) {
+  Entries entries;
+  std::uint64_t next = 0;
+  for (std::uint64_t runs = from.count(limit); runs > 0 && from.ok(); --runs) {
+    next += from.count(limit - next);
+    const std::uint64_t length = from.count(limit - next);
+    const Seq counter = with ? from.count(kMaxSeq) : 0;
+    for (std::uint64_t i = 0; i < length && from.ok(); ++i) entries.emplace_back(next++, counter);
+  }
+  return entries;
+}
+
+}  // namespace
+
+void appendAcksRow(std::string& rows, AcksRow& row) {
+  DenseWriter to(rows);
+  to.byte(static_cast<std::uint8_t>(RowTag::acks));
+  std::ranges::sort(row.clock), std::ranges::sort(row.writers);
+  appendRuns(to, row.clock, true);
+  to.varint(row.devices.size());
+  for (const std::string& device : row.devices) to.idText(device);
+  Entries writers;
+  for (const std::uint64_t writer : row.writers) writers.emplace_back(writer, 0);
+  appendRuns(to, writers, false);
+}
+
+AcksRow readAcksRow(DenseReader& from, std::uint64_t writers) {
+  AcksRow row;
+  row.clock = readRuns(from, writers, true);
+  for (std::uint64_t n = from.count(kMaxWriters); n > 0 && from.ok(); --n)
+    row.devices.push_back(from.idText(kMaxIdBytes));
+  for (const auto& [writer, none] : readRuns(from, writers, false)) row.writers.push_back(writer);
+  return row;
+}
+
+namespace {
+
 void readProof(DenseReader& from, std::uint8_t flags, VersionRow& row) {
   row.sealed = (flags & kSealed) != 0;
   row.seal = row.sealed ? from.varint() : 0;
@@ -87,6 +179,10 @@ void readProof(DenseReader& from, std::uint8_t flags, VersionRow& row) {
 void readVersionRow(DenseReader& from, VersionRow& row) {
   row.kind = static_cast<Kind>(from.byte());
   row.key = from.idText(kMaxIdBytes);
+  readUpdateRow(from, row);
+}
+
+void readUpdateRow(DenseReader& from, VersionRow& row) {
   row.writer = from.count(kMaxWriters);
   row.seq = from.count(kMaxSeq);
   const std::uint8_t flags = from.byte();

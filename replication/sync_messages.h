@@ -45,6 +45,7 @@ enum class FrameType : std::uint8_t {
   bye = 11,
   spaces = 12,
   tree = 13,
+  live = 14,
 };
 
 // A digest as its parts travel.
@@ -66,7 +67,7 @@ struct Hello {
   static constexpr FrameType frameType = FrameType::hello;
   WITAN_DECLARED(Hello, (std::uint16_t, protocol, kProtocol), (std::uint16_t, oldest, kProtocol),
                  (std::uint32_t, maxFrame, kMaxFrameBytes), (std::uint32_t, window), (std::string_view, cluster),
-                 (std::string_view, device), (std::uint64_t, keyCheck), (bool, trees), (bool, alike))
+                 (std::string_view, device), (std::uint64_t, keyCheck), (bool, trees), (bool, alike), (bool, live))
 };
 
 struct Spaces {
@@ -156,14 +157,30 @@ Status readFrame(std::string_view alignedMessage, T& into) {
   return withMessage(alignedMessage, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, into, "frame"); });
 }
 
+// LIVE: a segment without a token, in dense bytes. What was read borrows the message.
+void appendLive(std::string& out, const Segment& segment);
+Result<Segment> readLive(std::string_view message);
+
 // --- the rows of sync.capnp
 
-enum class RowTag : std::uint8_t { writer = 1, version = 2, commit = 3, deviceAck = 4, seal = 5, count = 6, alike = 7 };
+enum class RowTag : std::uint8_t {
+  writer = 1,
+  version = 2,
+  commit = 3,
+  deviceAck = 4,
+  seal = 5,
+  count = 6,
+  alike = 7,
+  alias = 8,
+  update = 9,
+  acks = 10,
+};
 
 // A version as it travels; writers are the sender's numbers. Borrows.
 struct VersionRow {
   Kind kind{};
-  std::string key;  // packed on the wire, so it is a copy
+  std::string key;                    // packed on the wire, so it is a copy
+  std::optional<std::uint8_t> alias;  // goes in place of kind and key
   std::uint64_t writer = 0;
   Seq seq = 0;
   bool tombstone = false;
@@ -180,11 +197,25 @@ void appendWriterRow(std::string& rows, std::string_view name);
 void appendSealRow(std::string& rows, Seq first, std::string_view seal);
 // `seal`: the number of the seal in this frame.
 void appendCountRow(std::string& rows, std::uint64_t writer, Seq count, std::uint64_t seal, std::uint32_t leaf);
+void appendAliasRow(std::string& rows, std::uint8_t alias, Kind kind, std::string_view key);
 void appendVersionRow(std::string& rows, const VersionRow& row);
 void appendClockRow(std::string& rows, RowTag tag, std::span<const std::pair<std::uint64_t, Seq>> entries);
 
+// What devices have acknowledged, all the same: some by name, the others as writers of theirs.
+struct AcksRow {
+  std::vector<std::pair<std::uint64_t, Seq>> clock;
+  std::vector<std::string> devices;
+  std::vector<std::uint64_t> writers;
+};
+// Sorts what it is given.
+void appendAcksRow(std::string& rows, AcksRow& row);
+// All numbers below `writers`.
+AcksRow readAcksRow(DenseReader& from, std::uint64_t writers);
+
 // Reads the next row's parts; the tag has been read. Errors stay in the reader.
 void readVersionRow(DenseReader& from, VersionRow& row);
+// What stands behind kind and key, or behind the alias.
+void readUpdateRow(DenseReader& from, VersionRow& row);
 void readClock(DenseReader& from, std::vector<std::pair<std::uint64_t, Seq>>& entries);
 
 }  // namespace witan::replication

@@ -33,7 +33,8 @@ SyncSession::SyncSession(LocalReplica& local, SessionOptions options, std::int64
               .device = local_.device(),
               .keyCheck = local_.keyCheck(),
               .trees = true,
-              .alike = true};
+              .alike = true,
+              .live = true};
   say(hello);
   // An unknown peer gets only a name.
   if (peer_.empty()) return;
@@ -130,6 +131,10 @@ Status SyncSession::dispatch(const FrameHeader& header, std::string_view message
       });
     case FrameType::segment:
       return with(Segment{}, [&](const Segment& m) { return onSegment(m, message.size() + kFrameHeaderBytes, nowMs); });
+    case FrameType::live: {
+      WITAN_TRY(segment, readLive(message));
+      return onSegment(segment, message.size() + kFrameHeaderBytes, nowMs);
+    }
     case FrameType::ack: return with(Ack{}, [&](const Ack& m) { return onAck(m, nowMs); });
     case FrameType::retry: return with(Retry{}, [&](const Retry& m) { return onRetry(m); });
     case FrameType::ranges:
@@ -205,7 +210,9 @@ Status SyncSession::onHello(const Hello& hello) {
   peer_ = hello.device;
   if (!named) WITAN_DO(admit());
   peerWindow_ = std::min(hello.window, options_.window);
-  trees_ = hello.trees, alike_ = hello.alike;
+  trees_ = hello.trees, alike_ = hello.alike, live_ = hello.live;
+  for (Shared& shared : spaces_)
+    if (live_) shared.sync->useAliases();
   state_ = SessionState::running;
   if (!named) announce();
   return okStatus();
@@ -465,6 +472,7 @@ void SyncSession::announce() {
         [this](const std::string& why) { return local_.dotWasTaken(peer_, why); });
     if (database == DatabaseName::agents && scope == kClusterScope) shared.sync->acceptStatementsOnly();
     if (isSealedScope(scope)) shared.sync->acceptSealedOnly(options_.copiesOnly);
+    if (live_) shared.sync->useAliases();
     VersionVector forgotten;
     const VectorClock byName = local_.acks().acked(shared.id, kForgotten);
     for (const auto& [writer, counter] : byName.entries())
@@ -618,7 +626,11 @@ bool SyncSession::sendSegment(Shared& shared, std::string& out, std::int64_t now
   if (!any.ok()) close("closing", any.error().message);
   if (!any.ok() || !*any) return false;
   const std::size_t before = out.size();
-  appendFrame(out, words_, Segment{indexOf(shared), shared.sync->attempt(), asData(rows), asData(resume)});
+  const Segment segment{indexOf(shared), shared.sync->attempt(), asData(rows), asData(resume)};
+  if (live_ && resume.empty())
+    appendLive(out, segment);
+  else
+    appendFrame(out, words_, segment);
   segmentBytesOut_ += out.size() - before;
   ++stats_.segmentsOut;
   ++stats_.framesOut;

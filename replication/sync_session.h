@@ -114,6 +114,8 @@ class SyncSession {
     bool asked = false;           // by the peer, for a repair
     bool acksDue = true;          // say what is known of third devices, if the peer knows otherwise
     std::int64_t acksFromMs = 0;  // after the first time no earlier than then
+    std::string acksAfter;        // where they ended last time (SpaceSync::ackGroups)
+    std::uint64_t acksBegun = 0;  // the table when its first part was told, if nothing of it was left out since
     bool recalled = false;        // the peer's first claim was held against what it had acknowledged before
     std::uint64_t peerAcksHash = 0;
     VectorClock told;           // of what was forgotten
@@ -178,6 +180,7 @@ class SyncSession {
   std::string peer_, closeCode_, closeReason_;
   bool trees_ = false;    // the peer knows TREE
   bool alike_ = false;    // and rows of tag 7
+  bool live_ = false;     // and LIVE, with aliases
   bool limited_ = false;  // the peer is no active member: membership only
   std::uint64_t statementsSeen_ = 0;
   std::int64_t startedMs_ = 0, progressMs_ = 0;

@@ -14,8 +14,9 @@ using node::AdjudicationFrame;
 
 constexpr std::size_t kMostText = 240;
 constexpr std::size_t kMostFrames = 8;  // frames told of one chunk
-constexpr std::string_view kSyncFrames[] = {"",           "hello", "writers", "segment", "ack", "retry",  "ranges",
-                                            "range list", "need",  "items",   "acks",    "bye", "spaces", "tree"};
+constexpr std::string_view kSyncFrames[] = {"",      "hello",  "writers",    "segment", "ack",
+                                            "retry", "ranges", "range list", "need",    "items",
+                                            "acks",  "bye",    "spaces",     "tree",    "live"};
 constexpr std::string_view kAdjudicationFrames[] = {"request", "answer", "standing", "entries", "followed"};
 
 // A name from outside may be anything.

@@ -36,6 +36,7 @@ inline std::string corpusGreeting() {
   hello.window = 1 << 20;
   hello.cluster = "test";
   hello.device = "peer";
+  hello.live = true;
   appendFrame(out, words, hello);
   Spaces spaces;
   spaces.spaces.emplace_back();

@@ -137,8 +137,9 @@ std::string sayRows(Device& device, const std::string& writer, const std::string
   using namespace replication;
   WordWriter words;
   std::string frames, writers, others;
-  replication::appendFrame(frames, words,
-                           Hello{.protocol = 2, .oldest = 2, .window = 1 << 20, .cluster = "test", .device = "c"});
+  replication::appendFrame(
+      frames, words,
+      Hello{.protocol = 2, .oldest = 2, .window = 1 << 20, .cluster = "test", .device = "c", .live = true});
   Spaces spaces;
   for (const auto& [database, scope] : {std::pair{1, kClusterScope}, {0, kScope}}) {
     SpaceSummary& space = spaces.spaces.emplace_back();
@@ -214,6 +215,31 @@ TEST_F(Rows, WhoSendsABadSealIsInQuarantine) {
   const Hash own = sha256("another leaf");
   other = evidence, other.seal = toBase64(kernel::packSet(kernel::signSet("test", {&own, 1}, keyOfDevice("c"))));
   EXPECT_FALSE(holds(other));
+}
+
+// Its key is what the alias stands for, so a seal proves it as before, whichever link it comes over, and no other key.
+TEST_F(Rows, AnAliasChangesNothingThatIsSealed) {
+  write(a(), "field", "rye");
+  meet(a(), b());
+  const std::string body = bodyOf("sand"), writer = writerOf(a());
+  const auto index = *journal(b()).writers().find(writer);
+  const auto sealed = [&](replication::Seq seq, std::string_view key) {
+    const replication::RowSeals& seals = journal(b()).seals();
+    const Hash leaves[] = {seals.leafOf({index, seq, 1, Kind::journal, "plot", false, {}, body}),
+                           seals.countLeaf(index, 1, seq)};
+    std::string rows;
+    replication::appendSealRow(rows, 1, kernel::packSet(kernel::signSet("test", leaves, keyOfDevice("a"))));
+    replication::appendCountRow(rows, 0, seq, 0, 1);
+    replication::appendAliasRow(rows, 9, Kind::journal, key);
+    replication::VersionRow row;
+    row.alias = 9, row.seq = seq, row.body = body, row.sealed = true;
+    replication::appendVersionRow(rows, row);
+    return rows;
+  };
+  EXPECT_EQ(sayRows(b(), writer, sealed(7, "plot")), ": ");
+  EXPECT_THAT(shown(b(), "plot"), SizeIs(1));
+  EXPECT_THAT(sayRows(b(), writer, sealed(8, "patch")), testing::StartsWith("quarantined: "));
+  EXPECT_THAT(shown(b(), "patch"), IsEmpty());
 }
 
 // A commit up to `count` of writer 0, proven by a seal of the key, or by none.

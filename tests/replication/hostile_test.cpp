@@ -1,5 +1,7 @@
 // A peer that says anything at any time: every bound of replication/sync_session.h, held. (Issue: nothing grows without
 // limit when a peer is slow, silent or hostile.)
+#include <gmock/gmock.h>
+
 #include <cstring>
 
 #include "tests/replication/cluster.h"
@@ -15,8 +17,9 @@ std::string frame(const T& message) {
   return out;
 }
 
-std::string hello(const std::string& device = "hostile", std::uint32_t window = 4 << 20) {
+std::string hello(const std::string& device = "hostile", std::uint32_t window = 4 << 20, bool live = false) {
   Hello hello;
+  hello.live = live;
   hello.window = window;
   hello.cluster = "test";
   hello.device = device;
@@ -203,6 +206,68 @@ TEST(Hostile, ADeltaThatMakesNoState) {
   EXPECT_EQ(a.view("agent").consecutiveFailureCount, 1u);
 }
 
+std::string live(const std::string& rows, std::uint16_t space = 0) {
+  std::string out;
+  appendLive(out, {space, 0, asData(rows), {}});
+  return out;
+}
+Outcome sayLive(Device& a, const std::string& frames) {
+  return say(a, hello("hostile", 4 << 20, true) + mainSpace() + frames);
+}
+
+// By an alias nothing can be said that could not be said by the key: it is the sender's own name for it.
+TEST(Hostile, AliasesThatWereNotGiven) {
+  const std::string body = bodyBy("hostile@00000001");
+  VersionRow row;
+  row.alias = 7;
+  row.seq = 1;
+  row.body = body;
+  const std::string update = versionRows(row);
+  const auto aliasOf = [](std::string_view key, std::uint8_t alias = 7) {
+    std::string rows;
+    appendAliasRow(rows, alias, Kind::agentState, key);
+    return rows;
+  };
+  const auto reason = [&](const std::string& frames) {
+    Device a("a");
+    return sayLive(a, frames).reason;
+  };
+  EXPECT_THAT(reason(live(update)), testing::HasSubstr("alias 7, never given"));
+  EXPECT_THAT(reason(live(aliasOf("agent", 6) + update)), testing::HasSubstr("alias 7, never given"));
+  EXPECT_THAT(reason(live(update + aliasOf("agent"))), testing::HasSubstr("alias 7, never given"));
+  EXPECT_THAT(reason(live(aliasOf("agent"), 1) + live(update)), testing::HasSubstr("alias 7, never given"));
+  EXPECT_THAT(reason(live(aliasOf("with space") + update)), testing::HasSubstr("key"));
+  EXPECT_THAT(reason(live(aliasOf(std::string(257, 'k')) + update)), testing::HasSubstr("row"));
+  EXPECT_THAT(reason(frame(Items{0, false, asData(aliasOf("agent") + update)})), testing::HasSubstr("none was agreed"));
+  EXPECT_THAT(reason(live("", 7)), testing::HasSubstr("was not named"));
+  EXPECT_EQ(reason(live(aliasOf("agent") + update)), "");
+  EXPECT_EQ(reason(live(aliasOf("agent") + update + "\x0b")), "");
+  EXPECT_THAT(reason(live("\x0b")), testing::HasSubstr("the row before it, which is none"));
+  EXPECT_THAT(reason(live(aliasOf("agent") + "\x0b" + update)), testing::HasSubstr("the row before it, which is none"));
+  EXPECT_THAT(reason(frame(Items{0, false, asData("\x0b")})), testing::HasSubstr("none was agreed"));
+  expectRefused(segment("\x0b"), "none was agreed");
+  expectRefused(live(aliasOf("agent")), "none was agreed");
+  expectRefused(segment(update), "none was agreed");
+}
+
+// As many as there are bytes, each with one meaning: the last.
+TEST(Hostile, AliasesWithoutEnd) {
+  const std::string body = bodyBy("hostile@00000001");
+  std::string rows, frames;
+  for (int i = 0; i < 50'000; ++i) {
+    appendAliasRow(rows, static_cast<std::uint8_t>(i), Kind::agentState, concat(std::string(200, 'k'), i));
+    if (rows.size() > 1 << 20) frames += live(std::exchange(rows, {}));
+  }
+  appendAliasRow(rows, 7, Kind::agentState, "last");
+  VersionRow row;
+  row.alias = 7;
+  row.seq = 1;
+  row.body = body;
+  Device a("a");
+  EXPECT_EQ(sayLive(a, frames + live(rows + versionRows(row))).reason, "");
+  EXPECT_EQ(a.agents().keys(Kind::agentState), std::vector<std::string>{"last"});
+}
+
 TEST(Hostile, CountsThatAreTooLarge) {
   for (const std::uint64_t n : {std::uint64_t{4097}, std::uint64_t{1} << 31, std::uint64_t{1} << 60}) {
     std::string clock(1, '\3');
@@ -217,7 +282,7 @@ TEST(Hostile, CountsThatAreTooLarge) {
     DenseWriter(text).varint(n);
     expectRefused(segment(text), "row");
   }
-  expectRefused(segment("\x09"), "unknown tag");
+  expectRefused(segment("\x0c"), "unknown tag");
   std::string many;
   for (int i = 0; i < 5000; ++i) appendWriterRow(many, "w" + std::to_string(i) + "@00000001");
   expectRefused(segment(many), "4096 writers");
@@ -263,8 +328,8 @@ TEST(Hostile, GarbageOfEveryType) {
       body.append(reinterpret_cast<const char*>(&word), 8);
     }
     std::string bytes;
-    appendFrameBytes(bytes, static_cast<FrameType>(1 + run % 12), body);
-    say(a, (run % 12 == 0 ? "" : hello() + mainSpace()) + bytes);
+    appendFrameBytes(bytes, static_cast<FrameType>(1 + run % 14), body);
+    say(a, (run % 14 == 0 ? "" : hello() + mainSpace()) + bytes);
     if (HasFailure()) return;
   }
 }
@@ -391,6 +456,30 @@ TEST(Hostile, AcknowledgementsAlike) {
   Device a("a");
   const std::string rows = ackRow("hostile") + alikeRow({0});
   EXPECT_EQ(say(a, hello() + mainSpace() + frame(Acks{0, asData(rows)})).state, SessionState::running);
+}
+
+TEST(Hostile, AcknowledgementsInRuns) {
+  const auto acks = [](const std::string& rows) { return frame(Acks{0, asData(rows)}); };
+  const auto row = [](AcksRow of) {
+    std::string rows;
+    appendAcksRow(rows, of);
+    return rows;
+  };
+  expectRefused(acks(row({{{0, 1}}, {}, {}})), "of no device");
+  expectRefused(acks(row({{{1, 1}}, {"b"}, {}})), "a row of acknowledgements");
+  expectRefused(acks(row({{{0, 1}}, {}, {1}})), "a row of acknowledgements");
+  expectRefused(acks(row({{{0, 1}}, {"b c"}, {}})), "device");
+  expectRefused(acks(std::string("\x0a\2\0\1\1\0\1\1\0\1\0\1", 12)), "a row of acknowledgements");  // 0, then 1
+  expectRefused(acks(std::string("\x0a\0\xff\xff\xff\xff\x0f", 7)), "a row of acknowledgements");
+  Device a("a");
+  EXPECT_EQ(say(a, hello() + mainSpace() + acks(row({{{0, 0}}, {"b"}, {0}}))).reason, "");
+  // All writers in each of many rows, and of each of them the acknowledgement.
+  std::string writers, many;
+  for (int i = 1; i < 4'000; ++i) appendWriterRow(writers, concat("device-", i, "@00000001"));
+  for (int i = 0; i < 2'000; ++i) many += std::string("\x0a\1\0\xa0\x1f\1\0\1\0\1", 10);
+  expectRefused(acks(writers + many), "more acknowledgements than a table of all devices has");
+  expectRefused(acks(writers + std::string("\x0a\1\0\xa0\x1f\1\0\1\0\xa0\x1f", 11)),
+                "more acknowledgements than a table of all devices has");
 }
 
 // --- slow, silent

@@ -129,5 +129,71 @@ TEST(Acks, OfManyDevicesAreSaidOnce) {
   EXPECT_EQ(read, table);
 }
 
+// Of tag 10: each message is of about the size that it may have, begins with what was forgotten and what most have, and
+// in the end all was told.
+TEST(Acks, OfManyDevicesAreToldInParts) {
+  Device a("a"), b("b");
+  AckTable::Devices table, read;
+  VectorClock all;
+  for (int i = 0; i < 300; ++i) all.set(concat("device-", i, "@00000001"), 1);
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_TRUE(a.agents().intern(concat("device-", i, "@00000001")).ok());
+    table[concat("device-", i)] = all;
+    if (i % 10 != 0) continue;
+    VectorClock fewer;  // each another one
+    for (int writer = 0; writer <= i; writer += 2) fewer.set(concat("device-", writer, "@00000001"), 7);
+    table[concat("device-", i)] = fewer;
+  }
+  table[std::string(kForgotten)] = table["device-30"];
+  table["visitor"] = all;  // it writes nothing
+  SpaceSync from(a.agents(), DatabaseName::agents, {}, {}), to(b.agents(), DatabaseName::agents, {}, {});
+  std::string after;
+  int messages = 0;
+  for (bool told = false, named = true; !told && messages < 200; ++messages) {
+    const bool begins = after.empty();
+    bool room = true;
+    const std::string rows = from.ackGroups(table, 400, after, room);
+    named = (named || begins) && room;
+    told = named && after.empty();
+    auto applied = to.readClockRows(rows);
+    ASSERT_TRUE(applied.ok()) << applied.error().message;
+    EXPECT_LT(rows.size(), messages == 0 ? 8'000u : 1'200u) << "writers by name come with the first vectors";
+    ASSERT_GE(applied->deviceAcks.size(), 2u);
+    EXPECT_EQ(applied->deviceAcks[0].device, kForgotten);
+    for (const DeviceAcks& group : applied->deviceAcks) {
+      read[group.device] = to.named(group.clock);
+      for (const WriterIndex writer : group.alike)
+        read[std::string(deviceOf(b.agents().writers().name(writer)))] = to.named(group.clock);
+    }
+  }
+  EXPECT_GT(messages, 5);
+  EXPECT_EQ(read, table);
+}
+
+// Which is a few bytes, once all have the same.
+TEST(Acks, OfAThousandEqualDevicesTakeOneRow) {
+  Device a("a"), b("b");
+  AckTable::Devices table;
+  VectorClock all;
+  for (int i = 0; i < 1'000; ++i) {
+    ASSERT_TRUE(a.agents().intern(concat("device-", i, "@00000001")).ok());
+    all.set(concat("device-", i, "@00000001"), 1);
+  }
+  for (int i = 0; i < 1'000; ++i) table[concat("device-", i)] = all;
+  SpaceSync from(a.agents(), DatabaseName::agents, {}, {}), to(b.agents(), DatabaseName::agents, {}, {});
+  std::string after;
+  bool whole = false;
+  ASSERT_TRUE(to.readClockRows(from.ackGroups(table, 1 << 20, after, whole)).ok());
+  EXPECT_TRUE(whole);
+  const std::string again = from.ackGroups(table, 256, after, whole);
+  EXPECT_TRUE(whole);
+  EXPECT_LT(again.size(), 20u);
+  const auto applied = to.readClockRows(again);
+  ASSERT_TRUE(applied.ok());
+  ASSERT_EQ(applied->deviceAcks.size(), 1u);
+  EXPECT_EQ(applied->deviceAcks[0].alike.size(), 999u);
+  EXPECT_EQ(to.named(applied->deviceAcks[0].clock), all);
+}
+
 }  // namespace
 }  // namespace witan::replication::test::sync_corners_test

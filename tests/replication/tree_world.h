@@ -136,8 +136,9 @@ class Mesh {
     if (next < now_ + 60'000) at(next, [this, from] { pump(from); });
   }
   void send(int from, int to, std::string frame) {
-    ++frames_[static_cast<std::uint8_t>(frame[4])];
-    const bool graft = frame[4] == static_cast<char>(FrameType::tree);
+    const auto type = static_cast<FrameType>(frame[4]);
+    ++frames_[static_cast<std::uint8_t>(type == FrameType::live ? FrameType::segment : type)];
+    const bool graft = type == FrameType::tree;
     if (graft && !without_.grafts && frame.size() > kFrameHeaderBytes + 10 && frame[kFrameHeaderBytes + 10] != 0)
       return;
     std::int64_t& arrives = arrives_[{from, to}];
