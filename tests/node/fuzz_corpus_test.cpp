@@ -11,6 +11,7 @@
 #include "tests/fuzz/target_agent_snapshot.h"
 #include "tests/fuzz/target_agents_policy.h"
 #include "tests/fuzz/target_checkpoint.h"
+#include "tests/fuzz/target_cluster_frame.h"
 #include "tests/fuzz/target_entry.h"
 #include "tests/fuzz/target_etcd_json.h"
 #include "tests/fuzz/target_event_line.h"
@@ -48,6 +49,7 @@ void PrintTo(const Target& target, std::ostream* out) { *out << target.name; }
 constexpr Target kTargets[] = {
     {"action_capnp", fuzz::fuzzAction},
     {"checkpoint", fuzz::fuzzCheckpoint},
+    {"cluster_frame", fuzz::fuzzClusterFrame},
     {"entry", fuzz::fuzzEntry},
     {"etcd_json", fuzz::fuzzEtcdJson},
     {"event_line", fuzz::fuzzEventLine},
