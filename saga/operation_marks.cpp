@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "base/json.h"
+#include "replication/records/record_write.h"
+#include "replication/writer.h"
+
 namespace witan::saga {
 
 using namespace replication;
@@ -39,6 +43,10 @@ std::optional<Outcome> OperationMarks::outcome() const {
   return Outcome{one->body.outcome, one->body.result};
 }
 
+Error inTheWay(const OperationId& operation, const std::string& why, const std::string& hint) {
+  return {ErrorCode::conflict, "operation " + operation.hex() + " " + why, hint};
+}
+
 Result<OperationMarks> marksOf(LocalReplica& replica, std::string_view scope, const OperationId& operation) {
   OperationMarks marks;
   Database& database = replica.database(DatabaseName::journal);
@@ -62,6 +70,56 @@ bool journalHas(LocalReplica& replica, std::string_view operationHex) {
 std::optional<std::string> agentScopeOf(LocalReplica& replica, const OperationId& operation) {
   const std::string* scope = scopeWith(replica.database(DatabaseName::agents), operation.hex());
   return scope == nullptr ? std::nullopt : std::optional(*scope);
+}
+
+// --- what people said
+
+Result<std::vector<SaidOfOperation>> saidOf(Space& agents, const Intent& intent) {
+  std::vector<SaidOfOperation> all;
+  const std::string item = "operation:" + intent.id().hex();
+  for (const std::string& key : agents.keys(Kind::artefact, concat(kAnswerKeys, toHex(intent.run), ":"))) {
+    WITAN_TRY(versions, agents.versions(Kind::artefact, key));
+    for (const Version& version : versions) {
+      const auto body =
+          version.tombstone ? Result<ArtefactBody>(notFound("it is gone")) : decodeRecord<ArtefactBody>(version.body);
+      const auto said = body.ok() ? parseJson(body->envelope, kOwnJson) : Result<json::value>(body.error());
+      if (!said.ok() || !said->is_object()) continue;
+      const auto text = [&](std::string_view name) {
+        const json::value* value = said->get_object().if_contains(name);
+        return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+      };
+      if (text("item") == item) all.push_back({std::string(deviceOf(version.dot.host)), text("by"), text("choice")});
+    }
+  }
+  std::ranges::stable_sort(all, {}, &SaidOfOperation::device);
+  return all;
+}
+
+namespace {
+
+constexpr std::string_view kAgain = ":again:";
+
+std::string againKeys(const Hash& run, const OperationId& operation) {
+  return concat(kAnswerKeys, toHex(run), kAgain, operation.hex(), ":");
+}
+
+}  // namespace
+
+Write againWrite(const Intent& intent, std::string_view device) {
+  return recordWrite(againKeys(intent.run, intent.id()) + std::string(device), ArtefactBody{"{}"}).value();
+}
+
+Result<OperationId> againOf(std::string_view key) {
+  const std::size_t at = key.find(kAgain);
+  if (!key.starts_with(kAnswerKeys) || at == key.npos) return notFound("it is another record");
+  return OperationId::parse(key.substr(at + kAgain.size(), 2 * sizeof(Hash)));
+}
+
+std::vector<std::string> devicesAgain(Space& agents, const Hash& run, const OperationId& operation) {
+  const std::string keys = againKeys(run, operation);
+  std::vector<std::string> devices = agents.keys(Kind::artefact, keys);
+  for (std::string& device : devices) device.erase(0, keys.size());
+  return devices;
 }
 
 OperationId nextCompensation(const OperationId& compensation) {

@@ -27,6 +27,9 @@ struct OperationMarks {
   const replication::OperationRecord* record() const;
 };
 
+// Why an operation cannot be had tried again or undone now.
+Error inTheWay(const OperationId& operation, const std::string& why, const std::string& hint);
+
 // `scope`: the agent's; an effect in the journal may be in any scope of that. Quick where there is none. Errors: of
 // reading.
 Result<OperationMarks> marksOf(replication::LocalReplica& replica, std::string_view scope,
@@ -35,6 +38,26 @@ Result<OperationMarks> marksOf(replication::LocalReplica& replica, std::string_v
 // Whether there is a record: in the agents' database, in a scope; in the journal, in any.
 bool agentsHave(replication::LocalReplica& replica, std::string_view scope, std::string_view operationHex);
 bool journalHas(replication::LocalReplica& replica, std::string_view operationHex);
+
+// --- what people said of an operation that was put aside, as the devices' records have it
+//
+// Answers stand in records beside the run (node/inbox/inbox_answers.h). A device that called again because a person
+// said so, and found that another one had called too, cannot add to the operation's record, which never changes: it
+// says so beside the answers.
+
+inline constexpr std::string_view kAnswerKeys = "answer:";  // of the records of answers: + run in hex + ":" + a name
+
+struct SaidOfOperation {
+  std::string device, by, choice;  // retry or compensate
+};
+// Of all devices, ordered by device. Errors: of reading. O(answers of the run).
+Result<std::vector<SaidOfOperation>> saidOf(replication::Space& agents, const Intent& intent);
+
+replication::Write againWrite(const Intent& intent, std::string_view device);
+// The operation of such a record's key. Errors: it is another record.
+Result<OperationId> againOf(std::string_view key);
+// The devices that wrote one.
+std::vector<std::string> devicesAgain(replication::Space& agents, const Hash& run, const OperationId& operation);
 
 // The scope of the agents' database that has a record of it, the first by name.
 std::optional<std::string> agentScopeOf(replication::LocalReplica& replica, const OperationId& operation);

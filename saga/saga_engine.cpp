@@ -23,10 +23,6 @@ std::string wordsOf(const Error& error) {
   return std::string(clip(words, kMaxErrorBytes));
 }
 
-Error inTheWay(const OperationId& operation, const std::string& why, const std::string& hint) {
-  return {ErrorCode::conflict, "operation " + operation.hex() + " " + why, hint};
-}
-
 // Whether the agents' records say the outcome already. Another device may have been refused what was carried out here:
 // its record, which arrived meanwhile, must not stand alone.
 Result<bool> isSaid(LocalReplica& replica, const Intent& intent, std::string_view hex, OperationOutcome outcome) {
@@ -260,10 +256,17 @@ Result<JournalCommit> SagaEngine::journalCommitOf(const Saga& saga, Now now) {
 }
 
 void SagaEngine::call(Saga& saga, Now now) {
+  const Intent& intent = saga.row.intent;
   if (mutated("assumeCalled") && saga.called && saga.row.attempts == 0 && !saga.insisted)
     return carriedOut(saga, {OperationOutcome::applied, "null"}, now);
-  const std::string why = environment_.uncertain(saga.row, saga.called);
-  if (!std::exchange(saga.insisted, false) && !why.empty()) return failed(saga, conflict(why), true, now);
+  if (std::exchange(saga.insisted, false)) {
+    const auto first = goesFirst(intent);
+    if (!first.ok()) return failed(saga, first.error(), true, now);
+    if (!first->empty()) return failed(saga, conflict("uncertain: " + *first), true, now);
+    saga.again = true;
+  } else if (const std::string why = environment_.uncertain(saga.row, saga.called); !why.empty()) {
+    return failed(saga, conflict(why), true, now);
+  }
   saga.called = true;
   saga.mayHaveActed = true;
   saga.row.status = SagaStatus::waiting;
@@ -366,6 +369,9 @@ Result<std::vector<Write>> SagaEngine::outcomeWrites(const Saga& saga, const Out
     WITAN_TRY(mark, operationWrite(intent, outcome, {}));
     writes.push_back(std::move(mark));
   }
+  // What another device carried out too has its record, which never changes.
+  if (said && saga.again && outcome.outcome == OperationOutcome::applied)
+    writes.push_back(againWrite(intent, replica_.device()));
   return writes;
 }
 
@@ -411,75 +417,6 @@ void SagaEngine::forget(const Hash& operation) {
   if (found == sagas_.end()) return;
   due_.erase({found->second.dueMs, operation});
   sagas_.erase(found);
-}
-
-// --- people
-
-Status SagaEngine::retry(const OperationId& operation, Now now) {
-  if (Saga* saga = at(operation.value)) {
-    if (saga->row.status != SagaStatus::backoff)
-      return inTheWay(operation, concat("is under way (", enumName(saga->row.status), ")"), "wait for it");
-    due_.erase({saga->dueMs, operation.value});
-    saga->row.attempts = 0;
-    ready_.push_back(operation.value);
-    return okStatus();
-  }
-  WITAN_TRY(row, rows_.find(operation));
-  if (row.phase == SagaPhase::intended)
-    return inTheWay(operation, "has not been tried yet", "it will be when the node runs");
-  if (transition(row.phase, SagaEvent::retried).act == SagaAct::refuse)
-    return inTheWay(operation, concat("has ended (", enumName(row.status), ")"), "to undo it: witan saga compensate");
-  if (options_.retryMs > 0 && now.wallMs() - row.createdAtMs > options_.retryMs)
-    return inTheWay(operation, "is too old to be tried again: what is known of it may be gone",
-                    "give it up: witan saga compensate");
-  row.attempts = 0;
-  row.status = SagaStatus::waiting;
-  row.updatedAtMs = now.wallMs();
-  rows_.release(row);
-  const bool outside = row.intent.kind != EffectKind::journal;
-  Saga saga{std::move(row), operation.hex(), 0, false, outside, false};
-  saga.insisted = true;
-  sagas_.insert_or_assign(operation.value, std::move(saga));
-  ready_.push_back(operation.value);
-  return okStatus();
-}
-
-Status SagaEngine::compensate(const OperationId& operation, Now now) {
-  if (at(operation.value) != nullptr)
-    return inTheWay(operation, "is under way", "wait for it, or for it to be put aside");
-  WITAN_TRY(held, rows_.held(operation));
-  if (held) {
-    const bool acted = held->phase == SagaPhase::recording || journalHas(replica_, operation.hex());
-    if (acted) return inTheWay(operation, "had its effect, and its outcome is not recorded", "first: witan saga retry");
-    return giveUp(*std::move(held), now);
-  }
-  const auto scope = agentScopeOf(replica_, operation);
-  if (!scope) {
-    WITAN_TRY(row, rows_.find(operation));
-    return inTheWay(operation, concat("was not carried out (", enumName(row.status), ")"), "");
-  }
-  WITAN_TRY(marks, marksOf(replica_, *scope, operation));
-  if (!marks.applied())
-    return inTheWay(operation, concat("was not carried out (", enumName(marks.record()->body.outcome), ")"), "");
-  WITAN_TRY(undone, marksOf(replica_, *scope, compensationOf(operation)));
-  if (!undone.any()) return undo(*scope, operation, now);
-  const std::size_t before = sagas_.size();
-  WITAN_DO(undoAgain(*scope, operation, now));
-  return sagas_.size() > before ? okStatus() : inTheWay(operation, "was compensated before", "");
-}
-
-// A person says that it will not be tried any more. What a tool did that never answered is not known.
-Status SagaEngine::giveUp(SagaRow row, Now now) {
-  const OperationId operation = row.id();
-  const bool unsure = row.intent.kind != EffectKind::journal;
-  row.outcome = OperationOutcome::failed;
-  row.result = unsure ? R"({"error":"given up by a person; whether it had an effect is not known"})"
-                      : R"({"error":"given up by a person"})";
-  rows_.release(row);
-  Saga saga{std::move(row), operation.hex(), 0, false, unsure, false};
-  const auto place = sagas_.insert_or_assign(operation.value, std::move(saga)).first;
-  step(place->second, SagaEvent::withdrawn, now);
-  return okStatus();
 }
 
 // --- compensation

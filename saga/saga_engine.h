@@ -59,6 +59,10 @@ class SagaEnvironment {
   // another. The saga is put aside. Empty: it may be. `before`: a call may have left before, in this life or another.
   virtual std::string uncertain(const SagaRow&, bool /*before*/) const { return {}; }
 
+  // Whether another device can be heard now, and how long its answers may be under way; 0: no other one is there.
+  virtual bool hears(std::string_view /*device*/) const { return false; }
+  virtual std::int64_t hearingMs() const { return 0; }
+
   // The writes to the agents' database with the outcome, beside the record of the operation. May be asked again if
   // the process died before that was durable; a message or link that is there already is left out.
   virtual Result<std::vector<replication::Write>> record(const SagaRow& row, const Outcome& outcome) = 0;
@@ -117,11 +121,15 @@ class SagaEngine {
   std::int64_t nextTickMs() const;
 
   // --- people
-  // Errors: notFound; conflict, it is under way or has ended.
+  // Where other devices are heard, the call waits for what people say there at the same time: of several that have it
+  // tried again, the first by name does. Errors: notFound; conflict, it is under way or has ended, here or elsewhere,
+  // or a device that is heard was told.
   Status retry(const OperationId& operation, Now now);
   // Undoes what was carried out, by a saga of its own; or ends one that was put aside before it had an effect. Errors:
   // notFound; conflict, saying why it cannot be.
   Status compensate(const OperationId& operation, Now now);
+  // One that was put aside here and has an outcome by another device ends with that. Nothing of any other.
+  Status settleHeld(const OperationId& operation, Now now);
   // Undoes what has arrived of an operation since it was undone (saga/operation_marks.h). Nothing if it was not undone,
   // or nothing of it shows. Repeating it changes nothing. Errors: of reading.
   Status undoAgain(std::string_view scope, const OperationId& operation, Now now);
@@ -154,6 +162,7 @@ class SagaEngine {
     bool ending = false;         // its outcome and its row's end are in the pending batch
     bool called = false;         // and nobody said that nothing came of it
     bool insisted = false;       // a person says: call it, whatever may have happened
+    bool again = false;          // and it was
   };
   struct Mark {
     std::uint64_t mark;  // of the database
@@ -207,6 +216,11 @@ class SagaEngine {
   Status setSuperseded(const OperationId& operation, bool superseded);
   void noteCannotUndo(const OperationId& operation, const Error& why);
   Status giveUp(SagaRow row, Now now);
+  // Conflict: another device has ended what waits here, or was told and is at it.
+  Status mayAnswer(const SagaRow& held);
+  // Who has it tried again on a device that goes first; empty: nobody.
+  Result<std::string> goesFirst(const Intent& intent);
+  Saga& takeUp(SagaRow row);
   std::int64_t backoffMs(const SagaRow& row) const;
 
   replication::LocalReplica& replica_;

@@ -149,6 +149,8 @@ class AgentHost final : saga::SagaEnvironment {
   Result<saga::JournalEffect> journalEffect(const saga::SagaRow& row) override;
   Status call(const saga::SagaRow& row, Now now) override;
   std::string uncertain(const saga::SagaRow& row, bool before) const override;
+  bool hears(std::string_view device) const override { return live_.contains(std::string(device)); }
+  std::int64_t hearingMs() const override;
   Result<std::vector<replication::Write>> record(const saga::SagaRow& row, const saga::Outcome& outcome) override;
   void finished(const saga::SagaRow& row) override;
   void parked(const saga::SagaRow& row) override;
@@ -159,6 +161,7 @@ class AgentHost final : saga::SagaEnvironment {
   void toldGraph(const saga::SagaRow& row, replication::OperationOutcome outcome, std::string result);
   bool plannedHere(const saga::SagaRow& row) const;
   Status noticeContested(Now now);
+  Status settleParked(Now now);
   Status reconcileDue(Now now);
   Status noticeConflicts(Now now);
   Status settleDue(Now now);
@@ -224,6 +227,8 @@ class AgentHost final : saga::SagaEnvironment {
   std::set<RunKey> watched_;        // runs whose plans were settled once
   std::deque<OperationId> undone_;  // the last operations that were undone here
   EffectWatch lostEffects_;
+  replication::Arrivals outcomes_{replication::Kind::operation};
+  std::vector<OperationId> parked_;         // since the last look for outcomes of other devices
   std::optional<std::uint64_t> watchedAt_;  // the changes of the records when they were looked at
   std::int64_t nextWatchMs_ = 0;            // not before
   std::vector<std::string> members_;

@@ -20,6 +20,7 @@ using saga::SagaRow;
 namespace {
 
 constexpr std::int64_t kWatchMs = 10'000;
+constexpr std::int64_t kHearingMs = 2'000;
 constexpr std::size_t kMaxUndoneWatched = 256;
 
 Result<JournalBody> bodyOf(const JournalView& view, const replication::JournalEdit& edit, bool settles) {
@@ -174,6 +175,7 @@ void AgentHost::finished(const SagaRow& row) {
 void AgentHost::parked(const SagaRow& row) {
   toldGraph(row, OperationOutcome::failed, row.lastError);
   waiting_.erase(row.id());
+  parked_.push_back(row.id());
   if (!mutated("parkSilently"))
     out_.notices.push_back(
         {"needsAttention", row.intent.agentId + ": " + row.intent.tool + " " + row.id().hex() + ": " + row.lastError});
@@ -205,6 +207,7 @@ void AgentHost::tellRun(const RunKey& run, const OperationId& operation, Operati
 Status AgentHost::noticeContested(Now now) {
   WITAN_TRY(records, space());
   WITAN_DO(lostEffects_.look(replica_, *records, options_.onceTools));
+  WITAN_DO(settleParked(now));
   for (const std::string& key : records->takeContested()) {
     auto run = RunKey::parse(key);
     if (!run.ok()) continue;
@@ -229,6 +232,23 @@ Status AgentHost::noticeContested(Now now) {
       contested_[*run] = now.ms + rank * options_.compensateGraceMs;
   }
   return okStatus();
+}
+
+// What other devices ended of what waits here for a person.
+Status AgentHost::settleParked(Now now) {
+  WITAN_TRY(records, space());
+  std::vector<OperationId> news = std::exchange(parked_, {});
+  outcomes_.look(*records, [&](const Record& record) {
+    if (const auto operation = OperationId::parse(record.key()); operation.ok()) news.push_back(*operation);
+  });
+  for (const OperationId& operation : news) WITAN_DO(sagas_.settleHeld(operation, now));
+  return okStatus();
+}
+
+// So long a person's answer elsewhere may be under way.
+std::int64_t AgentHost::hearingMs() const {
+  const bool alone = std::ranges::all_of(live_, [&](const auto& device) { return device == replica_.device(); });
+  return alone ? 0 : kHearingMs;
 }
 
 Status AgentHost::reconcileDue(Now now) {

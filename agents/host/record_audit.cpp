@@ -7,6 +7,7 @@
 #include "base/mutant.h"
 #include "replication/records/record_views.h"
 #include "replication/writer.h"
+#include "saga/operation_marks.h"
 
 namespace witan::agents {
 
@@ -28,8 +29,10 @@ void auditRepeats(const std::string& key, const OperationView& view, DatabaseNam
 }
 
 // The devices whose records say that it was carried out.
-std::set<std::string> devicesThatDid(std::span<const Version> operation) {
+std::set<std::string> devicesThatDid(Space& records, const OperationBody& done, std::span<const Version> operation) {
   std::set<std::string> devices;
+  for (std::string& device : saga::devicesAgain(records, done.runKey, {done.operationId}))
+    devices.insert(std::move(device));
   for (const Version& version : operation) {
     if (version.tombstone) continue;
     const auto body = decodeRecord<OperationBody>(version.body);
@@ -65,10 +68,33 @@ Result<Records> recordsIn(LocalReplica& replica, std::string_view scope, Databas
     }
     auditRepeats(key, view, database, audit);
     if (database == DatabaseName::agents && effectKindOf(view.record->body.toolName) == saga::EffectKind::tool)
-      audit.doubled += devicesThatDid(versions).size() > 1 ? 1 : 0;
+      audit.doubled += devicesThatDid(*at, view.record->body, versions).size() > 1 ? 1 : 0;
+    if (database == DatabaseName::agents && view.record->body.outcome == OperationOutcome::applied) {
+      WITAN_TRY(approval, at->versions(Kind::approval, key));
+      audit.unwanted += denialIn(approval) ? 1 : 0;
+    }
     records.emplace(key, view.record->body);
   }
   return records;
+}
+
+// What plans that did not survive have done outside stays: it cannot be taken back.
+Status auditPlans(Space& at, RecordAudit& audit) {
+  for (const std::string& key : at.keys(Kind::plan)) {
+    WITAN_TRY(run, RunKey::parse(key));
+    WITAN_TRY(view, planViewIn(at, run));
+    if (view.losers.empty()) continue;
+    for (const OperationId& operation : operationsToUndo(view)) {
+      WITAN_TRY(versions, at.versions(Kind::operation, operation.hex()));
+      WITAN_TRY(undone, at.versions(Kind::operation, compensationOperationId(operation).hex()));
+      WITAN_TRY(approval, at.versions(Kind::approval, operation.hex()));
+      const OperationView done = operationViewOf(operation, versions);
+      if (!done.record || done.record->body.outcome != OperationOutcome::applied || !undone.empty()) continue;
+      if (effectKindOf(done.record->body.toolName) == saga::EffectKind::journal || denialIn(approval)) continue;
+      ++audit.unwanted;
+    }
+  }
+  return okStatus();
 }
 
 Status auditRuns(Space& at, RecordAudit& audit) {
@@ -99,7 +125,10 @@ Result<RecordAudit> auditRecords(LocalReplica& replica, std::string_view scope) 
     if (record.toolName.starts_with("journal.") && record.outcome == OperationOutcome::applied &&
         !journal.contains(key))
       audit.problem("operation " + key + " has an outcome and no effect in the journal");
-  if (Space* at = replica.database(DatabaseName::agents).find(scope)) WITAN_DO(auditRuns(*at, audit));
+  if (Space* at = replica.database(DatabaseName::agents).find(scope)) {
+    WITAN_DO(auditRuns(*at, audit));
+    WITAN_DO(auditPlans(*at, audit));
+  }
   return audit;
 }
 
@@ -112,15 +141,19 @@ Status EffectWatch::look(LocalReplica& replica, Space& records, const std::set<s
   approvals_.look(records, [&](const Record& record) {
     if (records.table().find(Kind::operation, record.key()) != nullptr) changed.emplace(record.key());
   });
+  again_.look(records, [&](const Record& record) {
+    if (const auto operation = saga::againOf(record.key()); operation.ok()) changed.insert(operation->hex());
+  });
   for (const std::string& key : changed) {
     const auto operation = OperationId::parse(key);
     if (!operation.ok()) continue;
     WITAN_TRY(versions, records.versions(Kind::operation, key));
     WITAN_TRY(approval, records.versions(Kind::approval, key));
-    const std::set<std::string> devices = devicesThatDid(versions);
     const OperationView view = operationViewOf(*operation, versions);
-    if (devices.empty() || !view.record) continue;
+    if (!view.record) continue;
     const OperationBody& done = view.record->body;
+    const std::set<std::string> devices = devicesThatDid(records, done, versions);
+    if (devices.empty()) continue;
     std::string by;
     for (const std::string& device : devices) by += concat(by.empty() ? "" : ", ", device);
     const std::string what =

@@ -27,6 +27,7 @@ struct RecordAudit {
   std::uint64_t journalEffects = 0;  // with one in the journal
   std::uint64_t runs = 0;
   std::uint64_t doubled = 0;          // operations of tools outside that several devices carried out
+  std::uint64_t unwanted = 0;         // effects outside that stay, denied elsewhere or of a plan that did not survive
   std::vector<std::string> problems;  // the first of them
 
   void problem(std::string what) {
@@ -47,7 +48,8 @@ class EffectWatch {
               const std::set<std::string, std::less<>>& once);
 
  private:
-  replication::Arrivals operations_{replication::Kind::operation}, approvals_{replication::Kind::approval};
+  replication::Arrivals operations_{replication::Kind::operation}, approvals_{replication::Kind::approval},
+      again_{replication::Kind::artefact};
 };
 
 }  // namespace witan::agents

@@ -278,9 +278,14 @@ std::string checkWords(const operations::AgentReport& report) {
   std::string text;
   for (const std::string& problem : report.problems) text += problem + "\n";
   if (!report.problems.empty()) return text;
-  return concat("ok: ", report.operations, " operations, one effect each (", report.journalEffects, " in the journal",
-                report.doubled > 0 ? concat("; ", report.doubled, " carried out on two devices") : "", "); ",
-                report.runs, " runs ended; ",
+  std::string stays;
+  if (report.doubled > 0) stays += concat("; ", report.doubled, " carried out by several devices");
+  if (report.unwanted > 0)
+    stays += concat("; ", report.unwanted, " stay though a person denied them or another plan survived");
+  const bool oneEach = stays.empty();
+  return concat(oneEach ? "ok: " : "look at the incidents: ", report.operations,
+                oneEach ? " operations, one effect each (" : " operations (", report.journalEffects, " in the journal",
+                stays, "); ", report.runs, " runs ended; ",
                 report.waiting > 0 ? concat(report.waiting, " proposals wait for a counselor; ") : "",
                 "the ledgers verify, with ", report.entries, " entries\n");
 }

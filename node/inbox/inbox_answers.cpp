@@ -10,6 +10,7 @@
 #include "node/cluster/device_key.h"
 #include "node/cluster/roster_store.h"
 #include "replication/records/record_write.h"
+#include "replication/writer.h"
 
 namespace witan::node {
 
@@ -133,19 +134,21 @@ Status keepInboxAnswer(replication::LocalReplica& replica, const std::string& sc
   WITAN_TRY(space, replica.database(DatabaseName::agents).space(scope));
   WITAN_DO(forgetOldest(replica, scope, *space));
   WITAN_TRY(parsed, parseJson(toJson(answer), kOwnJson));
-  const std::string name = toHex(sha256(inboxAnswerText(answer))).substr(0, 32);
+  // Two devices that are told the same keep both.
+  const std::string name = toHex(sha256(inboxAnswerText(answer) + replica.device())).substr(0, 32);
   WITAN_TRY(write,
             replication::recordWrite(concat(kAnswerKeys, place, ":", name), ArtefactBody{canonicalJson(parsed)}));
   WITAN_DO(replica.commit(DatabaseName::agents, scope, {&write, 1}));
   return okStatus();
 }
 
-std::vector<InboxAnswer> inboxAnswersAt(replication::Space& agents, const std::string& place) {
+std::vector<InboxAnswer> inboxAnswersAt(replication::Space& agents, const std::string& place, std::string_view but) {
   std::vector<InboxAnswer> all;
   for (const std::string& key : agents.keys(Kind::artefact, concat(kAnswerKeys, place, ":"))) {
     const auto versions = agents.versions(Kind::artefact, key);
     if (!versions.ok()) continue;
     for (const replication::Version& version : *versions) {
+      if (!but.empty() && replication::deviceOf(version.dot.host) == but) continue;
       const auto body = version.tombstone ? Result<ArtefactBody>(notFound("it is gone"))
                                           : replication::decodeRecord<ArtefactBody>(version.body);
       if (!body.ok()) continue;

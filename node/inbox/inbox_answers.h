@@ -1,7 +1,8 @@
 // InboxAnswer: what a person says about an item of the inbox that no ledger decides: an approval, a choice between
 // versions, a retry, a tool's form. A person with a key in the roster signs it, in the one form of all answers
-// (kernel/record/statement.h); from then on nothing counts in that name without the signature. What is signed, and each
-// answer to a tool's form, is kept as a replicated record, beside what it was said about.
+// (kernel/record/statement.h); from then on nothing counts in that name without the signature. What is signed, each
+// answer to a tool's form, and each of an operation that had stopped, is kept as a replicated record, beside what it
+// was said about.
 //
 // Pure functions, and functions of a replica on its thread.
 #pragma once
@@ -17,6 +18,7 @@
 #include "base/time.h"
 #include "node/cluster/roster.h"
 #include "replication/local_replica.h"
+#include "saga/operation_marks.h"
 
 namespace witan::node {
 
@@ -28,8 +30,8 @@ WITAN_STRUCT(InboxAnswer, (std::string, cluster, "Id of the cluster"), (std::str
              (std::string, subject, "Operation that it is about, in hex; empty: none"), (Time, at, "When"),
              (std::string, signature, "Key and signature of the person, in hex; empty: the person has no key"))
 
-inline constexpr std::size_t kMaxInboxAnswers = 10'000;     // the newest that are kept in a scope
-inline constexpr std::string_view kAnswerKeys = "answer:";  // of their records, which no artefact has
+inline constexpr std::size_t kMaxInboxAnswers = 10'000;  // the newest that are kept in a scope
+using saga::kAnswerKeys;
 
 // From the body of a request to this path of the API. Errors: the path takes no answer of a person.
 Result<InboxAnswer> inboxAnswerOf(std::string_view path, const json::object& request);
@@ -49,7 +51,9 @@ Status checkInboxAnswer(const Roster* roster, const InboxAnswer& answer);
 Status keepInboxAnswer(replication::LocalReplica& replica, const std::string& scope, const std::string& place,
                        const InboxAnswer& answer);
 // Oldest first; what cannot be read is left out.
-std::vector<InboxAnswer> inboxAnswersAt(replication::Space& agents, const std::string& place);
+// `but`: without those that this device was given.
+std::vector<InboxAnswer> inboxAnswersAt(replication::Space& agents, const std::string& place,
+                                        std::string_view but = {});
 // Of an item that belongs to no run.
 std::string placeOfItem(std::string_view item);
 

@@ -50,6 +50,8 @@ WITAN_STRUCT(AgentWritten, (std::string, agentId, "Id of the agent"), (VersionDo
 WITAN_STRUCT(AgentReport, (std::uint64_t, operations, "Operations with a record in the agents' database"),
              (std::uint64_t, journalEffects, "Operations with a record in the journal"), (std::uint64_t, runs, "Runs"),
              (std::uint64_t, doubled, "Operations of tools outside that several devices carried out"),
+             (std::uint64_t, unwanted,
+              "Effects that stay, though a person denied them or another plan of their run survived"),
              (std::uint64_t, sagas, "Sagas that are left over"),
              (std::uint64_t, waiting, "Proposals that wait for a counselor"),
              (std::uint64_t, ledgers, "Ledgers that were read"), (std::uint64_t, entries, "Entries of all ledgers"),

@@ -43,7 +43,7 @@ Result<AgentReport> checkAgents(OperationContext& context, const ScopeRequest& r
   WITAN_TRY(audit, agents::auditRecords(replica.data(), request.scope.value_or(kDefaultScope)));
   AgentReport report;
   report.operations = audit.operations, report.journalEffects = audit.journalEffects, report.runs = audit.runs;
-  report.doubled = audit.doubled;
+  report.doubled = audit.doubled, report.unwanted = audit.unwanted;
   WITAN_DO(checkSagas(replica, report, audit));
   WITAN_DO(checkLedgers(replica, report, audit));
   report.problems = std::move(audit.problems);

@@ -345,7 +345,7 @@ Result<SagaBegun> repairSaga(OperationContext& context, const SagaRepairRequest&
   WITAN_DO(noteRepair(context.replica.database(DatabaseName::agents), operation,
                       {kind, request.by, context.nowMs(), row.ok() ? row->lastError : ""}));
   answer.subject = operation.hex();
-  if (!answer.signature.empty() && row.ok())
+  if (row.ok())  // the other devices go by it
     WITAN_DO(keepInboxAnswer(context.replica, row->intent.scope, toHex(row->intent.run), answer));
   return SagaBegun{std::string(enumName(kind)), operation.hex()};
 }
@@ -506,6 +506,20 @@ Result<std::vector<SagaRepair>> repairsOf(const replication::Database& agents, c
   return std::move(all.repairs);
 }
 
+Result<std::vector<SagaRepair>> repairsEverywhere(OperationContext& context, std::string_view scope,
+                                                  const std::string& run, const OperationId& operation) {
+  Database& database = context.replica.database(DatabaseName::agents);
+  WITAN_TRY(all, repairsOf(database, operation));
+  Space* records = database.find(scope);
+  if (records == nullptr) return all;
+  const std::string item = "operation:" + operation.hex();
+  for (const InboxAnswer& one : inboxAnswersAt(*records, run, context.replica.device()))
+    if (const auto kind = parseEnum<RepairKind>(one.choice); kind && one.item == item)
+      all.push_back({*kind, one.by, one.at.micros / 1000, ""});
+  std::ranges::stable_sort(all, {}, &SagaRepair::atMs);
+  return all;
+}
+
 std::string repairWords(const SagaRepair& repair) {
   return concat(repair.kind == RepairKind::retry ? "tried again" : "given up or undone", " by ", repair.by, " at ",
                 formatTime(Time{repair.atMs * 1000}), repair.before.empty() ? "" : "; before: " + repair.before);
@@ -531,7 +545,7 @@ Result<SagaLine> showSaga(OperationContext& context, const SagaRequest& request)
   WITAN_TRY(operation, sagaOperation(rows, request.operation));
   WITAN_TRY(row, rows.find(operation));
   WITAN_TRY(line, sagaLine(row));
-  WITAN_TRY(repairs, repairsOf(context.replica.database(DatabaseName::agents), operation));
+  WITAN_TRY(repairs, repairsEverywhere(context, row.intent.scope, toHex(row.intent.run), operation));
   if (!repairs.empty()) line.repairs = std::move(repairs);
   return line;
 }

@@ -172,6 +172,9 @@ inline constexpr std::size_t kMaxRepairsOfOne = 16;  // the newest
 
 // Of this device, also of sagas that have ended; oldest first. Errors: corrupt.
 Result<std::vector<SagaRepair>> repairsOf(const replication::Database& agents, const OperationId& operation);
+// Also what they said to other devices. `run`: its run, in hex.
+Result<std::vector<SagaRepair>> repairsEverywhere(OperationContext& context, std::string_view scope,
+                                                  const std::string& run, const OperationId& operation);
 // "tried again by ann at 2026-...; before: uncertain: ..."
 std::string repairWords(const SagaRepair& repair);
 

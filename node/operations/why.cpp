@@ -199,7 +199,7 @@ Result<Number> Chain::makeOperation(const OperationId& operation) {
     detail["attempts"] = row->attempts;
     detail["saga"] = enumName(row->status);
   }
-  WITAN_TRY(repairs, repairsOf(context_.replica.database(DatabaseName::agents), operation));
+  WITAN_TRY(repairs, repairsEverywhere(context_, scope_, key.hex(), operation));
   for (const SagaRepair& repair : repairs) {
     json::value answer = signedBy(key.hex(), "operation:" + operation.hex(), repair.by);
     because(link, add({WhyKind::person, repair.by, timeOf(repair.atMs), repairWords(repair), {}, std::move(answer)}));
