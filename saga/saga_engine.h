@@ -218,7 +218,7 @@ class SagaEngine {
   Status giveUp(SagaRow row, Now now);
   // Conflict: another device has ended what waits here, or was told and is at it.
   Status mayAnswer(const SagaRow& held);
-  // Who has it tried again on a device that goes first; empty: nobody.
+  // Who has it tried again on a device that goes first; empty: no person.
   Result<std::string> goesFirst(const Intent& intent);
   Saga& takeUp(SagaRow row);
   std::int64_t backoffMs(const SagaRow& row) const;
