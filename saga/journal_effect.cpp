@@ -64,6 +64,7 @@ Result<JournalView> wholeView(Space& journal, const std::string& key) {
 struct Beside {
   const Sibling* own = nullptr;        // what the operation wrote
   std::vector<const Sibling*> others;  // each edit once
+  std::vector<Dot> dots;               // of the others, all
 };
 
 Beside splitFor(const OperationView& done, const JournalView& view) {
@@ -71,10 +72,12 @@ Beside splitFor(const OperationView& done, const JournalView& view) {
   for (const Sibling& s : view.siblings) {
     const bool own = s.dot == done.record->dot || std::ranges::find(done.repeats, s.dot) != done.repeats.end() ||
                      (s.body && s.body->operationId == done.record->body.operationId);
-    if (own)
+    if (own) {
       out.own = &s;
-    else if (std::ranges::none_of(out.others, [&](const Sibling* o) { return sameEdit(*o, s); }))
-      out.others.push_back(&s);
+      continue;
+    }
+    out.dots.push_back(s.dot);
+    if (std::ranges::none_of(out.others, [&](const Sibling* o) { return sameEdit(*o, s); })) out.others.push_back(&s);
   }
   return out;
 }
@@ -146,12 +149,30 @@ Result<bool> isClaimed(Space& journal, const OperationView& done, const std::str
 }
 
 // Whether the one edit that would stay was made without what the operation had written over: that would go without a
-// word. Numbers of edits grow with what their authors had seen.
-bool knewLess(const Beside& beside, const UndoStep& step) {
+// word. Numbers of edits grow with what their authors had seen; where they do not tell, contexts do.
+Result<bool> knewLess(Space& journal, const Beside& beside, const UndoStep& step) {
   if (step.type.empty() || beside.own == nullptr || !beside.own->body || beside.others.empty()) return false;
   const std::optional<JournalBody>& other = beside.others.front()->body;
-  return other && other->lamport < beside.own->body->lamport &&
-         (other->type != step.type || other->payload != step.payload);
+  if (other && other->type == step.type && other->payload == step.payload) return false;
+  if (other && other->lamport < beside.own->body->lamport) return true;
+  OperationView before;
+  if (step.writtenBy) {
+    WITAN_SET(before, recordsOf(journal, {*step.writtenBy}));
+  }
+  WITAN_TRY(versions, journal.versions(Kind::journal, step.key));
+  const auto own = std::ranges::find(versions, beside.own->dot, &Version::dot);
+  const auto saw = [&](const Version& one) {
+    const auto covers = [&](const Dot& dot) { return one.context.covers(dot); };
+    if (before.record) return covers(before.record->dot) || std::ranges::any_of(before.repeats, covers);
+    // A person's: those who share nothing with the operation had not seen it.
+    return own == versions.end() || std::ranges::any_of(own->context.entries(), [&](const VectorClock::Entry& entry) {
+             return one.context.at(entry.first) > 0;
+           });
+  };
+  return std::ranges::none_of(beside.dots, [&](const Dot& dot) {
+    const auto at = std::ranges::find(versions, dot, &Version::dot);
+    return at != versions.end() && saw(*at);
+  });
 }
 
 Error forAPerson(const UndoStep& step, const OperationView& done, const char* what) {
@@ -175,8 +196,8 @@ Result<std::optional<JournalChange>> compensation(Space& journal, const Intent& 
   if (!alike) return forAPerson(step, done, " stood differently on devices that carried out operation ");
   if (!view.unreadable.empty()) return forAPerson(step, done, " has a version that cannot be read beside operation ");
   if (beside.others.size() > 1) return unsettled(step.key);
-  if (knewLess(beside, step))
-    return forAPerson(step, done, " was edited elsewhere without what stood there before operation ");
+  WITAN_TRY(lost, knewLess(journal, beside, step));
+  if (lost) return forAPerson(step, done, " was edited elsewhere without what stood there before operation ");
   JournalChange change{step.key, restored(intent, step, beside, nowMs), "", ChangeOrigin::local};
   if (change.body)
     change.body->lamport = nextLamport(view), change.body->hops = intent.hops + 1;

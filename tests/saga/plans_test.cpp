@@ -158,6 +158,43 @@ TEST(Plans, F3_WhatWasWrittenOverIsNotLostToAnEditBeside) {
   for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(cluster.host(i).aside.size(), 1u);
 }
 
+// The same where their edit was not the first one there: how many came before it says nothing of what they had seen.
+TEST(Plans, F3_WhatWasWrittenOverIsNotLostToALaterEditBeside) {
+  for (const bool byAPerson : {false, true}) {
+    TestCluster cluster(2);
+    cluster.host(0).plan("s", {put("e", "first")});
+    ASSERT_TRUE(cluster.host(0).run());
+    cluster.host(0).plan("t", {put("e", "beside it")});
+    if (byAPerson)
+      cluster.host(1).write("e", "\"stands\"");
+    else
+      cluster.host(1).plan("u", {put("e", "stands")});
+    ASSERT_TRUE(cluster.host(1).run());
+    cluster.host(1).plan("t", {put("e", "over it")});
+    ASSERT_TRUE(cluster.host(0).run() && cluster.host(1).run());
+    for (int i = 0; i < 4; ++i) cluster.meetAll();
+    EXPECT_TRUE(cluster.equal());
+    EXPECT_TRUE(cluster.host(0).says("e").ends_with("(conflict)")) << cluster.host(0).says("e");
+    for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(cluster.host(i).aside.size(), 1u);
+  }
+}
+
+// Who wrote beside the losing operation had seen what it wrote over: their edit is what remains, and no person is
+// asked.
+TEST(Plans, F3_AnEditBesideThatReplacedTheSameRemains) {
+  TestCluster cluster(2);
+  cluster.host(1).plan("u", {put("e", "seen")});
+  ASSERT_TRUE(cluster.host(1).run());
+  cluster.meetAll();
+  cluster.host(1).plan("t", {put("e", "over it")});
+  cluster.host(0).plan("t", {put("e", "beside it")});
+  ASSERT_TRUE(cluster.host(0).run() && cluster.host(1).run());
+  for (int i = 0; i < 4; ++i) cluster.meetAll();
+  EXPECT_TRUE(cluster.equal());
+  EXPECT_EQ(cluster.host(0).says("e"), "\"beside it\"");
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_TRUE(cluster.host(i).aside.empty());
+}
+
 // One plan carried out on two devices; on one of them a person has built upon it. The other's repeat does not stand
 // beside that as if it said something new.
 TEST(Plans, ARepeatOfWhatWasBuiltUponIsNoConflict) {
