@@ -150,7 +150,7 @@ Result<bool> isClaimed(Space& journal, const OperationView& done, const std::str
 
 // Whether the one edit that would stay was made without what the operation had written over: that would go without a
 // word. Numbers of edits grow with what their authors had seen; where they do not tell, contexts do.
-Result<bool> knewLess(Space& journal, const Beside& beside, const UndoStep& step) {
+Result<bool> knewLess(Space& journal, const OperationView& done, const Beside& beside, const UndoStep& step) {
   if (step.type.empty() || beside.own == nullptr || !beside.own->body || beside.others.empty()) return false;
   const std::optional<JournalBody>& other = beside.others.front()->body;
   if (other && other->type == step.type && other->payload == step.payload) return false;
@@ -159,6 +159,8 @@ Result<bool> knewLess(Space& journal, const Beside& beside, const UndoStep& step
   if (step.writtenBy) {
     WITAN_SET(before, recordsOf(journal, {*step.writtenBy}));
   }
+  // Of the same run: it is undone too, or the plan that survives has it.
+  if (before.record && before.record->body.runKey == done.record->body.runKey) return false;
   WITAN_TRY(versions, journal.versions(Kind::journal, step.key));
   const auto own = std::ranges::find(versions, beside.own->dot, &Version::dot);
   const auto saw = [&](const Version& one) {
@@ -196,7 +198,7 @@ Result<std::optional<JournalChange>> compensation(Space& journal, const Intent& 
   if (!alike) return forAPerson(step, done, " stood differently on devices that carried out operation ");
   if (!view.unreadable.empty()) return forAPerson(step, done, " has a version that cannot be read beside operation ");
   if (beside.others.size() > 1) return unsettled(step.key);
-  WITAN_TRY(lost, knewLess(journal, beside, step));
+  WITAN_TRY(lost, knewLess(journal, done, beside, step));
   if (lost) return forAPerson(step, done, " was edited elsewhere without what stood there before operation ");
   JournalChange change{step.key, restored(intent, step, beside, nowMs), "", ChangeOrigin::local};
   if (change.body)

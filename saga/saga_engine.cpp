@@ -259,6 +259,14 @@ void SagaEngine::call(Saga& saga, Now now) {
   const Intent& intent = saga.row.intent;
   if (mutated("assumeCalled") && saga.called && saga.row.attempts == 0 && !saga.insisted)
     return carriedOut(saga, {OperationOutcome::applied, "null"}, now);
+  // A person's word waits once for those of other devices, by the clock of the rounds: who passes it on has another
+  // one.
+  const std::int64_t hearing = intent.kind == EffectKind::tool ? environment_.hearingMs() : 0;
+  if (saga.insisted && saga.dueMs == 0 && hearing > 0) {
+    saga.dueMs = now.ms + hearing;
+    due_.emplace(saga.dueMs, intent.operation);
+    return;
+  }
   if (std::exchange(saga.insisted, false)) {
     const auto first = goesFirst(intent);
     if (!first.ok()) return failed(saga, first.error(), true, now);

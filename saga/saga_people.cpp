@@ -35,13 +35,7 @@ Status SagaEngine::retry(const OperationId& operation, Now now) {
   row.updatedAtMs = now.wallMs();
   Saga& saga = takeUp(std::move(row));
   saga.insisted = true;
-  const std::int64_t hearing = saga.row.intent.kind == EffectKind::tool ? environment_.hearingMs() : 0;
-  if (hearing == 0) {
-    ready_.push_back(operation.value);
-    return okStatus();
-  }
-  saga.dueMs = now.ms + hearing;
-  due_.emplace(saga.dueMs, operation.value);
+  ready_.push_back(operation.value);
   return okStatus();
 }
 

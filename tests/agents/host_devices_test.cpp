@@ -141,11 +141,11 @@ struct TwoWithAnUncertainMail {
   }
 
   bool waitsOn(HostRig& rig) const { return rig.host().sagas().rows().held(mail)->has_value(); }
-  // As a node does it: what a person said stands in a record.
+  // As a node does it: what a person said stands in a record, and is passed on by the wall clock.
   Status say(HostRig& rig, const std::string& by, const std::string& choice) {
     const saga::SagaRow row = rig.host().sagas().rows().find(mail).value();
-    WITAN_DO(choice == "retry" ? rig.host().sagas().retry(mail, rig.now())
-                               : rig.host().sagas().compensate(mail, rig.now()));
+    const Now now{rig.now().wall, rig.now().ms + 1'000'000'000'000};
+    WITAN_DO(choice == "retry" ? rig.host().sagas().retry(mail, now) : rig.host().sagas().compensate(mail, now));
     const std::string text =
         canonicalJson(json::object{{"item", "operation:" + mail.hex()}, {"by", by}, {"choice", choice}});
     const Write write{Kind::artefact,
