@@ -120,6 +120,8 @@ export interface AgentReport {
   runs: number;
   /** Sagas that are left over */
   sagas: number;
+  /** Effects that stay, though a person denied them or another plan of their run survived */
+  unwanted: number;
   /** Proposals that wait for a counselor */
   waiting: number;
 }

@@ -124,6 +124,8 @@ class AgentReport(TypedDict):
     runs: int
     # Sagas that are left over
     sagas: int
+    # Effects that stay, though a person denied them or another plan of their run survived
+    unwanted: int
     # Proposals that wait for a counselor
     waiting: int
 

@@ -2256,6 +2256,8 @@ export interface components {
             runs: number;
             /** @description Sagas that are left over */
             sagas: number;
+            /** @description Effects that stay, though a person denied them or another plan of their run survived */
+            unwanted: number;
             /** @description Proposals that wait for a counselor */
             waiting: number;
         };
@@ -5545,6 +5547,7 @@ export interface operations {
                      *       "problems": [],
                      *       "runs": 9,
                      *       "sagas": 0,
+                     *       "unwanted": 0,
                      *       "waiting": 0
                      *     }
                      */
