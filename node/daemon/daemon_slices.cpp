@@ -1,7 +1,9 @@
 // Daemon's data for devices without copies: slices, what a change of roles means for them, and entries that are asked.
+#include <algorithm>
 #include <utility>
 
 #include "node/daemon/daemon.h"
+#include "replication/writer.h"
 
 namespace witan::node {
 
@@ -72,7 +74,11 @@ Status Daemon::onEntryAsk(const std::string& device, std::string_view frame) {
 }
 
 void Daemon::askHolders(EntryAsk question, HolderQuestions::Done done) {
-  const std::vector<std::string> holders = replica().placement().keepers(question.partition);
+  std::vector<std::string> holders = replica().placement().keepers(question.partition);
+  if (const OwnershipRecord* claim = replica().owners().find(question.partition)) {
+    const std::string owner(replication::deviceOf(claim->owner));
+    if (std::ranges::find(holders, owner) == holders.end()) holders.push_back(owner);
+  }
   (void)peers_->seek({holders.begin(), holders.end()});  // what it finds, workQuestions() sees
   if (Status taken = questions_.ask(std::move(question), holders, now(), done); !taken.ok()) return done(taken.error());
   workQuestions();
