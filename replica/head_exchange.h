@@ -63,7 +63,7 @@ class HeadExchange {
   // What this device signed last of the log, if the copy here does not begin with that: it was cut, lost or altered.
   // O(entries of the copy).
   std::optional<HeadMemory::Signed> contradicted(const PartitionHost& host) const;
-  // A head of a log of which there may be no copy here. None: its owner's signature is of no key that is known.
+  // A head of a log, with or without a copy here. None: its owner's signature is of no key that is known.
   Result<std::optional<LogHead>> opened(std::string_view note) const;
   // Of its owner and of its cosigners, all that they have had.
   std::vector<std::string> verifierKeysOf(const LogHead& head) const;

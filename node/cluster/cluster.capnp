@@ -70,7 +70,7 @@ struct EntryAsk {               # type 77, from a device with the role ledger to
   partition @1 :Text;
   seq @2 :UInt64;               # of the entry; 0: the newest head alone
   size @3 :UInt64;              # of the tree of the proof; 0: the head's
-  since @4 :UInt64;             # size of an earlier tree, of which the path to this one is asked; 0: none
+  since @4 :UInt64;             # size of an earlier tree: the path from it to this one is asked; 0: none
 }
 
 struct EntryTold {              # type 78, back; it is believed by what it proves (node/ledgers/held_entry.h)

@@ -85,7 +85,7 @@ class Daemon {
   using Done = std::function<void(Result<Answer>)>;
   Status ask(Request request, std::int64_t waitMs, Done done);
 
-  // Asks the devices that keep a partition of which this one keeps no copy. `done` is called once, later or at once.
+  // Asks devices with a copy of a partition, where this one keeps none. `done` is called once, later or at once.
   void askHolders(EntryAsk question, HolderQuestions::Done done);
 
   // A backup of this moment, written beside the work. Errors: conflict if one is being written; of the store.

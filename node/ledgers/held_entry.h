@@ -1,4 +1,4 @@
-// An entry, or the newest head, of a partition of which this device keeps no copy: asked from a device that keeps one
+// An entry, or the newest head, of a partition that only others keep copies of: asked from a device that keeps one
 // (EntryAsk, EntryTold), and believed by its proof only.
 //
 // What is checked: the head is signed by the owner of the partition's present epoch, as this device knows it, and by

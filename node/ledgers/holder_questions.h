@@ -1,4 +1,4 @@
-// HolderQuestions: questions about partitions of which this device keeps no copy, each put to one holder after the
+// HolderQuestions: questions about partitions that only others keep copies of, each put to one holder after the
 // other until an answer holds. Sans-I/O: the caller sends, checks and keeps time. Not thread-safe.
 #pragma once
 
@@ -26,9 +26,9 @@ class HolderQuestions {
   // `holders`: whom to ask, in this order. `done` is called once, by one of the functions below. Errors: unavailable,
   // kOpen questions wait.
   Status ask(EntryAsk question, std::vector<std::string> holders, Now now, Done done);
-  // Asks whom it is time to ask, and gives up what nobody answers.
+  // Asks whom it is time to ask, and gives up what no holder answers.
   void work(Now now, const Send& send);
-  // An answer that nobody waits for is dropped.
+  // An answer to no open question is dropped.
   void told(const std::string& device, const EntryTold& told, const Check& check);
   // All are refused: the node stops.
   void stop();

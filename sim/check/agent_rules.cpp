@@ -407,7 +407,7 @@ bool isOnlyOf(const AgentRecords& records, const Plan& plan, const std::vector<S
   });
 }
 
-// Once, by one device: what it found there nobody else found otherwise.
+// Once, by one device: what it found there no other device found otherwise.
 bool wasDoneOnce(const AgentRecords& records, const OperationId& operation) {
   const auto at = records.journal.find(operation);
   return at != records.journal.end() && at->second.record && at->second.repeats.empty();
@@ -428,7 +428,7 @@ std::string checkUndoing(const AgentRecords& records, const PlanView& plans, con
       continue;
     if (undoing.aside && onlyIts)
       return concat(undoing.device, " asks a person what ", entry, " should say without ", nameOf(undoing.undone),
-                    ", and nobody but its own plan has written there");
+                    ", and only its own plan has written there");
     if (!undoing.aside && undoing.had.contains(later) && !undoing.had.contains(undoingOfIt))
       return concat(undoing.device, " undoes ", nameOf(undoing.undone), " before ", nameOf(later),
                     ", which wrote into ", entry, " after it");

@@ -465,8 +465,8 @@ class AgentChecker final : public Checker {
   PerDevice<std::string> writers_;  // under which a device wrote at the last look
 };
 
-// Parts of the checkers "operations" and "sagas": what is decided, or done with, is not begun again. Whoever has a plan
-// that won over another one begins nothing of the other; what was put aside waits for a person; what a model has
+// Parts of the checkers "operations" and "sagas": what is decided, or done with, is not begun again. A device that has
+// a plan that won over another one begins nothing of the other; what was put aside waits for a person; what a model has
 // answered it is not asked again; and a run begins once in a life of its device.
 class RestraintChecker final : public Checker {
  public:

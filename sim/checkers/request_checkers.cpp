@@ -37,8 +37,8 @@ class PutOffChecker final : public Checker {
   PerDevice<Micros> next_;
 };
 
-// Part of checker "liveness": what waits for a counselor ends with its time, also if nobody asks for it. Seen at looks
-// in a row, between which its owner has been at work.
+// Part of checker "liveness": what waits for a counselor ends with its time, also if no request asks for it. Seen at
+// looks in a row, between which its owner has been at work.
 class OverdueChecker final : public Checker {
  public:
   explicit OverdueChecker(Cluster& cluster)

@@ -21,7 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-// One mail of which nobody can say whether it was sent, put aside on both devices. `sent`: the devices that sent it
+// One mail that may or may not have been sent, put aside on both devices. `sent`: the devices that sent it
 // after that.
 struct TwoWithAnUncertainMail {
   std::unique_ptr<HostRig> a = clerkOn("a", "mail"), b = clerkOn("b", "mail");

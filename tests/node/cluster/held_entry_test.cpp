@@ -1,4 +1,4 @@
-// Entries of partitions of which a device keeps no copy: what it asks, whom, and what it believes.
+// Entries of partitions that only other devices keep copies of: what it asks, whom, and what it believes.
 #include "node/ledgers/held_entry.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ using ::testing::IsEmpty;
 
 const std::string kHere(kPartition);
 
-// Devices "a" to "e", of which two keep copies beside the owner, "a"; five entries, and a head that others have signed.
+// Devices "a" to "e": two of them keep copies beside the owner, "a"; five entries, and a head that others have signed.
 class Held : public ::testing::Test {
  protected:
   void SetUp() override {
