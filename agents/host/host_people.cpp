@@ -1,5 +1,6 @@
 // AgentHost: what a run asks people.
 #include "agents/host/agent_host.h"
+#include "agents/host/denials.h"
 #include "agents/memory/thread.h"
 #include "base/json_codec.h"
 #include "base/mutant.h"
@@ -50,7 +51,7 @@ Status AgentHost::askPeople(Running& run, Now now) {
       if ((!over || mutated("openForEver")) && !destroyed) continue;
       // Nobody answered: it is denied (docs/FINDINGS.md, F17). On every device, so that nobody is asked any more.
       WITAN_SET(body, answerTo(view, question.digest, ApprovalVerdict::denied, kNobodyAnswered,
-                               destroyed ? "its agent is destroyed" : "nobody answered in time", now.wallMs()));
+                               destroyed ? kAgentDestroyed : kNotInTime, now.wallMs()));
     } else {
       body.operationId = question.operation.value;
       body.digest = question.digest;

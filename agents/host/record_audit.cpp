@@ -4,6 +4,7 @@
 #include <map>
 
 #include "agents/host/builtin_tools.h"
+#include "agents/host/denials.h"
 #include "base/mutant.h"
 #include "replication/records/record_views.h"
 #include "replication/writer.h"
@@ -41,12 +42,14 @@ std::set<std::string> devicesThatDid(Space& records, const OperationBody& done, 
   return devices;
 }
 
-// A person's, in any version that stands.
+// A person's, in any version that stands: of the question, or of all that the agent does.
 std::optional<ApprovalBody> denialIn(std::span<const Version> approval) {
   for (const Version* version : maximalVersions(approval)) {
     if (version->tombstone) continue;
     auto body = decodeRecord<ApprovalBody>(version->body);
-    if (body.ok() && body->verdict == ApprovalVerdict::denied && body->by != kNobodyAnswered) return *std::move(body);
+    if (body.ok() && body->verdict == ApprovalVerdict::denied &&
+        (body->by != kNobodyAnswered || body->reason == kAgentDestroyed))
+      return *std::move(body);
   }
   return std::nullopt;
 }
@@ -161,7 +164,9 @@ Status EffectWatch::look(LocalReplica& replica, Space& records, const std::set<s
     if (devices.size() > 1 && once.contains(done.toolName))
       replica.note({"cannotUndo", "", concat(what, devices.size(), " devices that were cut off: ", by)});
     if (const auto denial = denialIn(approval))
-      replica.note({"cannotUndo", "", concat(what, by, ", and denied elsewhere by ", denial->by)});
+      replica.note({"cannotUndo", "",
+                    concat(what, by, ", and denied elsewhere by ", denial->by,
+                           denial->by == kNobodyAnswered ? concat(": ", denial->reason) : "")});
   }
   return okStatus();
 }

@@ -145,6 +145,26 @@ void become(HostRig& rig, const std::function<void(AgentState&)>& change) {
   ASSERT_TRUE(rig.device().replica().flush().ok());
 }
 
+// b had not heard that a person destroyed the agent on a.
+TEST(AgentHost, AnEffectOfAnAgentThatWasDestroyedElsewhereIsReported) {
+  const AskingForMails gate;
+  auto a = clerkOn("a", "mail"), b = clerkOn("b", "mail");
+  a->gate = b->gate = &gate;
+  ASSERT_TRUE(a->open().ok() && b->open().ok());
+  ASSERT_TRUE(a->enter("r1", "request", "1").ok());
+  connect(*a, *b);
+  meet(*a, *b, false);
+  ASSERT_TRUE(a->settle(60'000).ok() && b->settle(60'000).ok());
+  become(*a, [](AgentState& state) { state.lifecycle = Lifecycle::destroyed; });
+  answerAll(*b, ApprovalVerdict::approved, "bob");
+  ASSERT_TRUE(a->settle(60'000).ok() && b->settle(60'000).ok());
+  together(*a, *b, 40);
+  for (HostRig* rig : {a.get(), b.get()}) {
+    EXPECT_EQ(auditRecords(rig->device().replica(), "main")->unwanted, 1u);
+    EXPECT_THAT(incidentsOf(*rig), ElementsAre(HasSubstr("was carried out by b, and denied elsewhere by system")));
+  }
+}
+
 // A request is there, and its run has come as far as it does without a person.
 void openWithRequest(HostRig& rig, const episode::Gate& gate) {
   rig.gate = &gate;
