@@ -4,11 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <set>
 
 #include "base/bytes.h"
 #include "kernel/record/merkle.h"
+#include "node/data_dir/replica_dir.h"
 #include "node/ledgers/holder_questions.h"
 #include "replica/head_exchange.h"
 #include "tests/node/node_process.h"
@@ -274,10 +276,16 @@ TEST_F(Questions, AreBoundedAndEndWithTheNode) {
 
 // ---- real nodes
 
-bool keepsCopy(const Node& node) {
+// Whether it has no copy, and is to make none.
+bool lacksCopy(const Node& node) {
+  const std::string id = readReplicaIdentity(node.dir())->device;
   const json::value list = node.runJson({"partition", "list"});
-  for (const json::value& row : list.at("partitions").as_array())
-    if (row.at("partition").as_string() == "budget/0") return row.get_object().contains("entries");
+  for (const json::value& row : list.at("partitions").as_array()) {
+    if (row.at("partition").as_string() != "budget/0") continue;
+    const json::value* keepers = row.get_object().if_contains("keepers");
+    return keepers != nullptr && !row.get_object().contains("entries") &&
+           std::ranges::none_of(keepers->as_array(), [&](const json::value& one) { return one.as_string() == id; });
+  }
   return false;
 }
 
@@ -293,14 +301,14 @@ TEST(HeldEntries, AreAskedAndProvenOnADeviceWithoutACopy) {
   for (const char* name : {"second", "third", "fourth", "fifth", "sixth"}) {
     nodes.push_back(std::make_unique<Node>(scratch, name));
     ASSERT_TRUE(enrol(first, *nodes.back())) << nodes.back()->log();
-    if (nodes.size() > 3 && !keepsCopy(*nodes.back())) asker = nodes.back().get();
+    if (lacksCopy(*nodes.back())) asker = nodes.back().get();
     if (asker != nullptr) break;
   }
   // If each was drawn when it came (one time in 23), one gives its copy up soon.
   ASSERT_TRUE(until(
       [&] {
         for (std::size_t n = 1; n < nodes.size() && asker == nullptr; ++n)
-          if (!keepsCopy(*nodes[n])) asker = nodes[n].get();
+          if (lacksCopy(*nodes[n])) asker = nodes[n].get();
         return asker != nullptr;
       },
       std::chrono::seconds(240)));
