@@ -58,8 +58,7 @@ Result<std::vector<kernel::NoteVerifier>> keysIn(const std::vector<std::string>&
 
 constexpr const char* kRemedy =
     "restore witness.sizes from a copy that was made after its last cosignature; without one, begin a witness in "
-    "another "
-    "directory, and give its new key to the clusters";
+    "another directory, and give its new key to the clusters";
 
 // A key without its memory would cosign another history, and a memory without its key is of another witness.
 Status checkMemory(const fs::path& dir, const std::optional<std::string>& sizes) {

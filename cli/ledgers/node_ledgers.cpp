@@ -83,6 +83,9 @@ Result<LedgerLine> NodeLedgers::asked(std::uint64_t seq) {
 Result<std::vector<LedgerLine>> NodeLedgers::numbered(std::uint64_t seq) {
   WITAN_TRY(ids, partitions());
   if (client_ && ids.empty() && !choice_.partition.empty()) {
+    // A copy that is damaged is here, and says so.
+    if (const auto here = after(choice_.partition, seq - 1, 1); !here.ok() && here.error().code != ErrorCode::notFound)
+      return here.error();
     WITAN_TRY(line, asked(seq));
     return std::vector{std::move(line)};
   }

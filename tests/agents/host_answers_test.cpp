@@ -14,9 +14,6 @@ namespace witan::agents::host_answers_test {
 namespace {
 
 using namespace test;
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;

@@ -112,16 +112,21 @@ void answerAll(HostRig& rig, ApprovalVerdict verdict, std::string_view by) {
   }
 }
 
+// Cut off, both have come to the question of one run.
+void askOnBoth(HostRig& a, HostRig& b, const episode::Gate& gate) {
+  a.gate = b.gate = &gate;
+  ASSERT_TRUE(a.open().ok() && b.open().ok());
+  ASSERT_TRUE(a.enter("r1", "request", "1").ok());
+  connect(a, b);
+  meet(a, b, false);
+  ASSERT_TRUE(a.settle(60'000).ok() && b.settle(60'000).ok());
+}
+
 TEST(AgentHost, AnEffectAgainstADenialIsReportedOnEachDeviceOnce) {
   const AskingForMails gate;
   for (const ApprovalVerdict onA : {ApprovalVerdict::denied, ApprovalVerdict::approved}) {
     auto a = clerkOn("a", "mail"), b = clerkOn("b", "mail");
-    a->gate = b->gate = &gate;
-    ASSERT_TRUE(a->open().ok() && b->open().ok());
-    ASSERT_TRUE(a->enter("r1", "request", "1").ok());
-    connect(*a, *b);
-    meet(*a, *b, false);
-    ASSERT_TRUE(a->settle(60'000).ok() && b->settle(60'000).ok());
+    ASSERT_NO_FATAL_FAILURE(askOnBoth(*a, *b, gate));
     answerAll(*a, onA, "ann");
     answerAll(*b, ApprovalVerdict::approved, "bob");
     ASSERT_TRUE(a->settle(60'000).ok() && b->settle(60'000).ok());
@@ -149,12 +154,7 @@ void become(HostRig& rig, const std::function<void(AgentState&)>& change) {
 TEST(AgentHost, AnEffectOfAnAgentThatWasDestroyedElsewhereIsReported) {
   const AskingForMails gate;
   auto a = clerkOn("a", "mail"), b = clerkOn("b", "mail");
-  a->gate = b->gate = &gate;
-  ASSERT_TRUE(a->open().ok() && b->open().ok());
-  ASSERT_TRUE(a->enter("r1", "request", "1").ok());
-  connect(*a, *b);
-  meet(*a, *b, false);
-  ASSERT_TRUE(a->settle(60'000).ok() && b->settle(60'000).ok());
+  ASSERT_NO_FATAL_FAILURE(askOnBoth(*a, *b, gate));
   become(*a, [](AgentState& state) { state.lifecycle = Lifecycle::destroyed; });
   answerAll(*b, ApprovalVerdict::approved, "bob");
   ASSERT_TRUE(a->settle(60'000).ok() && b->settle(60'000).ok());
