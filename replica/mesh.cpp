@@ -74,7 +74,7 @@ void Mesh::addRings(const Order& members, std::string_view group) {
   for (std::size_t ring = 0; ring < rings(); ++ring) {
     Order order = ranked(members, concat("witan ring|", group, "|", ring, "|"));
     if (group.empty()) rings_.push_back(order);
-    std::ranges::rotate(order, std::ranges::find(order, me_));
+    std::rotate(order.begin(), std::ranges::find(order, me_), order.end());
     order.erase(order.begin());
     addWalk({order});
     std::ranges::reverse(order);

@@ -140,8 +140,8 @@ Status SpaceSync::readAcks(DenseReader& from, Applied& applied) {
   for (const std::string& device : row.devices) applied.deviceAcks.push_back({device, {}, clock});
   if (row.writers.empty()) return okStatus();
   const auto nameOf = [&](std::uint64_t number) { return deviceOf(space_.writers().name(in_.writerOf(number))); };
-  DeviceAcks& group = applied.deviceAcks.emplace_back(std::string(nameOf(row.writers.front())));
-  group.clock = std::move(clock);
+  applied.deviceAcks.push_back({std::string(nameOf(row.writers.front())), {}, std::move(clock)});
+  DeviceAcks& group = applied.deviceAcks.back();
   for (const std::uint64_t number : std::span(row.writers).subspan(1)) group.alike.push_back(in_.writerOf(number));
   return okStatus();
 }
