@@ -21,9 +21,14 @@ class Pruned : public testing::Test {
     EXPECT_TRUE(ledger.ok()) << ledger.error().message;
     return ledger.ok() ? *std::move(ledger) : nullptr;
   }
+  std::string pictureOf(store::Store& at) {
+    const auto ledger = Ledger::open(at, *module, {.origin = origin});
+    return ledger.ok() ? picture((*ledger)->partition()) : ledger.error().message;
+  }
   // Feeds events, three to a commit, and signs the head.
   void feedTo(store::Store& at, int from, int to, std::uint64_t snapshotEvery = 0) {
     const auto ledger = open(at);
+    ASSERT_NE(ledger, nullptr);
     for (int i = from; i < to; ++i) {
       (void)feed(ledger->partition(), events[static_cast<std::size_t>(i)]);
       if (i % 3 != 2 && i + 1 != to) continue;
@@ -40,7 +45,10 @@ class Pruned : public testing::Test {
     VerifyOptions options{replay ? module.get() : nullptr, verifier};
     return verifyLedger(at, options).value();
   }
-  std::uint64_t size(store::Store& at) { return open(at)->partition().size(); }
+  std::uint64_t size(store::Store& at) {
+    const auto ledger = open(at);
+    return ledger ? ledger->partition().size() : 0;
+  }
   static std::vector<std::string> keys(const store::Store& at, std::string_view prefix) {
     std::vector<std::string> all;
     EXPECT_TRUE(at.scan(prefix, {}, [&](std::string_view row, std::string_view) {
@@ -57,6 +65,7 @@ class Pruned : public testing::Test {
   // As `twin` is, but for what was pruned.
   void expectSame(store::Store& at, store::Store& twin) {
     const auto ledger = open(at), other = open(twin);
+    ASSERT_TRUE(ledger && other);
     ASSERT_EQ(picture(ledger->partition()), picture(other->partition()));
     const std::uint64_t gone = prunedLog(at).value()->entries, all = other->partition().size();
     const MemoryTree tree = ledger->treeOf(all).value();
@@ -130,6 +139,7 @@ TEST_F(Pruned, ByDaysKeepsWhatIsYoung) {
   ASSERT_GT(report->pruned, 0u);
   EXPECT_LE(report->pruned, middle);
   const auto rest = open(store);
+  ASSERT_NE(rest, nullptr);
   EXPECT_TRUE(rest->entryBytes(middle + 1).ok());
 }
 
@@ -163,7 +173,7 @@ TEST_P(PrunedCrash, AtEveryWriteBoundary) {
         one.crashAt(n, moment);
         ASSERT_FALSE(prune(one, 12).ok());
         one.crash({.keepUnsynced = kept, .tearLastValue = {}});
-        ASSERT_EQ(picture(open(one)->partition()), picture(open(whole)->partition()));
+        ASSERT_EQ(pictureOf(one), pictureOf(whole));
         ASSERT_EQ(verify(one).problem, "");
         ASSERT_TRUE(prune(one, 12).ok());
         ASSERT_NO_FATAL_FAILURE(expectSame(one, whole));
@@ -184,7 +194,7 @@ TEST_F(Pruned, AWriteThatFailsLosesNothing) {
     if (report.ok()) break;
     ASSERT_LT(n, 50u);
     one.reopen();
-    ASSERT_EQ(picture(open(one)->partition()), picture(open(whole)->partition())) << n;
+    ASSERT_EQ(pictureOf(one), pictureOf(whole)) << n;
     ASSERT_EQ(verify(one).problem, "");
     ASSERT_TRUE(prune(one, 12).ok());
     ASSERT_NO_FATAL_FAILURE(expectSame(one, whole));
@@ -210,6 +220,7 @@ TEST_F(Pruned, AnOldOperationIsNotDecidedAgain) {
   ASSERT_GT(prune(store, 20)->pruned, 0u);
   const std::uint64_t gone = prunedLog(store).value()->entries;
   const auto ledger = open(store);
+  ASSERT_NE(ledger, nullptr);
   const std::uint64_t all = ledger->partition().size();
   std::size_t old = 0, kept = 0;
   for (int i = 0; i < kFirst; ++i) {
