@@ -209,6 +209,8 @@ std::optional<Decision> Partition::recorded(const OperationKey& key, std::string
   }
   decision.seq = at->second & ~kTurnedAwayBit;
   auto bytes = entryBytes(decision.seq);
+  // Pruned: it was decided, and whether this is the same act cannot be told any more.
+  if (!bytes && bytes.error().code == ErrorCode::notFound) decision.message = bytes.error().message;
   if (!bytes) return decision;
   auto entry = readEntry(*bytes);
   WITAN_CHECK(entry.ok(), "an entry of our own is readable");

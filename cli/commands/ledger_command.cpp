@@ -1,8 +1,9 @@
-// `witan ledger tail|show|verify|export|checkpoint|proof`.
+// `witan ledger tail|show|verify|export|checkpoint|proof|prune`.
 #include <filesystem>
 #include <functional>
 
 #include "base/bytes.h"
+#include "base/seams.h"
 #include "base/string_util.h"
 #include "cli/client/verb.h"
 #include "cli/commands/commands.h"
@@ -29,6 +30,7 @@ struct LedgerArguments : LedgerChoice {
   bool follow = false, json = false, signedOnly = false;
   std::size_t count = 20;
   std::uint64_t seq = 0, from = 1, to = 0, consistencyFrom = 0;
+  Retention keep;
 };
 
 // --- of any ledger
@@ -96,7 +98,11 @@ Result<int> show(const LedgerArguments& a) {
 }
 
 std::string verdict(const json::value& report) {
-  if (isTrue(report, "ok")) return "ok " + shown(report, "entries") + " " + shown(report, "root") + "\n";
+  const std::string whole = concat("ok ", shown(report, "entries"), " ", shown(report, "root"));
+  if (isTrue(report, "ok") && shown(report, "prunedEntries") == "-") return whole + "\n";
+  if (isTrue(report, "ok"))
+    return concat(whole, " from entry ", report.at("prunedEntries").to_number<std::uint64_t>() + 1,
+                  " on; those before it are pruned, and checked by their tiles alone\n");
   if (shown(report, "problem") != "-") return "bad " + shown(report, "problem") + "\n";
   std::string text;
   for (const json::value& ledger : rowsOf(report, "ledgers"))
@@ -143,6 +149,12 @@ Result<int> onNode(const LedgerArguments& a, Work work) {
 
 std::string exportLine(std::uint64_t seq, std::string_view leaf, std::string_view bytes, std::string_view entry) {
   return concat("{\"seq\":", seq, ",\"leafHash\":\"", leaf, "\",\"bytes\":\"", bytes, "\",\"entry\":", entry, "}\n");
+}
+
+// Errors: notFound, the entry was pruned.
+Status checkStands(const store::Reader& store, std::uint64_t seq) {
+  WITAN_TRY(pruned, prunedLog(store));
+  return pruned && seq <= pruned->entries ? Status(isPruned(*pruned)) : okStatus();
 }
 
 // Signs what there is if the key is at hand; else shows the newest.
@@ -201,6 +213,7 @@ Result<int> exportTiles(const LedgerArguments& a) {
   if (a.store.empty()) return tilesOfNode(a);
   WITAN_TRY(note, currentCheckpoint(a));
   WITAN_TRY(store, openStoreOnly(a.store));
+  WITAN_DO(checkStands(*store, 1));
   const auto entries = [&](std::uint64_t size, TileWriter& tiles) -> Status {
     Status added = okStatus();
     WITAN_DO(forEachEntry(*store, [&](const StoredEntry& e) {
@@ -231,6 +244,7 @@ Result<int> exportEntries(const LedgerArguments& a) {
   WITAN_TRY(store, openStoreOnly(a.store));
   WITAN_TRY(format, Ledger::readFormat(*store));
   if (!format) return notFound("the store holds no ledger");
+  WITAN_DO(checkStands(*store, a.from));
   std::uint64_t last = 0, exported = 0;
   WITAN_DO(forEachEntry(*store, [&](const StoredEntry& e) {
     last = e.seq;
@@ -356,6 +370,24 @@ Result<int> proof(const LedgerArguments& a) {
                });
 }
 
+Result<int> prune(const LedgerArguments& a) {
+  if (a.store.empty())
+    return reportUsage(invalid("a ledger of a cluster is not pruned: its devices rely on each other's copies",
+                               "name the ledger of a witan run with --store"),
+                       a.json);
+  if (a.keep.entries == 0 && a.keep.days == 0)
+    return reportUsage(invalid("nothing says what stays", "give --keep, --keep-days, or both"), a.json);
+  WITAN_TRY(opened, openStoreDir({.dir = a.store}));
+  WITAN_TRY(report, pruneStore(opened, a.keep, SystemClock().now()));
+  return print(
+      json::object{
+          {"pruned", report.pruned - report.before}, {"prunedEntries", report.pruned}, {"entries", report.entries}},
+      a.json, [&](const json::value&) {
+        return concat("pruned ", report.pruned - report.before, "; entries ", report.pruned + 1, " to ", report.entries,
+                      " stay, and the hashes of all\n");
+      });
+}
+
 }  // namespace
 
 void addLedgerCommand(Command& app) {
@@ -423,6 +455,12 @@ void addLedgerCommand(Command& app) {
               "witan ledger proof 7 --store DIR; witan ledger proof --consistency-from 5 --store DIR", proof);
   proving->option("seq", a->seq, "Number of the entry")->check(wholeNumber(1));
   proving->option("--consistency-from", a->consistencyFrom, "Size of the earlier ledger")->check(wholeNumber(1));
+  Command* pruning =
+      verb("prune", "Verify a ledger, then take its old entries out, but for their hashes and what they add up to",
+           "witan ledger export --store DIR > old.jsonl && witan ledger prune --store DIR --keep-days 365", prune);
+  pruning->option("--keep", a->keep.entries, "Keep the newest so many entries")->check(wholeNumber(1));
+  pruning->option("--keep-days", a->keep.days, "Keep the entries whose time is not so many days ago")
+      ->check(wholeNumber(1));
 }
 
 }  // namespace witan::node

@@ -28,16 +28,18 @@ json::value reportOf(VerifyReport report, bool requireSigned) {
   if (report.ok() && requireSigned && report.signedEntries < report.entries)
     report.problem = "unsigned: a checkpoint covers " + std::to_string(report.signedEntries) + " of " +
                      std::to_string(report.entries) + " entries";
-  return json::value{{"ok", report.ok()},
-                     {"entries", report.entries},
-                     {"root", toHex(report.root)},
-                     {"checkpoints", report.checkpoints},
-                     {"signaturesChecked", report.signaturesChecked},
-                     {"signedEntries", report.signedEntries},
-                     {"replayed", report.replayed},
-                     {"provenEntries", report.provenEntries},
-                     {"badEntry", report.badEntry == 0 ? none : json::value(report.badEntry)},
-                     {"problem", report.ok() ? none : json::value(report.problem)}};
+  json::object said{{"ok", report.ok()},
+                    {"entries", report.entries},
+                    {"root", toHex(report.root)},
+                    {"checkpoints", report.checkpoints},
+                    {"signaturesChecked", report.signaturesChecked},
+                    {"signedEntries", report.signedEntries},
+                    {"replayed", report.replayed},
+                    {"provenEntries", report.provenEntries},
+                    {"badEntry", report.badEntry == 0 ? none : json::value(report.badEntry)},
+                    {"problem", report.ok() ? none : json::value(report.problem)}};
+  if (report.prunedEntries > 0) said["prunedEntries"] = report.prunedEntries;
+  return said;
 }
 
 class StoredLedger final : public LedgerSource {

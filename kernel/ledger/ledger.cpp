@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/json_codec.h"
 #include "kernel/ledger/ledger_versions.h"
+#include "kernel/ledger/pruned_log.h"
 #include "kernel/ledger/snapshot.h"
 
 namespace witan::kernel {
@@ -159,6 +160,8 @@ Status continueLedger(store::Store& store, const DomainModule& module,
   if (!existing || existing->rules.empty() || module.ruleText().empty() ||
       existing->domain != module.signature().domain || existing->moduleDigest == toHex(module.digest()))
     return okStatus();
+  WITAN_TRY(pruned, prunedLog(store));
+  if (pruned) return okStatus();  // what stands for its old entries is of the version under which they were pruned
   bool decided = false;
   WITAN_DO(store.scan("l", {}, [&](std::string_view, std::string_view value) {
     decided = holdsDecision(value);
@@ -184,10 +187,12 @@ Result<std::unique_ptr<Ledger>> Ledger::open(store::Store& store, const DomainMo
     if (existing->domain != wanted.domain)
       return conflict("the ledger is of domain \"" + existing->domain + "\", not \"" + wanted.domain + "\"",
                       "name that domain or another store");
+    WITAN_TRY(pruned, prunedLog(store));
     if (existing->moduleDigest != wanted.moduleDigest)
       return Error{
           ErrorCode::conflict,
-          "the ledger was written under another policy or version of domain \"" + wanted.domain + "\"",
+          concat("the ledger was written under another policy or version of domain \"", wanted.domain, "\"",
+                 pruned ? ", and takes no later one since old entries of it are pruned" : ""),
           "give the same policy (see the store's format: witan ledger checkpoint --json) or start a new store"};
     if (existing->invariants != wanted.invariants)
       return badFormat("its invariants are not those of its module digest");
@@ -248,38 +253,52 @@ std::uint64_t entriesSpared(std::uint64_t bytes) {
 
 }  // namespace
 
-// From the snapshot if there is a good one, else from nothing.
+// From the snapshot if there is a good one, else from nothing; of a pruned log from what stands for its old entries.
 Status Ledger::restore(const DomainModule& module, const LedgerOptions& options) {
   PartitionOptions partition = options.partition;
   partition.snapshots = true;
+  const auto goOnFrom = [&](std::uint64_t batches) -> Status {
+    WITAN_DO(restoreEpochStarts());
+    snapshotBatches_ = batches;
+    std::uint64_t bytes = 0;
+    WITAN_DO(store_.scan(kSnapshotEntityPrefix, {}, [&](std::string_view, std::string_view value) {
+      bytes += value.size();
+      return true;
+    }));
+    snapshotEntries_ = partition_->size() + entriesSpared(bytes);
+    recovery_.snapshotBatches = snapshotBatches_;
+    return okStatus();
+  };
+  WITAN_TRY(pruned, prunedLog(store_));
   partition_ = std::make_unique<Partition>(module, partition, this);
-  auto batches = partition_->restoreSnapshot(store_, firstSeqs_);
-  if (batches.ok() && !*batches) return okStatus();
-  if (batches.ok()) {
+  const auto batches = partition_->restoreSnapshot(store_, firstSeqs_);
+  if (batches.ok() && !*batches && !pruned) return okStatus();
+  if (batches.ok() && *batches && (!pruned || **batches >= pruned->batches)) {
     auto newest = store_.get(batchKey(**batches - 1));
-    if (newest.ok() && *newest) {
-      WITAN_DO(restoreEpochStarts());
-      snapshotBatches_ = **batches;
-      std::uint64_t bytes = 0;
-      WITAN_DO(store_.scan(kSnapshotEntityPrefix, {}, [&](std::string_view, std::string_view value) {
-        bytes += value.size();
-        return true;
-      }));
-      snapshotEntries_ = partition_->size() + entriesSpared(bytes);
-      recovery_.snapshotBatches = snapshotBatches_;
-      return okStatus();
-    }
+    if ((newest.ok() && *newest) || (pruned && **batches == pruned->batches)) return goOnFrom(**batches);
   }
   // Derived data that is not what was written is thrown away: the log alone is the truth.
-  store::WriteBatch erase;
+  store::WriteBatch rows;
   WITAN_DO(store_.scan("s/", {}, [&](std::string_view key, std::string_view) {
-    erase.erase(key);
+    rows.erase(key);
     return true;
   }));
-  WITAN_DO(store_.write(erase));
+  if (pruned)
+    WITAN_DO(prunedState(store_, *pruned).scan({}, {}, [&](std::string_view key, std::string_view value) {
+      rows.put(key, value);
+      return true;
+    }));
+  WITAN_DO(store_.write(rows));
   firstSeqs_.clear();
   partition_ = std::make_unique<Partition>(module, partition, this);
-  return okStatus();
+  if (!pruned) return okStatus();
+  const auto again = partition_->restoreSnapshot(store_, firstSeqs_);
+  if (!again.ok() || *again != pruned->batches || partition_->size() != pruned->entries)
+    return corrupt(
+        "what stands for the pruned entries is damaged" + (again.ok() ? std::string() : ": " + again.error().message),
+        "restore the store from a copy");
+  WITAN_DO(checkPrunedState(store_, *pruned, partition_->tree().root(), format_.origin, std::nullopt));
+  return goOnFrom(pruned->batches);
 }
 
 Status Ledger::snapshotIfDue(std::uint64_t entries) {
@@ -382,8 +401,10 @@ Result<std::string> Ledger::batch(std::uint64_t number) const {
   WITAN_CHECK(number < batches(), "a batch that is there");
   if (const auto fresh = unwritten_.find(number); fresh != unwritten_.end()) return fresh->second;
   WITAN_TRY(value, store_.get(batchKey(number)));
-  if (!value) return corrupt(concat("batch ", number, " of the log is missing"));
-  return *std::move(value);
+  if (value) return *std::move(value);
+  WITAN_TRY(pruned, prunedLog(store_));
+  if (pruned && number < pruned->batches) return isPruned(*pruned);
+  return corrupt(concat("batch ", number, " of the log is missing"));
 }
 
 Status Ledger::follow(std::string_view value, store::WriteBatch& out) {
@@ -439,7 +460,13 @@ Status Ledger::checkpoint(const SigningKey& key, Time now) {
 
 Status Ledger::forEachLeaf(std::uint64_t size, const std::function<void(const Hash&)>& visit) const {
   std::uint64_t seen = 0;
-  for (std::uint64_t number = 0; seen < size; ++number) {
+  WITAN_TRY(pruned, prunedLog(store_));
+  if (pruned)
+    WITAN_DO(forEachPrunedLeaf(store_, *pruned, [&](const Hash& leaf) {
+      if (seen < size) visit(leaf), ++seen;
+      return okStatus();
+    }));
+  for (std::uint64_t number = pruned ? pruned->batches : 0; seen < size; ++number) {
     WITAN_TRY(value, batch(number));
     WITAN_TRY(info, readLogBatch(value, [&](const LogRecord& record) {
                 if (record.kind == RecordKind::entry && seen < size) visit(record.leaf), ++seen;

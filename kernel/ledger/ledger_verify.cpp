@@ -12,6 +12,8 @@
 #include "kernel/decision_check.h"
 #include "kernel/ledger/export_line.h"
 #include "kernel/ledger/ledger_versions.h"
+#include "kernel/ledger/pruned_log.h"
+#include "kernel/ledger/snapshot.h"
 #include "kernel/record/checkpoint.h"
 #include "kernel/record/entry_text.h"
 #include "kernel/record/log_batch.h"
@@ -56,6 +58,23 @@ class EntryChecker {
   std::uint64_t proven() const { return proven_; }
   // The entry was held against what a checkpoint says of its log, and failed: the checkpoint may be of another log.
   bool failedByLog() const { return failedByLog_; }
+
+  // Goes on behind entries that were pruned, from what they add up to. It makes no decision again: see Verification.
+  Status goOnFrom(const store::Reader& snapshot) {
+    replay_.reset();
+    return visitSnapshot(
+        snapshot, {[this](std::string_view id, EntitySnapshot& known, std::string_view state) -> Status {
+                     if (known.pendingSeq != 0) return corrupt(concat("entity \"", id, "\" waits for a pruned entry"));
+                     WITAN_TRY(parsed, parseJson(state, {.bytes = state.size(), .depth = 64}));
+                     const json::value* clock = parsed.is_object() ? parsed.get_object().if_contains("clock") : nullptr;
+                     Entity& entity = entities_[std::string(id)];
+                     entity.begun = true, entity.entries = known.firstSeq == 0 ? 0 : 1;
+                     entity.genesis = std::move(known.genesis), entity.digest = known.digest;
+                     return clock == nullptr ? okStatus() : readJson(*clock, entity.clock, "clock");
+                   },
+                   [this](const OperationKey& key, bool turnedAway) { operations_.try_emplace(key, turnedAway); },
+                   [this](const RunBindings::Row& row) { bindings_.restore(row); }});
+  }
 
   Status genesis(std::string_view payload) {
     WITAN_TRY(record, readGenesis(payload));
@@ -409,8 +428,12 @@ class Verification {
     report_.replayed = options_.replay != nullptr;
     WITAN_SET(earlier_, earlierFormats(*store_));
     EntryChecker checker(*format, options_, logOf(format->origin), earlier_);
-    std::uint64_t number = 0;
-    WITAN_DO(store_->scan("l", {}, [&](std::string_view key, std::string_view value) {
+    auto pruned = prunedLog(*store_);
+    if (!pruned) return bad(0, pruned.error().message);
+    if (const Status good = *pruned ? goOnBehind(**pruned, *format, checker) : okStatus(); !good.ok())
+      return bad(0, good.error().message);
+    std::uint64_t number = *pruned ? (*pruned)->batches : 0;
+    WITAN_DO(store_->scan("l", batchKey(number), [&](std::string_view key, std::string_view value) {
       if (key != batchKey(number))
         bad(0, concat("batch ", number, " of the log is missing"));
       else
@@ -460,6 +483,23 @@ class Verification {
 
  private:
   static constexpr std::string_view kInvariantsLine = "invariants ";
+
+  // Of entries that were pruned their hashes are held against each head, and what they add up to against its signature.
+  Status goOnBehind(const PrunedLog& pruned, const LedgerFormat& format, EntryChecker& checker) {
+    WITAN_DO(forEachPrunedLeaf(*store_, pruned, [&](const Hash& leaf) {
+      frontier_.append(leaf);
+      return checkRoot();
+    }));
+    report_.prunedEntries = pruned.entries;
+    WITAN_DO(checkPrunedState(*store_, pruned, frontier_.root(), format.origin, options_.checkpointKey));
+    const auto state = prunedState(*store_, pruned);
+    WITAN_DO(checker.goOnFrom(state));
+    if (options_.replay == nullptr) return okStatus();
+    replay_ = std::make_unique<Partition>(*options_.replay);
+    std::vector<std::uint64_t> batches;
+    WITAN_TRY(restored, replay_->restoreSnapshot(state, batches));
+    return restored == pruned.batches ? okStatus() : Status(corrupt("the pruned entries are of other batches"));
+  }
 
   void count(const EntryChecker& checker) {
     report_.entries = frontier_.size();
@@ -576,6 +616,11 @@ class Verification {
       bad(frontier_.size() + (rootWrong_ ? 0 : 1), info.error().message);
     else if (info->torn)
       bad(frontier_.size() + 1, "the log is torn here: the batch ends before its stated size");
+    if (replay_ == nullptr || !report_.ok()) return;
+    if (const auto again = replay_->fold(value, Fold::checked); !again.ok()) {
+      report_.badEntry = replay_->size() + 1;
+      report_.problem = again.error().message;  // which names the entry
+    }
   }
 
   // Not twice if the store holds the same one.
@@ -620,6 +665,7 @@ class Verification {
   Heads heads_;
   std::vector<LedgerFormat> earlier_;
   MerkleFrontier frontier_;
+  std::unique_ptr<Partition> replay_;  // of a pruned log
   bool rootWrong_ = false;
 };
 

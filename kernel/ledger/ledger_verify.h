@@ -4,6 +4,8 @@
 // its signature, the chain of state digests, freezes and resolutions (Theorem 4 viii), one entry per operation id,
 // one plan per run (kernel/run_bindings.h), epochs, and in epochs of format 2 the proof of each entry's proposer.
 // With a module also: every decision is made again from the entities' beginnings and must come out the same (replay).
+// Of a pruned log (kernel/ledger/pruned_log.h) all this holds for the entries that stand; of those before, that their
+// hashes have the roots that were signed, and that what they add up to is what was signed.
 //
 // Pure but for reading; memory is a few hundred bytes per entity and 24 per entry, 40 per run. Used by `witan ledger
 // verify`.
@@ -40,6 +42,7 @@ struct VerifyReport {
   bool signaturesChecked = false;
   std::uint64_t signedEntries = 0;  // the first so many are covered by a checkpoint whose signature was checked
   bool replayed = false;
+  std::uint64_t prunedEntries = 0;  // whose hashes alone were checked
   std::uint64_t provenEntries = 0;  // whose proposer signed them, by a key that is the proposer's
   // The first thing that is wrong; empty when all is well. badEntry is 0 when it is not about one entry.
   std::string problem;

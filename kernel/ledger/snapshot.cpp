@@ -106,30 +106,46 @@ Result<std::string> readSealed(const store::Reader& store, std::string_view key)
   return unsealSnapshot(*value);
 }
 
-}  // namespace
-
-Status Partition::restoreChunk(const store::Reader& store, std::uint64_t number,
-                               std::vector<std::uint64_t>& firstSeqs) {
-  WITAN_TRY(operations, readSealed(store, snapshotChunkKey('o', number)));
+template <class Visit>
+Status forEachOperation(const store::Reader& store, std::uint64_t chunk, Visit visit) {
+  WITAN_TRY(operations, readSealed(store, snapshotChunkKey('o', chunk)));
   if (operations.size() % 24 != 0) return corrupt("a snapshot's operation ids are cut");
   for (std::size_t at = 0; at < operations.size(); at += 24) {
-    OperationKey key;
+    DigestPrefix key;
     std::uint64_t answer = 0;
     std::memcpy(key.data(), operations.data() + at, sizeof key);
     std::memcpy(&answer, operations.data() + at + sizeof key, sizeof answer);
-    operations_[key] = answer;
+    visit(key, answer);
   }
-  WITAN_TRY(runs, readSealed(store, snapshotChunkKey('r', number)));
+  return okStatus();
+}
+
+template <class Visit>
+Status forEachRun(const store::Reader& store, std::uint64_t chunk, Visit visit) {
+  WITAN_TRY(runs, readSealed(store, snapshotChunkKey('r', chunk)));
   if (runs.size() % 40 != 0) return corrupt("a snapshot's runs are cut");
   for (std::size_t at = 0; at < runs.size(); at += 40) {
     RunBindings::Row row;
     std::memcpy(row.first.data(), runs.data() + at, 16);
     std::memcpy(row.second.plan.data(), runs.data() + at + 16, 16);
     std::memcpy(&row.second.entry, runs.data() + at + 32, 8);
-    if (row.second.entry == 0 || row.second.entry > frontier_.size())
-      return corrupt("the snapshot binds a run by an entry that is not there");
-    bindings_.restore(row);
+    visit(row);
   }
+  return okStatus();
+}
+
+}  // namespace
+
+Status Partition::restoreChunk(const store::Reader& store, std::uint64_t number,
+                               std::vector<std::uint64_t>& firstSeqs) {
+  WITAN_DO(forEachOperation(store, number,
+                            [&](const DigestPrefix& key, std::uint64_t answer) { operations_[key] = answer; }));
+  bool bound = true;
+  WITAN_DO(forEachRun(store, number, [&](const RunBindings::Row& row) {
+    bound = bound && row.second.entry != 0 && row.second.entry <= frontier_.size();
+    bindings_.restore(row);
+  }));
+  if (!bound) return corrupt("the snapshot binds a run by an entry that is not there");
   WITAN_TRY(noteBytes, readSealed(store, snapshotChunkKey('n', number)));
   NoteList notes;
   WITAN_DO(readMessage(noteBytes, notes, "notes"));
@@ -147,7 +163,14 @@ Status Partition::restoreChunk(const store::Reader& store, std::uint64_t number,
   return okStatus();
 }
 
-Status Partition::restoreEntity(std::string_view entity, std::string_view payload) {
+namespace {
+
+struct EntityParts {
+  EntitySnapshot snapshot;
+  std::string_view state;  // borrowed
+};
+
+Result<EntityParts> entityParts(std::string_view payload) {
   std::array<std::uint64_t, 2> sizes{};
   std::memcpy(&sizes, payload.data(), std::min(payload.size(), sizeof sizes));
   const auto [length, all] = sizes;
@@ -155,9 +178,42 @@ Status Partition::restoreEntity(std::string_view entity, std::string_view payloa
   if (all > payload.size() || all < sizeof sizes || length > all - sizeof sizes)
     return corrupt("a snapshot of an entity is cut");
   const std::string_view rest = payload.substr(sizeof sizes, all - sizeof sizes);
-  EntitySnapshot s;
-  WITAN_DO(readMessage(rest.substr(0, length), s, "entity snapshot"));
-  WITAN_TRY(parsed, parseJson(rest.substr(length), {.bytes = rest.size(), .depth = 64}));
+  EntityParts parts;
+  WITAN_DO(readMessage(rest.substr(0, length), parts.snapshot, "entity snapshot"));
+  parts.state = rest.substr(length);
+  return parts;
+}
+
+using VisitEntity = std::function<Status(std::string_view entity, std::string_view payload)>;
+
+// Each with all its parts.
+Status forEachEntity(const store::Reader& store, const VisitEntity& visit) {
+  Status status = okStatus();
+  std::string entity, parts;
+  const auto finish = [&] {
+    if (!entity.empty()) status = visit(entity, parts);
+    return status.ok();
+  };
+  WITAN_DO(store.scan(kSnapshotEntityPrefix, {}, [&](std::string_view key, std::string_view value) {
+    key.remove_prefix(kSnapshotEntityPrefix.size());
+    const std::string_view of = key.substr(0, key.find('\n'));
+    if (of != entity && !finish()) return false;
+    if (of != entity) entity = of, parts.clear();
+    auto part = unsealSnapshot(value);
+    status = part.ok() ? okStatus() : Status(part.error());
+    if (part.ok()) parts += *part;
+    return status.ok();
+  }));
+  if (status.ok()) (void)finish();
+  return status;
+}
+
+}  // namespace
+
+Status Partition::restoreEntity(std::string_view entity, std::string_view payload) {
+  WITAN_TRY(parts, entityParts(payload));
+  EntitySnapshot& s = parts.snapshot;
+  WITAN_TRY(parsed, parseJson(parts.state, {.bytes = parts.state.size(), .depth = 64}));
   if (!parsed.is_object()) return corrupt("a snapshot's state is no object");
   auto instance = std::make_unique<Instance>();
   WITAN_TRY(state, module_->readState(parsed.get_object()));
@@ -203,23 +259,8 @@ Result<std::optional<std::uint64_t>> Partition::restoreSnapshot(const store::Rea
         (answer & kIsNoteBit) != 0 ? (answer & ~kIsNoteBit) >= notes_.size() : seq == 0 || seq > frontier_.size())
       return corrupt("the snapshot names an answer that is not there");
   if (firstSeqs.size() != head.batches) return corrupt("the snapshot's batch list is not complete");
-  Status status = okStatus();
-  std::string entity, parts;
-  const auto finish = [&] {
-    if (!entity.empty()) status = restoreEntity(entity, parts);
-    return status.ok();
-  };
-  WITAN_DO(store.scan(kSnapshotEntityPrefix, {}, [&](std::string_view key, std::string_view value) {
-    key.remove_prefix(kSnapshotEntityPrefix.size());
-    const std::string_view of = key.substr(0, key.find('\n'));
-    if (of != entity && !finish()) return false;
-    if (of != entity) entity = of, parts.clear();
-    auto part = unsealSnapshot(value);
-    status = part.ok() ? okStatus() : Status(part.error());
-    if (part.ok()) parts += *part;
-    return status.ok();
-  }));
-  if (!status.ok() || !finish()) return status.error();
+  WITAN_DO(forEachEntity(
+      store, [&](std::string_view entity, std::string_view parts) { return restoreEntity(entity, parts); }));
   if (instances_.size() != head.entities) return corrupt("the snapshot does not hold all its entities");
   unsafeCommits_ = head.unsafeCommits;
   epochs_ = std::move(head.epochs);
@@ -227,6 +268,22 @@ Result<std::optional<std::uint64_t>> Partition::restoreSnapshot(const store::Rea
   snapshotChunks_ = head.chunks;
   snapshotNotes_ = notes_.size();
   return std::optional(head.batches);
+}
+
+Status visitSnapshot(const store::Reader& store, const SnapshotVisit& visit) {
+  WITAN_TRY(sealed, readSealed(store, kSnapshotHeadKey));
+  SnapshotHead head;
+  WITAN_DO(readMessage(sealed, head, "snapshot"));
+  for (std::uint64_t number = 0; number < head.chunks; ++number) {
+    WITAN_DO(forEachOperation(store, number, [&](const DigestPrefix& key, std::uint64_t answer) {
+      if ((answer & kIsNoteBit) == 0) visit.operation(key, (answer & kTurnedAwayBit) != 0);
+    }));
+    WITAN_DO(forEachRun(store, number, visit.run));
+  }
+  return forEachEntity(store, [&](std::string_view entity, std::string_view payload) -> Status {
+    WITAN_TRY(parts, entityParts(payload));
+    return visit.entity(entity, parts.snapshot, parts.state);
+  });
 }
 
 }  // namespace witan::kernel

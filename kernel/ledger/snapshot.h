@@ -12,16 +12,21 @@
 // Every value starts with the first 8 bytes of SHA-256(0x00 || rest).
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernel/epoch.h"
 #include "kernel/record/entry.h"
 #include "kernel/record/log_batch.h"
+#include "kernel/run_bindings.h"
+#include "store/store.h"
 
 namespace witan::kernel {
 
-// A snapshot of another version is thrown away and the whole log folded.
+// A snapshot of another version is thrown away and the whole log folded. Of a pruned log (kernel/ledger/pruned_log.h)
+// there is no whole log: a later version reads the ones before, too.
 inline constexpr std::uint64_t kSnapshotVersion = 5;
 // A store holds values of 256 MiB, and a state may be larger.
 inline constexpr std::size_t kSnapshotPartBytes = 4 << 20;
@@ -70,5 +75,16 @@ std::string snapshotChunkKey(char kind, std::uint64_t number);  // kind 'o', 'r'
 std::string sealSnapshot(std::string_view payload);
 // The payload, or corrupt.
 Result<std::string> unsealSnapshot(std::string_view value);
+
+// What a snapshot holds, for who has no code of the domain. Each visit may end it with an error.
+struct SnapshotVisit {
+  // `state`: canonical JSON.
+  std::function<Status(std::string_view entity, EntitySnapshot&, std::string_view state)> entity;
+  // First 16 bytes of the SHA-256 of an operation's id that an entry decided; `turnedAway`: as kTurnedAwayBit says.
+  std::function<void(const DigestPrefix& key, bool turnedAway)> operation;
+  std::function<void(const RunBindings::Row&)> run;
+};
+// Errors: damaged; of the store.
+Status visitSnapshot(const store::Reader&, const SnapshotVisit& visit);
 
 }  // namespace witan::kernel

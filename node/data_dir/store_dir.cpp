@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "domains/registry.h"
+#include "kernel/ledger/ledger_verify.h"
 #include "kernel/ledger/ledger_versions.h"
 #include "kernel/record/signed_note.h"
 #include "node/data_dir/replica_dir.h"
@@ -124,6 +125,21 @@ Status signHead(StoreDir& opened, Time now) {
   WITAN_CHECK(newest.has_value(), "a checkpoint was just stored");
   WITAN_TRY(known, readSmallFile(opened.dir / kSignedFile, kNoteFileMax));
   return known == newest->second ? okStatus() : replaceFile(opened.dir / kSignedFile, newest->second, 0644);
+}
+
+Result<kernel::PruneReport> pruneStore(StoreDir& opened, const kernel::Retention& keep, Time now) {
+  if (!opened.key)
+    return notFound("nothing is pruned without ledger.key, which signs what stands for the entries that go",
+                    "restore the key from a copy");
+  WITAN_DO(signHead(opened, now));
+  kernel::VerifyOptions options{.replay = opened.module.get()};
+  WITAN_SET(options.checkpointKey, kernel::parseVerifierKey(opened.verifierKey));
+  WITAN_TRY(report, kernel::verifyLedger(*opened.store, options));
+  if (!report.ok())
+    return corrupt("the ledger does not verify, and nothing was pruned: " + report.problem,
+                   "what is wrong in it is evidence: keep a copy");
+  opened.ledger.reset();
+  return kernel::pruneLog(*opened.store, *opened.module, *opened.key, keep, now);
 }
 
 Result<StoreDir> openStoreDir(const StoreDirOptions& options) {

@@ -13,6 +13,7 @@
 
 #include "base/crypto.h"
 #include "kernel/ledger/ledger.h"
+#include "kernel/ledger/pruned_log.h"
 #include "kernel/record/signed_note.h"
 #include "store/store.h"
 
@@ -43,6 +44,10 @@ Result<StoreDir> openStoreDir(const StoreDirOptions&);
 
 // Signs the committed entries, stores the checkpoint and remembers it in `ledger.signed`. Nothing without a key.
 Status signHead(StoreDir& opened, Time now);
+
+// Signs the head, verifies and replays the ledger, and prunes what the retention does not keep; the ledger is closed
+// then. Errors: notFound, there is no key; corrupt, it does not verify, and nothing was pruned.
+Result<kernel::PruneReport> pruneStore(StoreDir& opened, const kernel::Retention& keep, Time now);
 
 // Each line of each file is a verifier key. Errors: unreadable.
 Result<std::vector<kernel::NoteVerifier>> readVerifierKeys(const std::vector<std::string>& files);

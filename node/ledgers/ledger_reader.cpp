@@ -3,6 +3,7 @@
 #include <list>
 
 #include "base/json.h"
+#include "kernel/ledger/pruned_log.h"
 #include "kernel/record/log_batch.h"
 
 namespace witan::node {
@@ -44,9 +45,10 @@ Result<std::uint64_t> batchesOf(const store::Reader& store) {
 
 Status forEachEntry(const store::Reader& store, const std::function<bool(const StoredEntry&)>& visit) {
   Status status = okStatus();
-  std::uint64_t seq = 0;
+  WITAN_TRY(pruned, prunedLog(store));
+  std::uint64_t seq = pruned ? pruned->entries : 0;
   bool more = true;
-  WITAN_DO(store.scan("l", {}, [&](std::string_view, std::string_view value) {
+  WITAN_DO(store.scan("l", batchKey(pruned ? pruned->batches : 0), [&](std::string_view, std::string_view value) {
     std::string aligned;  // a string's heap bytes are aligned; the store's may not be
     if (reinterpret_cast<std::uintptr_t>(value.data()) % 8 != 0) value = aligned = std::string(value);
     auto info = readLogBatch(value, [&](const LogRecord& record) -> Status {
@@ -78,8 +80,9 @@ Status visitNewest(const store::Reader& store, std::size_t count, const std::fun
   };
   std::list<Batch> newest;  // oldest first
   std::size_t found = 0;
+  WITAN_TRY(pruned, prunedLog(store));
   WITAN_TRY(n, batchesOf(store));
-  while (n > 0 && found < count) {
+  while (n > (pruned ? pruned->batches : 0) && found < count) {
     WITAN_TRY(bytes, batchAt(store, --n));
     Batch& batch = newest.emplace_front(Batch{std::move(bytes), {}});
     WITAN_TRY(entries, entriesOf(batch.bytes));
@@ -97,7 +100,9 @@ Status visitNewest(const store::Reader& store, std::size_t count, const std::fun
 }
 
 Result<std::uint64_t> batchWith(const store::Reader& store, std::uint64_t batches, std::uint64_t seq) {
-  std::uint64_t first = 0, end = batches;
+  WITAN_TRY(pruned, prunedLog(store));
+  if (pruned && seq <= pruned->entries) return isPruned(*pruned);
+  std::uint64_t first = pruned ? pruned->batches : 0, end = batches;
   while (end - first > 1) {
     const std::uint64_t middle = first + (end - first) / 2;
     WITAN_TRY(bytes, batchAt(store, middle));
@@ -120,6 +125,12 @@ Result<bool> visitEntry(const store::Reader& store, std::uint64_t seq, const Ent
 
 Result<MemoryTree> readTree(const store::Reader& store) {
   MemoryTree tree;
+  WITAN_TRY(pruned, prunedLog(store));
+  if (pruned)
+    WITAN_DO(forEachPrunedLeaf(store, *pruned, [&](const Hash& leaf) {
+      tree.append(leaf);
+      return okStatus();
+    }));
   WITAN_DO(forEachEntry(store, [&](const StoredEntry& e) {
     tree.append(e.leaf);
     return true;

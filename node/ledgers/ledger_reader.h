@@ -1,5 +1,6 @@
 // LedgerReader: entries of a stored log, for commands that read. Needs no domain code, so it also shows a ledger whose
-// domain this build does not know; damage is reported where it is met.
+// domain this build does not know; damage is reported where it is met. Of a pruned log (kernel/ledger/pruned_log.h) it
+// reads what stands, and the tree of all; who asks for an entry that is gone is told so (notFound).
 #pragma once
 
 #include <functional>

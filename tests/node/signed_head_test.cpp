@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -198,6 +199,74 @@ TEST_F(SignedHead, WhatIsGivenToVerifyIsChecked) {
     EXPECT_EQ(run.exitCode, kExitFailed) << more[0] << " " << more[1];
     EXPECT_EQ(run.out, "");
   }
+}
+
+// ---- witan ledger prune
+
+class PrunedLedger : public SignedHead {
+ protected:
+  Finished ledger(std::vector<std::string> command, const std::string& name = "store") {
+    command.insert(command.begin(), "ledger");
+    command.insert(command.end(), {"--store", scratch_ / name});
+    return runWitan(command);
+  }
+  std::string codeOf(const Finished& run) {
+    return std::string(parseJson(run.err)->at("error").at("code").as_string());
+  }
+};
+
+TEST_F(PrunedLedger, SaysWhatIsGoneAndProvesAllTheRest) {
+  const Finished pruned = ledger({"prune", "--keep", "2", "--json"});
+  ASSERT_EQ(pruned.exitCode, kExitOk) << pruned.err;
+  EXPECT_EQ(parseJson(pruned.out)->at("pruned"), 2);
+  EXPECT_EQ(parseJson(pruned.out)->at("entries"), 4);
+  EXPECT_EQ(verify(kept()).at("prunedEntries"), 2);
+  EXPECT_TRUE(verifies({"--replay", "--signed"}));
+  EXPECT_THAT(ledger({"verify"}).out, testing::HasSubstr("from entry 3"));
+
+  EXPECT_EQ(ledger({"show", "3"}).exitCode, kExitOk);
+  for (const std::vector<std::string>& gone : {std::vector<std::string>{"show", "2", "--json"},
+                                               {"export", "--json"},
+                                               {"export", "--json", "--tiles", scratch_ / "tiles"}}) {
+    const Finished run = ledger(gone);
+    EXPECT_EQ(run.exitCode, kExitFailed) << gone[0];
+    EXPECT_EQ(run.out, "");
+    EXPECT_EQ(codeOf(run), "notFound") << run.err;
+  }
+  const auto lines = [](const std::string& text) { return std::ranges::count(text, '\n'); };
+  EXPECT_EQ(lines(ledger({"export", "--from", "3"}).out), 2);
+  EXPECT_EQ(lines(ledger({"tail", "-n", "0", "--json"}).out), 2);
+}
+
+TEST_F(PrunedLedger, GoesOnAsIfNothingWereGone) {
+  ASSERT_EQ(append(spend(5) + spend(6)).exitCode, kExitOk);
+  fs::copy(dir(), scratch_ / "whole", fs::copy_options::recursive);
+  ASSERT_EQ(ledger({"prune", "--keep", "1"}).exitCode, kExitOk);
+  for (const std::string name : {"store", "whole"}) ASSERT_EQ(append(spend(7), name).exitCode, kExitOk);
+  const auto root = [&](const std::string& name) {
+    return parseJson(ledger({"verify", "--replay", "--json"}, name).out)->at("root");
+  };
+  EXPECT_EQ(root("store"), root("whole"));
+  for (const std::string from : {"1", "3", "6"})
+    EXPECT_EQ(ledger({"proof", "--consistency-from", from}).out,
+              ledger({"proof", "--consistency-from", from}, "whole").out);
+  const auto inclusion = [&](const std::string& name) {
+    return parseJson(ledger({"proof", "2", "--json"}, name).out)->at("path");
+  };
+  EXPECT_EQ(inclusion("store"), inclusion("whole"));
+  const auto answers = [&](const std::string& name) { return append(spend(1) + spend(2) + spend(5), name).out; };
+  EXPECT_EQ(std::ranges::count(answers("store"), '\n'), std::ranges::count(answers("whole"), '\n'));
+  EXPECT_EQ(root("store"), root("whole"));
+}
+
+TEST_F(PrunedLedger, StaysWholeIfItDoesNotVerifyOrNothingSaysWhatStays) {
+  EXPECT_EQ(ledger({"prune"}).exitCode, kExitUsage);
+  EXPECT_EQ(runWitan({"ledger", "prune", "--keep", "1"}).exitCode, kExitUsage);
+  EXPECT_EQ(ledger({"prune", "--keep", "9"}).exitCode, kExitOk);
+  EXPECT_EQ(verify().get_object().if_contains("prunedEntries"), nullptr);
+  forgeLastEntry();
+  EXPECT_EQ(ledger({"prune", "--keep", "1"}).exitCode, kExitFailed);
+  EXPECT_FALSE(open("store")->get("pruned").value().has_value());
 }
 
 }  // namespace

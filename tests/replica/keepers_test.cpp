@@ -302,5 +302,59 @@ TEST_F(Keepers, ARemovalThatACrashInterruptedIsFinished) {
   EXPECT_EQ(holders().find(out), std::string::npos);
 }
 
+// A device whose disk is full from write `n` on, while it is made one that keeps a copy.
+class KeeperWithoutRoom : public Keepers, public ::testing::WithParamInterface<std::uint64_t> {};
+
+// It says so and ends. Who is to give up a copy keeps it until the new one is whole on its disk, and with room it goes
+// on from what it has.
+TEST_P(KeeperWithoutRoom, LosesNothingAndGoesOnWithRoom) {
+  const char made = keepers().front() == 'a' ? keepers().back() : keepers().front();
+  const std::string others = without("abcde", made);
+  roster(others);
+  found();
+  pass();
+  for (int n = 0; n < 12; ++n) spendAt('a', "op-" + std::to_string(n));
+  const std::string before = holders();
+  ASSERT_EQ(before.find(made), std::string::npos);
+
+  device(made).stores[2].failAt(GetParam(), store::Moment::before);
+  std::deque<TestCluster::Frame> held;
+  cluster.lose = [&](const TestCluster::Frame& frame) {
+    const bool its = frame.to[0] == made;
+    if (its) held.push_back(frame);
+    return its;
+  };
+  roster("abcde");
+  const std::string after = joinOf(keepers(), "a");
+  ASSERT_TRUE(std::ranges::any_of(before, [&](char name) { return after.find(name) == std::string::npos; }));
+  bool full = !device(made).drain().ok();  // it opens a new copy
+  while (!full) {
+    if (held.empty()) cluster.run();
+    if (held.empty()) break;
+    cluster.hand(held.front());
+    held.pop_front();
+    full = !device(made).drain().ok();
+  }
+  ASSERT_TRUE(full);
+  cluster.lose = {};
+  for (const char other : others) cluster.cut(device(std::min(made, other)), device(std::max(made, other)));
+  device(made).stores[2].reopen();
+  device(made).sends.clear();
+  device(made).start();
+  pass();
+  EXPECT_EQ(holders(others), before);
+  expectWhole(before);
+
+  for (const char other : others) cluster.connect(device(std::min(made, other)), device(std::max(made, other)));
+  cluster.run();
+  pass();
+  EXPECT_EQ(holders(), joinOf(keepers(), "a"));
+  expectWhole(holders());
+  EXPECT_THAT(device(made).decided(), SizeIs(12));
+  EXPECT_FALSE(device(made).hasIncident("wentBack"));
+}
+
+INSTANTIATE_TEST_SUITE_P(AtEachWrite, KeeperWithoutRoom, ::testing::Range(std::uint64_t{0}, std::uint64_t{12}));
+
 }  // namespace
 }  // namespace witan::node::test::keepers_test

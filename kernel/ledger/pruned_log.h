@@ -1,0 +1,73 @@
+// A log whose oldest entries were pruned: of them stand their leaf hashes, as tiles, and what they add up to, under the
+// signature of the ledger's key. Proofs of consistency, and the inclusion of what somebody kept elsewhere, are as
+// before; the entries themselves are gone here.
+//
+// Keys, beside the log's own:
+//   "pruned"                         -> PrunedLog, sealed as a snapshot is
+//   "b" + u64 batches + key          -> the snapshot after so many batches (kernel/ledger/snapshot.h), by its own keys
+//   "t" + u64 n                      -> leaf hashes of entries 256 n + 1 to 256 n + 256; the last may have fewer
+// All numbers big-endian. What "pruned" does not speak of is what a crash left: nothing reads it.
+//
+// Of ledgers of `witan run`. A ledger of a cluster is not pruned: others rely on each copy to have all of it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/crypto.h"
+#include "kernel/domain_module.h"
+#include "kernel/record/checkpoint.h"
+#include "kernel/record/signed_note.h"
+#include "store/prefix_store.h"
+#include "store/store.h"
+
+namespace witan::kernel {
+
+inline constexpr std::uint64_t kPrunedVersion = 1;
+
+// What stays: an entry that either number keeps. 0: that number keeps none. The last entry always stays.
+struct Retention {
+  std::uint64_t entries = 0;
+  std::uint64_t days = 0;
+};
+
+struct PrunedLog {
+  static constexpr std::size_t textMax = 64 << 10;
+  std::uint64_t version = kPrunedVersion;
+  std::uint64_t batches = 0;  // the first so many are gone
+  std::uint64_t entries = 0;  // that were in them
+  std::int64_t at = 0;        // microseconds
+  std::uint64_t keepEntries = 0, keepDays = 0;
+  std::string note;  // a checkpoint of these entries with a line "state" and the digest of the snapshot
+  WITAN_MEMBERS(PrunedLog, version, batches, entries, at, keepEntries, keepDays, note)
+};
+
+// None: nothing was pruned. Errors: corrupt; conflict, of a later version.
+Result<std::optional<PrunedLog>> prunedLog(const store::Reader&);
+// What is answered to who asks for an entry that is gone: notFound.
+Error isPruned(const PrunedLog& pruned);
+// Of the entries that are gone, in order. Errors: the visitor's; corrupt, a tile is missing.
+Status forEachPrunedLeaf(const store::Reader&, const PrunedLog& pruned,
+                         const std::function<Status(const Hash&)>& visit);
+// The snapshot after them, by its own keys. The store outlives it.
+store::PrefixReads<store::Reader> prunedState(const store::Reader&, const PrunedLog& pruned);
+// Whether the snapshot is the one that was signed, of the entries whose tree has this root. Without a key the signature
+// is not checked. Errors: corrupt.
+Status checkPrunedState(const store::Reader&, const PrunedLog& pruned, const Hash& root, std::string_view origin,
+                        const std::optional<NoteVerifier>& key);
+
+struct PruneReport {
+  std::uint64_t before = 0;   // entries that were gone before
+  std::uint64_t pruned = 0;   // in all, now
+  std::uint64_t entries = 0;  // of the whole ledger
+};
+
+// Prunes what the retention does not keep: whole batches, none with a question that is open or was answered later.
+// After a crash or an error everything stands, or is pruned; called again it takes out what was left. Used while no
+// Ledger is open on the store. Requires: the ledger was verified, and its decisions made again. Errors: conflict, a
+// ledger of a cluster or of another module; corrupt; of the store.
+Result<PruneReport> pruneLog(store::Store&, const DomainModule&, const SigningKey&, const Retention& keep, Time now);
+
+}  // namespace witan::kernel

@@ -1,0 +1,397 @@
+// Logs whose oldest entries were pruned: what stands is what stood, at every crash; what was altered is found.
+#include "kernel/ledger/pruned_log.h"
+
+#include <gtest/gtest.h>
+
+#include "kernel/ledger/ledger_verify.h"
+#include "kernel/ledger/snapshot.h"
+#include "tests/kernel/ledger_crash.h"
+#include "tests/kernel/toy_domain.h"
+
+namespace witan::kernel::test::pruned_log_test {
+namespace {
+
+constexpr int kEvents = 90, kFirst = 60;  // the latter before a ledger is pruned
+const Time kNow{std::int64_t{4'000'000'000} * 1'000'000};
+
+class Pruned : public testing::Test {
+ protected:
+  std::unique_ptr<Ledger> open(store::Store& at) {
+    auto ledger = Ledger::open(at, *module, {.origin = origin});
+    EXPECT_TRUE(ledger.ok()) << ledger.error().message;
+    return ledger.ok() ? *std::move(ledger) : nullptr;
+  }
+  std::string pictureOf(store::Store& at) {
+    const auto ledger = Ledger::open(at, *module, {.origin = origin});
+    return ledger.ok() ? picture((*ledger)->partition()) : ledger.error().message;
+  }
+  // Feeds events, three to a commit, and signs the head.
+  void feedTo(store::Store& at, int from, int to, std::uint64_t snapshotEvery = 0) {
+    const auto ledger = open(at);
+    ASSERT_NE(ledger, nullptr);
+    for (int i = from; i < to; ++i) {
+      (void)feed(ledger->partition(), events[static_cast<std::size_t>(i)]);
+      if (i % 3 != 2 && i + 1 != to) continue;
+      ASSERT_TRUE(ledger->commit().ok());
+      ASSERT_TRUE(snapshotEvery == 0 || ledger->snapshotIfDue(snapshotEvery).ok());
+    }
+    ASSERT_TRUE(ledger->checkpoint(key, kNow).ok());
+  }
+  void fill(store::Store& at, std::uint64_t snapshotEvery = 0) { feedTo(at, 0, kFirst, snapshotEvery); }
+  Result<PruneReport> prune(store::Store& at, std::uint64_t keep) {
+    return pruneLog(at, *module, key, {keep, 0}, kNow);
+  }
+  VerifyReport verify(const store::Store& at, bool replay = true) {
+    VerifyOptions options{replay ? module.get() : nullptr, verifier};
+    return verifyLedger(at, options).value();
+  }
+  std::uint64_t size(store::Store& at) {
+    const auto ledger = open(at);
+    return ledger ? ledger->partition().size() : 0;
+  }
+  static std::vector<std::string> keys(const store::Store& at, std::string_view prefix) {
+    std::vector<std::string> all;
+    EXPECT_TRUE(at.scan(prefix, {}, [&](std::string_view row, std::string_view) {
+                    all.emplace_back(row);
+                    return true;
+                  }).ok());
+    return all;
+  }
+  static void put(store::Store& at, const std::string& row, const std::string& value) {
+    store::WriteBatch batch;
+    batch.put(row, value);
+    ASSERT_TRUE(at.writeSynced(batch).ok());
+  }
+  // As `twin` is, but for what was pruned.
+  void expectSame(store::Store& at, store::Store& twin) {
+    const auto ledger = open(at), other = open(twin);
+    ASSERT_TRUE(ledger && other);
+    ASSERT_EQ(picture(ledger->partition()), picture(other->partition()));
+    const std::uint64_t gone = prunedLog(at).value()->entries, all = other->partition().size();
+    const MemoryTree tree = ledger->treeOf(all).value();
+    for (std::uint64_t n = 1; n <= all; ++n) {
+      ASSERT_EQ(ledger->rootOf(n).value(), other->rootOf(n).value()) << n;
+      const auto path = consistencyProof(n, all, tree).value();
+      ASSERT_TRUE(verifyConsistency(n, all, other->rootOf(n).value(), other->rootOf(all).value(), path)) << n;
+      const auto bytes = ledger->entryBytes(n);
+      ASSERT_EQ(bytes.ok(), n > gone) << n;
+      ASSERT_TRUE(n > gone ? *bytes == other->entryBytes(n).value() : bytes.error().code == ErrorCode::notFound) << n;
+    }
+    const VerifyReport report = verify(at);
+    ASSERT_EQ(report.problem, "");
+    ASSERT_EQ(report.prunedEntries, gone);
+    ASSERT_EQ(report.entries, all);
+    ASSERT_EQ(report.root, verify(twin).root);
+    ASSERT_TRUE(verify(at, false).ok());
+  }
+
+  const std::unique_ptr<DomainModule> module = chest::module();
+  const std::vector<Step> events = eventsFor(*module, 42, kEvents);
+  const SigningKey key = SigningKey::fromSeed(std::string(32, '7')).value();
+  const std::string origin = "prune.test/log";
+  const NoteVerifier verifier = makeNoteVerifier(origin, key.publicKey()).value();
+  store::MemoryStore store, whole;
+};
+
+TEST_F(Pruned, WhateverIsKeptTheRestStandsAndGoesOnAsBefore) {
+  fill(whole);
+  const std::uint64_t all = size(whole);
+  ASSERT_GT(all, 30u);
+  for (std::uint64_t keep = 1; keep < all; keep += 2) {
+    SCOPED_TRACE(keep);
+    store::MemoryStore one, twin;
+    fill(one), fill(twin);
+    const auto report = prune(one, keep);
+    ASSERT_TRUE(report.ok()) << report.error().message;
+    EXPECT_LE(report->pruned + keep, all);
+    if (report->pruned == 0) continue;
+    ASSERT_NO_FATAL_FAILURE(expectSame(one, twin));
+    feedTo(one, kFirst, kEvents), feedTo(twin, kFirst, kEvents);
+    ASSERT_NO_FATAL_FAILURE(expectSame(one, twin));
+  }
+}
+
+TEST_F(Pruned, SeveralTimesIsAsOnce) {
+  fill(store, 7), fill(whole, 7);
+  ASSERT_GT(prune(store, 30)->pruned, 0u);
+  feedTo(store, kFirst, kEvents, 7), feedTo(whole, kFirst, kEvents, 7);
+  const std::uint64_t first = prunedLog(store).value()->entries;
+  const auto again = prune(store, 5);
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again->before, first);
+  EXPECT_GT(again->pruned, first);
+  expectSame(store, whole);
+  store::MemoryStore once;
+  fill(once, 7), feedTo(once, kFirst, kEvents, 7);
+  ASSERT_EQ(prune(once, 5)->pruned, again->pruned);
+  EXPECT_EQ(keys(once, "l"), keys(store, "l"));
+  EXPECT_EQ(prune(store, 5)->pruned, again->pruned) << "and a third time takes nothing more";
+}
+
+TEST_F(Pruned, ByDaysKeepsWhatIsYoung) {
+  fill(store);
+  const auto ledger = open(store);
+  const std::uint64_t middle = ledger->partition().size() / 2;
+  const Time then = readEntry(ledger->entryBytes(middle).value())->time;
+  const Time tenDaysLater{then.micros + std::int64_t{10} * 86'400'000'000};
+  const auto report = pruneLog(store, *module, key, {0, 10}, tenDaysLater);
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  ASSERT_GT(report->pruned, 0u);
+  EXPECT_LE(report->pruned, middle);
+  const auto rest = open(store);
+  ASSERT_NE(rest, nullptr);
+  EXPECT_TRUE(rest->entryBytes(middle + 1).ok());
+}
+
+// Power loss before and after every write step of it, with none, one or all of the un-synced writes kept; the first
+// time that a ledger is pruned, and the next time.
+class PrunedCrash : public Pruned, public testing::WithParamInterface<bool> {
+ protected:
+  void prepare(store::Store& at) {
+    fill(at, 7);
+    if (!GetParam()) return;
+    ASSERT_GT(prune(at, 30)->pruned, 0u);
+    feedTo(at, kFirst, kEvents, 7);
+  }
+};
+
+TEST_P(PrunedCrash, AtEveryWriteBoundary) {
+  fill(whole);
+  if (GetParam()) feedTo(whole, kFirst, kEvents);
+  store::MemoryStore undisturbed;
+  prepare(undisturbed);
+  const std::uint64_t before = undisturbed.writeSteps();
+  ASSERT_GT(prune(undisturbed, 12)->pruned, 0u);
+  const std::uint64_t steps = undisturbed.writeSteps() - before;
+  ASSERT_GT(steps, 4u);
+  for (std::uint64_t n = 0; n < steps; ++n)
+    for (const store::Moment moment : {store::Moment::before, store::Moment::after})
+      for (const std::size_t kept : {std::size_t{0}, std::size_t{1}, std::size_t{9}}) {
+        SCOPED_TRACE(testing::Message() << n << (moment == store::Moment::before ? " before" : " after") << kept);
+        store::MemoryStore one;
+        prepare(one);
+        one.crashAt(n, moment);
+        ASSERT_FALSE(prune(one, 12).ok());
+        one.crash({.keepUnsynced = kept, .tearLastValue = {}});
+        ASSERT_EQ(pictureOf(one), pictureOf(whole));
+        ASSERT_EQ(verify(one).problem, "");
+        ASSERT_TRUE(prune(one, 12).ok());
+        ASSERT_NO_FATAL_FAILURE(expectSame(one, whole));
+        for (const char* prefix : {"l", "b", "t", "c"}) ASSERT_EQ(keys(one, prefix), keys(undisturbed, prefix));
+      }
+}
+
+INSTANTIATE_TEST_SUITE_P(TheFirstAndTheNextTime, PrunedCrash, testing::Bool());
+
+// As on a disk without room: it says so, and nothing is lost.
+TEST_F(Pruned, AWriteThatFailsLosesNothing) {
+  fill(whole);
+  for (std::uint64_t n = 0;; ++n) {
+    store::MemoryStore one;
+    fill(one);
+    one.failAt(n, store::Moment::before);
+    const auto report = prune(one, 12);
+    if (report.ok()) break;
+    ASSERT_LT(n, 50u);
+    one.reopen();
+    ASSERT_EQ(pictureOf(one), pictureOf(whole)) << n;
+    ASSERT_EQ(verify(one).problem, "");
+    ASSERT_TRUE(prune(one, 12).ok());
+    ASSERT_NO_FATAL_FAILURE(expectSame(one, whole));
+  }
+}
+
+// Snapshots are derived, and may go; what stands for the pruned entries may not.
+TEST_F(Pruned, OpensWithoutSnapshots) {
+  fill(store, 5), fill(whole);
+  ASSERT_GT(prune(store, 12)->pruned, 0u);
+  for (const std::string& row : keys(store, "s/")) {
+    store::WriteBatch erased;
+    erased.erase(row);
+    ASSERT_TRUE(store.writeSynced(erased).ok());
+  }
+  expectSame(store, whole);
+  put(store, std::string(kSnapshotHeadKey), "damaged");
+  expectSame(store, whole);
+}
+
+TEST_F(Pruned, AnOldOperationIsNotDecidedAgain) {
+  fill(store);
+  ASSERT_GT(prune(store, 20)->pruned, 0u);
+  const std::uint64_t gone = prunedLog(store).value()->entries;
+  const auto ledger = open(store);
+  ASSERT_NE(ledger, nullptr);
+  const std::uint64_t all = ledger->partition().size();
+  std::size_t old = 0, kept = 0;
+  for (int i = 0; i < kFirst; ++i) {
+    const Step& event = events[static_cast<std::size_t>(i)];
+    const std::uint64_t entry = event.kind == Step::Kind::init ? 0 : ledger->partition().entryOf(event.operationId);
+    if (entry == 0) continue;
+    const Decision decision = feed(ledger->partition(), event);
+    if (decision.outcome == Outcome::refused && entry > gone) continue;  // another act under one name
+    EXPECT_EQ(decision.outcome, Outcome::duplicate) << i;
+    EXPECT_EQ(decision.seq, entry) << i;
+    EXPECT_EQ(decision.recorded == Outcome::duplicate, entry <= gone) << i;
+    ++(entry <= gone ? old : kept);
+  }
+  EXPECT_GT(old, 5u);
+  EXPECT_GT(kept, 5u);
+  EXPECT_EQ(ledger->partition().size(), all);
+}
+
+TEST_F(Pruned, ALedgerWithEpochsIsNot) {
+  {
+    const auto ledger = open(store);
+    ledger->partition().beginEpoch({1, "device@00000001"}, EpochCause::founding, kNow, "");
+    ASSERT_TRUE(ledger->commit().ok());
+  }
+  fill(store);
+  const auto report = prune(store, 5);
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.error().code, ErrorCode::conflict);
+  EXPECT_FALSE(prunedLog(store).value().has_value());
+}
+
+// ---- in the hands of somebody who can write the store, and has not the key ----
+
+class AlteredPruned : public Pruned {
+ protected:
+  void SetUp() override {
+    fill(store);
+    ASSERT_GT(prune(store, 20)->pruned, 0u);
+    pruned = *prunedLog(store).value();
+    ASSERT_EQ(verify(store).problem, "");
+  }
+  void expectFound() {
+    EXPECT_NE(verify(store).problem, "");
+    EXPECT_NE(verify(store, false).problem, "");
+  }
+  std::string at(const std::string& row) { return store.get(row).value().value(); }
+  void flip(const std::string& row, std::size_t byte) {
+    std::string value = at(row);
+    value[byte] = static_cast<char>(value[byte] ^ 1);
+    put(store, row, value);
+  }
+  // Right but for its meaning: sealed again.
+  void forge(const std::string& row, std::size_t byte) {
+    std::string payload = unsealSnapshot(at(row)).value();
+    payload[byte] = static_cast<char>(payload[byte] ^ 1);
+    put(store, row, sealSnapshot(payload));
+  }
+  void say(const PrunedLog& row) {
+    WordWriter words;
+    put(store, "pruned", sealSnapshot(words.message(row)));
+  }
+  PrunedLog pruned;
+};
+
+TEST_F(AlteredPruned, AHashIsFound) {
+  for (const std::string& tile : keys(store, "t")) {
+    const std::string was = at(tile);
+    for (std::size_t byte = 0; byte < pruned.entries * sizeof(Hash); byte += 37) {
+      flip(tile, byte);
+      expectFound();
+      put(store, tile, was);
+    }
+  }
+  EXPECT_EQ(verify(store).problem, "");
+}
+
+TEST_F(AlteredPruned, AStateIsFoundAlsoWithRightChecksums) {
+  for (const std::string& row : keys(store, "b")) {
+    const std::string was = at(row);
+    for (const std::size_t byte : {std::size_t{0}, unsealSnapshot(was).value().size() / 2}) {
+      if (byte >= unsealSnapshot(was).value().size()) continue;
+      forge(row, byte);
+      expectFound();
+    }
+    put(store, row, was);
+  }
+  EXPECT_EQ(verify(store).problem, "");
+}
+
+TEST_F(AlteredPruned, ARowTooManyOrTooFewIsFound) {
+  const std::string row = keys(store, "b").back(), was = at(row);
+  put(store, row + "x", was);
+  expectFound();
+  store::WriteBatch erased;
+  erased.erase(row + "x"), erased.erase(row);
+  ASSERT_TRUE(store.writeSynced(erased).ok());
+  expectFound();
+  put(store, row, was);
+  EXPECT_EQ(verify(store).problem, "");
+}
+
+// A state of the same entries that another key signed.
+TEST_F(AlteredPruned, AnothersSignatureIsFound) {
+  store::MemoryStore other;
+  fill(other);
+  const SigningKey another = SigningKey::fromSeed(std::string(32, '8')).value();
+  ASSERT_TRUE(pruneLog(other, *module, another, {20, 0}, kNow).ok());
+  PrunedLog row = pruned;
+  row.note = prunedLog(other).value()->note;
+  say(row);
+  expectFound();
+}
+
+// What stood before, in place of what was pruned later: the batches in between are missing.
+TEST_F(AlteredPruned, AnEarlierOneIsFoundAndNotOpened) {
+  std::vector<std::pair<std::string, std::string>> before;
+  for (const std::string& row : keys(store, "b")) before.emplace_back(row, at(row));
+  ASSERT_GT(prune(store, 3)->pruned, pruned.entries);
+  for (const auto& [row, value] : before) put(store, row, value);
+  for (const std::string& row : keys(store, "s/")) {
+    store::WriteBatch erased;
+    erased.erase(row);
+    ASSERT_TRUE(store.writeSynced(erased).ok());
+  }
+  say(pruned);
+  expectFound();
+  const auto ledger = Ledger::open(store, *module, {.origin = origin});
+  ASSERT_FALSE(ledger.ok());
+  EXPECT_EQ(ledger.error().code, ErrorCode::corrupt);
+}
+
+TEST_F(AlteredPruned, FewerOrMoreEntriesThanThereAreIsFound) {
+  for (const std::int64_t by : {-1, 1}) {
+    PrunedLog row = pruned;
+    row.entries += static_cast<std::uint64_t>(by);
+    say(row);
+    expectFound();
+  }
+  for (const std::int64_t by : {-1, 1}) {
+    PrunedLog row = pruned;
+    row.batches += static_cast<std::uint64_t>(by);
+    say(row);
+    expectFound();
+  }
+}
+
+TEST_F(AlteredPruned, AnEntryThatStandsIsFound) {
+  const std::string first = keys(store, "l").front();
+  flip(first, at(first).size() - 9);
+  expectFound();
+  store::WriteBatch erased;
+  erased.erase(first);
+  ASSERT_TRUE(store.writeSynced(erased).ok());
+  expectFound();
+}
+
+// Without the record nothing says that entries are gone: the log has no beginning.
+TEST_F(AlteredPruned, WithoutItsRecordTheLogIsDamaged) {
+  store::WriteBatch erased;
+  erased.erase("pruned");
+  ASSERT_TRUE(store.writeSynced(erased).ok());
+  expectFound();
+}
+
+// It is not pruned again on the strength of what does not verify.
+TEST_F(AlteredPruned, TilesThatAreCutStopTheNextTime) {
+  const std::string tile = keys(store, "t").back();
+  put(store, tile, at(tile).substr(0, 40));
+  EXPECT_FALSE(prune(store, 3).ok());
+  EXPECT_EQ(prunedLog(store).value()->entries, pruned.entries);
+}
+
+}  // namespace
+}  // namespace witan::kernel::test::pruned_log_test
