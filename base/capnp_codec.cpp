@@ -39,6 +39,7 @@ Result<std::vector<std::uint64_t>> alignedWords(std::string_view bytes) {
 namespace detail {
 
 Result<std::string_view> readTextPointer(capnp::AnyPointer::Reader from, std::string_view where, std::size_t textMax) {
+  if (from.isNull()) return std::string_view("");  // as most are
   auto text = from.getAs<capnp::Text>();
   if (text.size() > textMax) return invalid(concat(where, ": text too long"));
   const std::string_view view(text.begin(), text.size());

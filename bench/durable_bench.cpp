@@ -2,11 +2,13 @@
 //
 //   witan_durable_bench --dir DIR [--budgets N] [--proposers N] [--seconds N]            many proposers
 //   witan_durable_bench --dir DIR --batch B [--pipeline 1] [--budgets N] [--seconds N]   one writer
+//   witan_durable_bench --dir DIR --fill N [--batch B] [--budgets N]                     how long a start takes
 //
 // Many proposers: each waits for its durable answer and sends its next proposal at once, so a round of the daemon's
 // loop finds one proposal of each and commits them with one sync. One writer: decides B, commits them with one sync, as
 // one would batch transactions of SQLite by hand. With --pipeline it decides the next B meanwhile.
 // Afterwards the ledger is opened again, folded and verified against what was answered. DIR must not exist.
+// With --fill a ledger of N entries with snapshots is made, or is there, and is then opened three times.
 #include <filesystem>
 #include <future>
 
@@ -108,13 +110,53 @@ void checkAfterwards(const std::string& dir, std::uint64_t entries) {
               static_cast<unsigned long long>(entries));
 }
 
+void fill(const std::string& dir, std::uint64_t entries, std::size_t batch, std::size_t budgets) {
+  Opened o = open(dir);
+  const auto workload = budgetWorkload(*o.module, budgets, 1);
+  workload->begin(o.ledger->partition(), 0);
+  must(o.ledger->commit(), "commit");
+  Messages messages;
+  std::uint64_t logBytes = 0;
+  while (o.ledger->partition().size() < entries) {
+    messages.clear();
+    workload->fill(messages, batch);
+    decideAll(o.ledger->partition(), messages, 0, batch, 0, logBytes);
+    store::WriteBatch writes;
+    o.ledger->stage(writes);
+    must(o.store->write(writes), "write");
+    must(o.ledger->snapshotIfDue(), "snapshot");
+  }
+  must(o.store->sync(), "sync");
+}
+
+void measureOpening(const std::string& dir) {
+  for (int round = 0; round < 3; ++round) {
+    const Stopwatch watch;
+    const ThreadStopwatch processor(CLOCK_PROCESS_CPUTIME_ID);
+    const std::uint64_t before = residentBytes();
+    const Opened o = open(dir);
+    std::printf(
+        "%llu entries, of which %llu batches of %llu in the snapshot: open after %.2f s, %.2f s of processor "
+        "time, %llu MB\n",
+        static_cast<unsigned long long>(o.ledger->partition().size()),
+        static_cast<unsigned long long>(o.ledger->recovery().snapshotBatches),
+        static_cast<unsigned long long>(o.ledger->batches()), watch.seconds(), processor.seconds(),
+        static_cast<unsigned long long>((residentBytes() - before) >> 20));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const Arguments args(argc, argv,
                        {"--dir", "--budgets", "--proposers", "--seconds", "--batch", "--pipeline", "--prepare",
-                        "--preallocate", "--memtable"});
+                        "--preallocate", "--memtable", "--fill"});
   const std::string dir = args.text("--dir", "");
+  if (const std::uint64_t entries = args.number("--fill", 0); entries > 0) {
+    if (!std::filesystem::exists(dir)) fill(dir, entries, args.number("--batch", 64), args.number("--budgets", 10'000));
+    measureOpening(dir);
+    return 0;
+  }
   if (dir.empty() || std::filesystem::exists(dir)) fail("--dir must name a folder that does not exist yet");
   const double seconds = static_cast<double>(args.number("--seconds", 5));
   const std::size_t batch = args.number("--batch", 0);

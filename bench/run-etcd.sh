@@ -81,7 +81,7 @@ declare -A metrics
 for node in a b c; do
   next; listen=127.0.0.1:$port
   next; metrics[$node]=$port
-  mkdir "$dir/$node"
+  mkdir -m 700 "$dir/$node"
   printf '[node]\nlisten = ["%s"]\n[metrics]\nlisten = "127.0.0.1:%s"\n[ledger]\nengine = "etcd"\netcd = [%s]\nlease_seconds = 3\n' \
     "$listen" "$port" "${urls%, }" >"$dir/$node/witan.toml"
   if [ $node = a ]; then

@@ -18,6 +18,7 @@
 #include "kernel/record/entry_text.h"
 #include "kernel/record/log_batch.h"
 #include "kernel/record/merkle.h"
+#include "kernel/record/proven_trees.h"
 #include "kernel/record/statement.h"
 #include "kernel/run_bindings.h"
 
@@ -232,10 +233,12 @@ class EntryChecker {
   Result<bool> proof(const Record& record) {
     if (log_.cluster.empty()) return false;
     WITAN_TRY(proof, readProof(record.proof));
-    if (!holdsProof(log_.cluster, log_.domain, record, memo_))
+    const Hash leaf = requestLeaf(statementOf(log_.cluster, log_.domain, record));
+    if (!trees_.holds(log_.cluster, leaf, proof, memo_))
       return corrupt(concat("the signature of its proposer ", record.device, " does not hold"));
     const auto keys = options_.keysOf ? options_.keysOf(record.device) : std::vector<PublicKey>();
-    const bool known = deviceOfKey(proof.key) == record.device || std::ranges::find(keys, proof.key) != keys.end();
+    if (deviceOf_.second.empty() || deviceOf_.first != proof.key) deviceOf_ = {proof.key, deviceOfKey(proof.key)};
+    const bool known = deviceOf_.second == record.device || std::ranges::find(keys, proof.key) != keys.end();
     if (!known && !keys.empty()) return corrupt(concat("no key of its proposer ", record.device, " signed it"));
     return known;
   }
@@ -373,6 +376,8 @@ class EntryChecker {
   std::uint64_t named_ = 0;      // the last epoch that an entry names
   std::optional<Epoch> begins_;  // that has no entry yet
   SignatureMemo memo_;
+  ProvenTrees trees_;
+  std::pair<PublicKey, std::string> deviceOf_;  // of the key that was met last
   std::uint64_t proven_ = 0;
 };
 

@@ -97,9 +97,12 @@ Result<LogBatchInfo> readLogBatch(std::string_view value, const std::function<St
     if (value.size() - at < kRecordHeader) break;
     const auto length = take<std::uint32_t>(value, at);
     const auto kind = static_cast<std::uint8_t>(value[at + 4]);
-    const std::string where = concat("record ", info.records + 1, " of the batch at entry ", info.firstSeq);
+    const auto altered = [&](std::string_view what) {
+      return corrupt(concat("record ", info.records + 1, " of the batch at entry ", info.firstSeq, what),
+                     concat("entry ", seq, " or its frame was altered"));
+    };
     if (length > kRecordMax || kind < 1 || kind > 4 || value[at + 5] != 0 || value[at + 6] != 0 || value[at + 7] != 0)
-      return corrupt(where + " has an impossible header", concat("entry ", seq, " or its frame was altered"));
+      return altered(" has an impossible header");
     if (value.size() - at - kRecordHeader < padded(length)) break;
     LogRecord record{static_cast<RecordKind>(kind), value.substr(at + kRecordHeader, length), {}};
     record.leaf = leafHash(record.payload);
@@ -108,7 +111,7 @@ Result<LogBatchInfo> readLogBatch(std::string_view value, const std::function<St
     bool intact = std::memcmp(check, value.data() + at + 8, 8) == 0;
     for (std::size_t i = at + kRecordHeader + length; i < at + kRecordHeader + padded(length); ++i)
       intact = intact && value[i] == 0;
-    if (!intact) return corrupt(where + " is damaged", concat("entry ", seq, " or its frame was altered"));
+    if (!intact) return altered(" is damaged");
     WITAN_DO(visit(record));
     if (record.kind == RecordKind::entry) ++seq;
     at += kRecordHeader + padded(length);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstring>
 #include <numeric>
 
@@ -192,9 +193,17 @@ Result<LeafSet> readSet(std::string_view bytes) {
 }
 
 std::string statementText(std::string_view kind, std::span<const std::string_view> parts) {
-  std::string text(kind);
-  text += '\n';
-  for (const std::string_view part : parts) text += concat(part.size(), ' ', part, '\n');
+  constexpr std::size_t kDigits = 20;
+  std::size_t most = kind.size() + 1;
+  for (const std::string_view part : parts) most += kDigits + 2 + part.size();
+  std::string text;
+  text.reserve(most);
+  text.append(kind) += '\n';
+  for (const std::string_view part : parts) {
+    char digits[kDigits];
+    text.append(digits, std::to_chars(digits, digits + kDigits, part.size()).ptr) += ' ';
+    text.append(part) += '\n';
+  }
   return text;
 }
 

@@ -13,6 +13,7 @@ namespace witan::node {
 namespace {
 constexpr std::size_t kMaxQueue = 4096;                // requests of one partition that wait for their turn
 constexpr std::size_t kEtcdBatchBytes = 256 * 1024;    // etcd is no faster with larger ones, and everybody waits longer
+constexpr std::size_t kTogether = 512;                 // requests that one transaction carries
 constexpr std::size_t kLargeRequestBytes = 64 * 1024;  // shares no batch with others before it
 constexpr std::int64_t kAheadMs = 100;                 // so long a copy is ahead of the log without pause
 constexpr std::int64_t kBusySyncMs = 40;               // as kCopySyncMs, while there is much to do
@@ -155,16 +156,19 @@ void EtcdOwnership::decideQueued(Now now) {
   again_ = again_ || (share_ == 0 && hasWork());
 }
 
-// If everything that waits went with one transaction, all who propose would wait for its answer, propose, and wait
-// again: etcd and this device would work in turns. And a few that were sent as they came would go round by themselves.
+// Up to kTogether all that waits goes with one transaction, and what comes meanwhile waits for its answer: two at a
+// time take longer than one after the other (bench/RESULTS.md). With more, etcd and this device would work in turns,
+// each long; and a few that were sent as they came would go round by themselves.
 void EtcdOwnership::share() {
   std::size_t waiting = 0, sent = 0;
   for (const auto& [id, owned] : owned_) {
     waiting += owned.queue.size();
     for (const Under& under : owned.under) sent += under.requests;
   }
-  few_ = waiting < sent && waiting + sent > options_.leastShare;
-  share_ = std::max(options_.leastShare, (waiting + sent + options_.pipeline - 1) / options_.pipeline);
+  const std::size_t all = waiting + sent;
+  const bool together = all <= kTogether;
+  few_ = all > options_.leastShare && (together ? sent > 0 : waiting < sent);
+  share_ = std::max(options_.leastShare, together ? all : (all + options_.pipeline - 1) / options_.pipeline);
 }
 
 void EtcdOwnership::begin(PartitionHost& host, Owned& owned, Now now) {

@@ -4,6 +4,10 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/bytes.h"
+#include "base/concat.h"
+#include "base/crypto.h"
+#include "kernel/record/proven_trees.h"
+#include "kernel/record/signed_leaves.h"
 
 namespace witan::kernel::merkle_test {
 namespace {
@@ -351,6 +355,64 @@ TEST(Merkle, CompletedSubtreesAreWhatTheReaderNeeds) {
   EXPECT_EQ(order,
             (std::vector<std::pair<unsigned, std::uint64_t>>{{0, 0}, {0, 1}, {1, 0}, {0, 2}, {0, 3}, {1, 1}, {2, 0}}));
   EXPECT_EQ(completed.back().hash, frontier.root());
+}
+
+// What paths have shown of a tree never lets more hold than a look at the whole path does.
+TEST(ProvenTrees, HoldsWhatASignatureMemoHolds) {
+  const SigningKey key = SigningKey::fromSeed(std::string(32, 'a')).value();
+  for (const std::size_t size : {1, 2, 3, 5, 6, 7, 8, 13, 64, 65, 255, 256}) {
+    std::vector<Hash> leaves;
+    for (std::size_t i = 0; i < size; ++i) leaves.push_back(sha256(concat(size, "/", i)));
+    const auto proofs = signLeaves("test", leaves, key);
+    ProvenTrees trees;
+    SignatureMemo memo, alone;
+    const auto same = [&](std::string_view cluster, const Hash& leaf, const LeafProof& proof) {
+      const bool holds = trees.holds(cluster, leaf, proof, memo);
+      EXPECT_EQ(holds, alone.holds(cluster, leaf, proof)) << size << " leaves, leaf " << proof.index;
+      return holds;
+    };
+    // From both ends, so that a path meets what is known at each height.
+    for (std::size_t i = 0; i < size; ++i) {
+      const std::size_t at = i % 2 == 0 ? i / 2 : size - 1 - i / 2;
+      EXPECT_TRUE(same("test", leaves[at], proofs[at]));
+    }
+    for (const std::size_t at : {std::size_t{0}, size / 2, size - 1}) {
+      EXPECT_TRUE(same("test", leaves[at], proofs[at]));
+      EXPECT_FALSE(same("other", leaves[at], proofs[at]));
+      EXPECT_FALSE(same("test", sha256("another"), proofs[at]));
+      std::vector<LeafProof> changed(6, proofs[at]);
+      changed[0].key[0] ^= 1, changed[1].signature[0] ^= 1, ++changed[2].index, ++changed[3].size;
+      changed[4].path.emplace_back();
+      changed[5].index += size;
+      for (std::size_t i = 0; i < proofs[at].path.size(); ++i) {
+        changed.push_back(proofs[at]), changed.back().path[i][31] ^= 1;
+        changed.push_back(proofs[at]), changed.back().path.resize(i);
+        changed.push_back(proofs[at]), changed.back().path[i] = leaves[at];
+      }
+      for (const LeafProof& one : changed) EXPECT_FALSE(same("test", leaves[at], one));
+      EXPECT_TRUE(same("test", leaves[at], proofs[at])) << "what did not hold is not learnt";
+    }
+  }
+}
+
+// More devices than are kept at a time, and two trees of one device.
+TEST(ProvenTrees, TreesInTurns) {
+  constexpr std::size_t kLeaves = 9;
+  std::vector<std::vector<Hash>> leaves;
+  std::vector<std::vector<LeafProof>> proofs;
+  for (char device = 'a'; device < 'a' + 20; ++device)
+    for (const char* round : {"one", "two"}) {
+      leaves.emplace_back();
+      for (std::size_t i = 0; i < kLeaves; ++i) leaves.back().push_back(sha256(concat(device, round, i)));
+      proofs.push_back(signLeaves("test", leaves.back(), SigningKey::fromSeed(std::string(32, device)).value()));
+    }
+  ProvenTrees trees;
+  SignatureMemo memo;
+  for (std::size_t i = 0; i < kLeaves; ++i)
+    for (std::size_t tree = 0; tree < proofs.size(); ++tree) {
+      EXPECT_TRUE(trees.holds("test", leaves[tree][i], proofs[tree][i], memo));
+      EXPECT_FALSE(trees.holds("test", leaves[tree ^ 1][i], proofs[tree][i], memo));
+    }
 }
 
 }  // namespace

@@ -65,6 +65,38 @@ TEST(EtcdOwner, BatchesAreUnderWayWhileOthersAreDecided) {
   EXPECT_EQ(owner.replica().host("budget/0")->partition().size(), 4u);
 }
 
+// Two small transactions at a time take etcd longer than one after the other; of many requests the rest is decided, and
+// travels, while etcd works at the first.
+TEST(EtcdOwner, SomeGoTogetherInTurnsAndManyGoByHalves) {
+  Owner owner;
+  int made = 0;
+  const auto submit = [&](int count) {
+    for (int i = 0; i < count; ++i) owner.submit(owner.spend("op-" + std::to_string(made++)));
+  };
+  const auto carryAll = [&](const std::vector<EtcdRequest>& requests) {
+    for (const EtcdRequest& request : requests) owner.carry(request);
+  };
+  submit(40);
+  const std::vector<EtcdRequest> first = owner.drain();
+  ASSERT_EQ(first.size(), 1u);
+  submit(80);
+  EXPECT_EQ(owner.drain().size(), 0u) << "they wait for the answer";
+  carryAll(first);
+  const std::vector<EtcdRequest> second = owner.drain();
+  EXPECT_EQ(second.size(), 1u) << "all that waited";
+  carryAll(second);
+  EXPECT_EQ(owner.host().partition().size(), 120u);
+  submit(600);
+  std::vector<EtcdRequest> halves = owner.drain();
+  EXPECT_EQ(owner.host().partition().size(), 420u);
+  for (EtcdRequest& request : owner.drain()) halves.push_back(std::move(request));
+  EXPECT_EQ(halves.size(), 2u);
+  EXPECT_EQ(owner.host().partition().size(), 720u);
+  carryAll(halves);
+  owner.talk();
+  for (int i = 0; i < made; ++i) EXPECT_EQ(owner.answersTo("op-" + std::to_string(i)), 1u) << i;
+}
+
 TEST(EtcdOwner, AnEntryLargerThanEtcdTakesIsRefusedAndHoldsNothingUp) {
   EtcdOptions options;
   options.maxBatchBytes = 500;
