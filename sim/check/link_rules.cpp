@@ -63,7 +63,7 @@ std::string FewLinks::tooFew(std::uint32_t device, Micros now) const {
 }
 
 std::string SameLinks::same(Micros now) const {
-  if (now < 2 * kSpan) return {};
+  if (now < 2 * kSpan || first_.size() > kMostKnown) return {};
   const auto young = [&](const auto& one) { return one.second > now - kSpan; };
   if (std::ranges::any_of(first_, young)) return {};
   return concat("in ", kSpan / 60'000'000, " minutes no two devices were linked that had not been linked before");

@@ -100,6 +100,7 @@ class FewLinks {
 class SameLinks {
  public:
   static constexpr Micros kSpan = 50LL * 60 * 1'000'000;
+  static constexpr std::size_t kMostKnown = 64;  // faults link so many that new choices may all be old pairs
 
   void linked(Ends ends, Micros now) { first_.try_emplace(std::minmax(ends.first, ends.second), now); }
   std::string same(Micros now) const;
