@@ -56,6 +56,7 @@ void Mesh::addOwn() {
   for (std::uint32_t at = 0; at < members_.size(); ++at)
     if (at != me_) others.push_back(at);
   std::erase_if(walks_, [](const Walk& one) { return one.own; });
+  if (mutated("chooseNobody")) return;
   addWalk({ranked(others, concat("own|", seed_, "|", turn_, "|")), std::max<std::size_t>(1, links_ / 8), false, true});
 }
 

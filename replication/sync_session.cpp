@@ -169,6 +169,7 @@ Status SyncSession::dispatch(const FrameHeader& header, std::string_view message
     case FrameType::tree:
       return with(Tree{}, [&](const Tree& m) -> Status {
         WITAN_TRY(s, shared(m.space));
+        if (m.eager && mutated("ignoreGraft")) return okStatus();
         m.eager ? s->tree.grafted() : s->tree.pruned();
         return okStatus();
       });
@@ -575,7 +576,7 @@ const TreeLink::Compared& SyncSession::compared(Shared& shared) const {
 void SyncSession::followTree(Shared& shared, std::int64_t nowMs) {
   if (shared.tree.plain() || !shared.theirs || !shared.sync->agreed() || mutated("lazyForEver")) return;
   const bool shorter = shared.tree.compare(compared(shared), nowMs);
-  if (shared.tree.digestDue(nowMs)) shared.ackDue = ackDue_ = true;
+  if (shared.tree.digestDue(nowMs) && !mutated("neverTell")) shared.ackDue = ackDue_ = true;
   if (!(shorter || shared.tree.graftDue(nowMs)) || mutated("neverGraft")) return;
   const bool may = !options_.mayGraft || options_.mayGraft(shared.id, nowMs);
   shared.tree.graft(may, nowMs);
@@ -588,7 +589,7 @@ bool SyncSession::feeds() const {
 
 void SyncSession::regraft() {
   for (Shared& shared : spaces_) {
-    if (shared.tree.receives()) continue;
+    if (shared.tree.receives() || mutated("neverRegraft")) continue;
     shared.tree.fresh();
     say(Tree{indexOf(shared), true});
   }

@@ -8,17 +8,18 @@ MakeChecker makeRestartChecker, makeFenceChecker, makeEtcdChecker, makePutOffChe
     makeAgentChecker, makeEffectChecker, makeConfinementChecker, makeAlarmChecker, makeTakeoverChecker,
     makeReturnChecker, makeRowsChecker, makeConflictChecker, makeGraphChecker, makeLieChecker, makeRetentionChecker,
     makePromptChecker, makeMemoryChecker, makeOverdueChecker, makeAbsurdChecker, makePeopleChecker, makeKeepersChecker,
-    makeRestraintChecker;
+    makeRestraintChecker, makeLateUpdateChecker, makeOverlayChecker;
 
 std::vector<std::unique_ptr<Checker>> makeCheckers(Cluster& cluster) {
   std::vector<std::unique_ptr<Checker>> all;
-  for (MakeChecker* make :
-       {makeRestartChecker,   makeFenceChecker,   makeEtcdChecker,        makePutOffChecker,  makeConvergenceChecker,
-        makeWriteChecker,     makeCopiesChecker,  makeLedgerChecker,      makeRequestChecker, makeConfirmationChecker,
-        makeAgentChecker,     makeEffectChecker,  makeConfinementChecker, makeAlarmChecker,   makeTakeoverChecker,
-        makeReturnChecker,    makeRowsChecker,    makeConflictChecker,    makeGraphChecker,   makeLieChecker,
-        makeRetentionChecker, makePromptChecker,  makeMemoryChecker,      makeOverdueChecker, makeAbsurdChecker,
-        makePeopleChecker,    makeKeepersChecker, makeRestraintChecker})
+  for (MakeChecker* make : {makeRestartChecker,     makeFenceChecker,        makeEtcdChecker,     makePutOffChecker,
+                            makeConvergenceChecker, makeWriteChecker,        makeCopiesChecker,   makeLedgerChecker,
+                            makeRequestChecker,     makeConfirmationChecker, makeAgentChecker,    makeEffectChecker,
+                            makeConfinementChecker, makeAlarmChecker,        makeTakeoverChecker, makeReturnChecker,
+                            makeRowsChecker,        makeConflictChecker,     makeGraphChecker,    makeLieChecker,
+                            makeRetentionChecker,   makePromptChecker,       makeMemoryChecker,   makeOverdueChecker,
+                            makeAbsurdChecker,      makePeopleChecker,       makeKeepersChecker,  makeRestraintChecker,
+                            makeLateUpdateChecker,  makeOverlayChecker})
     all.push_back(make(cluster));
   return all;
 }

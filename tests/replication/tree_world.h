@@ -196,5 +196,19 @@ inline std::int64_t slowestAmidDeaths(Treeless without) {
   return mesh.slowestMs();
 }
 
+// Two links of the tree end, and both ends notice.
+inline std::int64_t slowestAfterLosses() {
+  Mesh mesh(24);
+  mesh.linkFew();
+  (void)segments(mesh);
+  mesh.unlink(4, 5);
+  mesh.unlink(10, 11);
+  mesh.run(1'000);
+  mesh.count();
+  for (int i = 1; i < 6; ++i) mesh.write(i), mesh.run(100);
+  mesh.run(30'000);
+  return mesh.slowestMs();
+}
+
 }  // namespace tree_test
 }  // namespace witan::replication::test

@@ -11,5 +11,11 @@ TEST(TreeMutants, WithoutGraftsABrokenTreeIsRepairedLate) {
   EXPECT_GT(slowestAmidDeaths({}), TreeLink::kAnywayMs);
 }
 
+TEST(TreeMutants, WhoAsksNoOtherLinkGetsUpdatesLater) {
+  const std::int64_t asked = slowestAfterLosses();
+  const tests::WithMutant with("neverRegraft");
+  EXPECT_GT(slowestAfterLosses(), asked);
+}
+
 }  // namespace tree_test
 }  // namespace witan::replication::test
