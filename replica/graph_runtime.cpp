@@ -458,6 +458,17 @@ Status GraphRuntime::vetDeploy(const PartitionHost& host, const Request& request
   return bodies_.keep({std::make_shared<const json::value>(std::move(source))});
 }
 
+// What bears the name of an entry begins no run: the ledger would refuse the step, and the runtime go on with it.
+RequestRouter::Admission GraphRuntime::again(const PartitionHost& host, const Request& request, Now now) {
+  const graph::Digest run(graph::runIdOf(request.entity, request.role, request.reason));
+  if (!domains::graph::runIn(host.partition().state(request.entity), run))
+    return {std::nullopt, kernel::Outcome::refused,
+            concat("operation id \"", request.operationId, "\" already names another act (entry ",
+                   host.partition().entryOf(request.operationId), "): give this act an id of its own")};
+  meter_.count(request.entity, {clock(host, now), graph::DuplicateArrival{request.role, request.reason}});
+  return {std::nullopt, kernel::Outcome::duplicate, "duplicate"};
+}
+
 RequestRouter::Admission GraphRuntime::admit(PartitionHost& host, const Request& request, Now now) {
   Hosted* hosted = hostedOf(request.entity);
   if (hosted == nullptr || !hosted->live)
@@ -466,6 +477,7 @@ RequestRouter::Admission GraphRuntime::admit(PartitionHost& host, const Request&
                                                      : "unavailable: the graph stands: " + hosted->why};
   if (!takesRuns(host, *hosted))
     return {std::nullopt, kernel::Outcome::refused, "unavailable: another version is being deployed"};
+  if (host.partition().knows(request.operationId)) return again(host, request, now);
   const auto body = parseJson(request.text, kBodyLimits);
   if (!body.ok()) return {std::nullopt, kernel::Outcome::refused, "schema: " + body.error().message};
   domains::graph::Entering entering;

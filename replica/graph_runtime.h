@@ -93,6 +93,7 @@ class GraphRuntime {
   const GraphMeter& meter() const { return meter_; }
 
  private:
+  RequestRouter::Admission again(const PartitionHost& host, const Request& request, Now now);
   using Amounts = std::map<std::string, std::int64_t>;  // of steps, tokens, seconds
   // Of a run whose beginning narrows it.
   struct Limit {

@@ -122,9 +122,10 @@ bool RequestRouter::admitHere(PartitionHost& host, const Request& request, const
 void RequestRouter::answerAtOnce(const Request& request, const std::string& from, Answer answer) {
   if (Peer* const peer = from.empty() ? nullptr : state_.member(from)) state_.say(*peer, answer);
   if (!from.empty()) return;
-  if (state_.outbox.find(request.operationId) != nullptr)
-    state_.outbox.settle(request.operationId, state_.writes.pending());
-  answered_.push_back({request.kind, std::move(answer)});
+  const RequestKind kind = request.kind;  // the request may be the outbox's own, and goes with its answer
+  if (state_.outbox.find(answer.operationId) != nullptr)
+    state_.outbox.settle(answer.operationId, state_.writes.pending());
+  answered_.push_back({kind, std::move(answer)});
 }
 
 // False: not now. Requires: this device owns the partition.

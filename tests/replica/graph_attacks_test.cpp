@@ -9,6 +9,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr std::int64_t kAskMs = 500;
 
@@ -68,6 +69,31 @@ TEST_F(GraphAttacks, ARunIsSentAgainAfterItsHorizon) {
   stage_.answer(desk(), "dr", "doctor");
   EXPECT_TRUE(stage_.rounds([&] { return stage_.statusOf(desk(), "late") != "running"; }));
   goesOn("next");
+}
+
+// Found by guided plans: the runtime began a run, the ledger refused it, and the next step made the graph stand.
+TEST_F(GraphAttacks, AnOperationIdThatNamesAnotherMessageBeginsNothing) {
+  stage_.deploy();
+  const auto sent = [&](const char* external, const char* operation) {
+    stage_.submit(desk(), ingressRequest("gate", "in", external, operation, R"({"k":"one"})"));
+    stage_.rounds([] { return false; }, 5);
+    const Answer* answer = desk().answered(operation);
+    return answer == nullptr ? kernel::Outcome::approved : answer->outcome;
+  };
+  EXPECT_EQ(sent("one", "same"), kernel::Outcome::approved);
+  EXPECT_EQ(sent("other", "same"), kernel::Outcome::refused);
+  EXPECT_EQ(desk().answers.back().operationId, "same");
+  EXPECT_EQ(sent("one", "same"), kernel::Outcome::duplicate);
+  EXPECT_EQ(desk().replica().graphs()->waitsFor("gate"), "");
+  EXPECT_EQ(domains::graph::runsIn(stage_.state(desk())).size(), 1u);
+  ASSERT_TRUE(stage_.rounds([&] { return stage_.asks(desk()); })) << stage_.words(desk());
+  stage_.answer(desk(), "dr", "doctor");
+  ASSERT_TRUE(stage_.rounds([&] { return stage_.statusOf(desk(), "one") != "running"; })) << stage_.words(desk());
+  // Once the message may come again, its old name still names the first one.
+  desk().passTime(3'700'000);
+  EXPECT_NE(sent("one", "same"), kernel::Outcome::approved);
+  goesOn("next");
+  EXPECT_THAT(incidents(), IsEmpty());
 }
 
 TEST_F(GraphAttacks, AMessageTooLargeOrWithALongKeyIsRefusedAtTheDoor) {
