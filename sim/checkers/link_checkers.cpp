@@ -83,13 +83,14 @@ class OverlayChecker final : public Checker {
     if (!meshed_ || now < lookAt_) return;
     lookAt_ = now + 2 * kLook;
     const std::vector<Seat*> members = c_.members();
-    for (Seat* at : members) look(*at, members, now);
     if (members.size() < kMany) return;
+    for (Seat* at : members) look(*at, members, now);
     if (const std::string wrong = same_.same(now); !wrong.empty()) c_.failed("liveness", wrong);
   }
 
  private:
-  static constexpr std::size_t kMany = 16;  // of fewer, new choices may all be old ones
+  // Of fewer, new choices may all be old ones, and two neighbours in the ring with no third link are possible.
+  static constexpr std::size_t kMany = 16;
 
   void look(Seat& at, const std::vector<Seat*>& members, Micros now) {
     if (!at.works()) return few_.stopped(at.index());
