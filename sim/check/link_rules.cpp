@@ -7,7 +7,7 @@
 namespace witan::sim {
 
 void LateUpdates::has(std::uint32_t device, const std::string& space, const std::string& writer, std::uint64_t commits,
-                      Micros now) {
+                      std::int64_t now) {
   std::uint64_t& before = has_[device][space][writer];
   if (commits <= before) return;
   before = commits;
@@ -20,9 +20,12 @@ void LateUpdates::stopped(std::uint32_t device) {
   std::erase_if(young_, [&](const Update& update) { return update.device == device; });
 }
 
-std::string LateUpdates::late(Micros now) {
-  for (; !young_.empty() && young_.front().at + kSoon <= now; young_.pop_front())
-    if (std::string wrong = lateOf(young_.front()); !wrong.empty()) return wrong;
+std::string LateUpdates::late(std::int64_t now) {
+  while (!young_.empty() && young_.front().at + kSoon <= now) {
+    const Update update = std::move(young_.front());
+    young_.pop_front();
+    if (std::string wrong = lateOf(update); !wrong.empty()) return wrong;
+  }
   return {};
 }
 
@@ -45,13 +48,13 @@ std::string LateUpdates::lateOf(const Update& update) {
   return {};
 }
 
-void FewLinks::links(std::uint32_t device, const std::set<std::uint32_t>& others, Micros now) {
+void FewLinks::links(std::uint32_t device, const std::set<std::uint32_t>& others, std::int64_t now) {
   const auto [at, fresh] = lives_.try_emplace(device);
   if (fresh || !std::ranges::includes(others, at->second.links)) at->second.since = now;
   at->second.links = others;
 }
 
-std::string FewLinks::tooFew(std::uint32_t device, Micros now) const {
+std::string FewLinks::tooFew(std::uint32_t device, std::int64_t now) const {
   const auto life = lives_.find(device);
   if (life == lives_.end() || now - life->second.since < kSettled || life->second.links.size() >= kLeast) return {};
   std::size_t others = 0;
@@ -62,7 +65,7 @@ std::string FewLinks::tooFew(std::uint32_t device, Micros now) const {
                 (now - life->second.since) / 1'000'000, " s, although it could reach ", others, " others");
 }
 
-std::string SameLinks::same(Micros now) const {
+std::string SameLinks::same(std::int64_t now) const {
   if (now < 2 * kSpan || first_.size() > kMostKnown) return {};
   const auto young = [&](const auto& one) { return one.second > now - kSpan; };
   if (std::ranges::any_of(first_, young)) return {};

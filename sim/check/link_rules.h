@@ -12,8 +12,6 @@
 #include <string>
 #include <utility>
 
-#include "sim/agenda.h"
-
 namespace witan::sim {
 
 using Ends = std::pair<std::uint32_t, std::uint32_t>;
@@ -21,7 +19,7 @@ using Ends = std::pair<std::uint32_t, std::uint32_t>;
 // Since when something holds of two devices, look by look.
 class HeldSince {
  public:
-  void look(Ends ends, bool holds, Micros now) {
+  void look(Ends ends, bool holds, std::int64_t now) {
     if (holds)
       since_.try_emplace(ends, now);
     else
@@ -31,31 +29,31 @@ class HeldSince {
   void endAll(std::uint32_t device) {
     std::erase_if(since_, [&](const auto& one) { return one.first.first == device || one.first.second == device; });
   }
-  bool before(Ends ends, Micros at) const {
+  bool before(Ends ends, std::int64_t at) const {
     const auto found = since_.find(ends);
     return found != since_.end() && found->second <= at;
   }
-  const std::map<Ends, Micros>& all() const { return since_; }
+  const std::map<Ends, std::int64_t>& all() const { return since_; }
 
  private:
-  std::map<Ends, Micros> since_;
+  std::map<Ends, std::int64_t> since_;
 };
 
 // What one end of a link has, the other has soon: over the tree, or because a digest shows it and it is asked for.
 // Sooner than replication/tree_link.h sends it anyway, since that hides a tree that is not repaired.
 class LateUpdates {
  public:
-  static constexpr Micros kWarm = 10'000'000;  // a link that is so old counts
-  static constexpr Micros kSoon = 2'500'000;   // a digest and a graft, and three that were in vain
+  static constexpr std::int64_t kWarm = 10'000'000;  // a link that is so old counts
+  static constexpr std::int64_t kSoon = 2'500'000;   // a digest and a graft, and three that were in vain
 
   // `ends`: who has it, and who is to get it.
-  void sees(Ends ends, bool holds, Micros now) { seen_.look(ends, holds, now); }
+  void sees(Ends ends, bool holds, std::int64_t now) { seen_.look(ends, holds, now); }
   void linkedAnew(Ends ends) { seen_.end(ends), seen_.end({ends.second, ends.first}); }
   // It has the space, and so many commits of the writer.
   void has(std::uint32_t device, const std::string& space, const std::string& writer, std::uint64_t commits,
-           Micros now);
+           std::int64_t now);
   void stopped(std::uint32_t device);
-  std::string late(Micros now);
+  std::string late(std::int64_t now);
   // Updates that were looked for at the other end of a link.
   std::uint64_t judged() const { return judged_; }
 
@@ -64,7 +62,7 @@ class LateUpdates {
     std::uint32_t device;
     std::string space, writer;
     std::uint64_t commits;
-    Micros at;
+    std::int64_t at;
   };
   std::string lateOf(const Update& update);
 
@@ -77,20 +75,20 @@ class LateUpdates {
 // A device keeps a link with a neighbour on each side and one of its own choice (docs/SCALE.md), whoever else is gone.
 class FewLinks {
  public:
-  static constexpr Micros kSettled = 120'000'000;  // a link that died without a word is missed after 60 s
+  static constexpr std::int64_t kSettled = 120'000'000;  // a link that died without a word is missed after 60 s
   static constexpr std::size_t kLeast = 3, kOthers = 8;
 
   // Both run, and nothing is cut between them.
-  void reaches(Ends ends, bool holds, Micros now) { reached_.look(ends, holds, now); }
+  void reaches(Ends ends, bool holds, std::int64_t now) { reached_.look(ends, holds, now); }
   // With whom it has a connection.
-  void links(std::uint32_t device, const std::set<std::uint32_t>& others, Micros now);
+  void links(std::uint32_t device, const std::set<std::uint32_t>& others, std::int64_t now);
   void stopped(std::uint32_t device) { reached_.endAll(device), lives_.erase(device); }
-  std::string tooFew(std::uint32_t device, Micros now) const;
+  std::string tooFew(std::uint32_t device, std::int64_t now) const;
 
  private:
   struct Life {
     std::set<std::uint32_t> links;
-    Micros since = 0;  // it has lost none
+    std::int64_t since = 0;  // it has lost none
   };
   HeldSince reached_;
   std::map<std::uint32_t, Life> lives_;
@@ -99,14 +97,14 @@ class FewLinks {
 // Each device makes its choices anew every 15 to 45 minutes: some pairs of many are linked for the first time.
 class SameLinks {
  public:
-  static constexpr Micros kSpan = 50LL * 60 * 1'000'000;
+  static constexpr std::int64_t kSpan = 50LL * 60 * 1'000'000;
   static constexpr std::size_t kMostKnown = 64;  // faults link so many that new choices may all be old pairs
 
-  void linked(Ends ends, Micros now) { first_.try_emplace(std::minmax(ends.first, ends.second), now); }
-  std::string same(Micros now) const;
+  void linked(Ends ends, std::int64_t now) { first_.try_emplace(std::minmax(ends.first, ends.second), now); }
+  std::string same(std::int64_t now) const;
 
  private:
-  std::map<Ends, Micros> first_;
+  std::map<Ends, std::int64_t> first_;
 };
 
 }  // namespace witan::sim

@@ -6,7 +6,7 @@
 namespace witan::sim::link_rules_test {
 namespace {
 
-constexpr Micros kSecond = 1'000'000;
+constexpr std::int64_t kSecond = 1'000'000;
 
 // Devices 0 and 1 are linked from the first second on; 0 commits in the twentieth.
 struct Late : LateUpdates {
@@ -16,7 +16,7 @@ struct Late : LateUpdates {
     has(0, "agents/main", "a", 7, 20 * kSecond);
   }
 };
-constexpr Micros kDue = 20 * kSecond + LateUpdates::kSoon;
+constexpr std::int64_t kDue = 20 * kSecond + LateUpdates::kSoon;
 
 TEST(LateUpdates, WhatCrossesALinkTooLateIsFound) {
   Late rules;
@@ -75,7 +75,7 @@ struct Few : FewLinks {
   }
   std::set<std::uint32_t> all, with;
 };
-constexpr Micros kSettled = kSecond + FewLinks::kSettled;
+constexpr std::int64_t kSettled = kSecond + FewLinks::kSettled;
 
 TEST(FewLinks, ADeviceThatStaysWithTooFewIsFound) {
   EXPECT_EQ(Few(2).tooFew(0, kSettled - 1), "");
