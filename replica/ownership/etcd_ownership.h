@@ -2,9 +2,9 @@
 // and no log diverges.
 //
 // Requests for partitions that this device owns wait here while enough batches are under way; then they are decided
-// together, of all partitions, and share a transaction: all of them, or of many a share of what waits and is under way, so
-// that the next share is decided, and travels, while etcd works at this one. What this device's own people ask
-// comes by way of the outbox, which keeps it until it is answered.
+// together, of all partitions, and share a transaction: all of them, or of many a share of what waits and is under way,
+// so that the next share is decided, and travels, while etcd works at this one. What this device's own people ask comes
+// by way of the outbox, which keeps it until it is answered.
 //
 // No batch that etcd does not take gets to it: a request that is too large is refused, and so is one whose entry turns
 // out to be; the copy, which had decided it, is opened again. What etcd takes is learned from what it refuses, for a
