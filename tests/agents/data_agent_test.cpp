@@ -41,6 +41,21 @@ TEST(DataAgent, ReadsTheSlicesOfItsRoleAndNoOthers) {
   EXPECT_THAT(next(*reader(""), "moderation", "SignalTriage"), HasSubstr("this agent has no role, and reads no slice"));
 }
 
+TEST(DataAgent, NumbersBeyondTheirRangeAreRefused) {
+  const auto reads = [](const std::string& line) {
+    const std::string text = concat("id = \"leak\"\nwhat = \"reads\"\nform = \"program\"\nmind = \"own.mind\"\n", line);
+    return readAgentFile(text, "leak.agent.toml").ok();
+  };
+  ASSERT_TRUE(reads(""));
+  for (const auto& [name, least, most] :
+       {std::tuple("timeoutMs", 10, 240'000), {"memoryMb", 0, 1 << 20}, {"rounds", 1, 64}, {"enough", 0, 100}}) {
+    EXPECT_TRUE(reads(concat(name, " = ", least, "\n"))) << name;
+    EXPECT_TRUE(reads(concat(name, " = ", most, "\n"))) << name;
+    EXPECT_FALSE(reads(concat(name, " = ", least - 1, "\n"))) << name;
+    EXPECT_FALSE(reads(concat(name, " = ", most + 1, "\n"))) << name;
+  }
+}
+
 TEST(DataAgent, AMindIsToldWhyItsAnswerCannotBeUsed) {
   const auto agent = reader("");
   Turn turn = agent->step(nullptr, {InputKind::wake, json::object{{"reason", "timer"}}});

@@ -159,6 +159,13 @@ TEST(PolicyReader, JsonIsCheckedTheSameWay) {
   refused(
       R"({"name":"p","version":1,"grant":[{"agent":"a","category":"c","locales":[],"tools":[],"boundaries":["b"]}]})",
       "policy.grant[0].boundaries[0]: no boundary \"b\"");
+  const auto model = [&](const char* provider, const char* name, const char* wrong) {
+    refused(concat(R"({"name":"p","version":1,"grant":[{"agent":"a","category":"c","locales":[],"tools":[],)",
+                   R"("boundaries":[],"models":[{"provider":")", provider, R"(","model":")", name, "\"}]}]}"),
+            concat("policy.grant[0].models[0].", wrong, ": "));
+  };
+  model("p q", "m", "provider");
+  model("p", "m n", "model");
 }
 
 }  // namespace
