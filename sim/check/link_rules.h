@@ -72,7 +72,7 @@ class LateUpdates {
   std::uint64_t judged_ = 0;
 };
 
-// A device keeps a link with a neighbour on each side and one of its own choice (docs/SCALE.md), whoever else is gone.
+// A device keeps a link with a neighbour on each side and one of its own choice (docs/SCALE.md), if others go, too.
 class FewLinks {
  public:
   static constexpr std::int64_t kSettled = 120'000'000;  // a link that died without a word is missed after 60 s
