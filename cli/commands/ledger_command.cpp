@@ -383,8 +383,10 @@ Result<int> prune(const LedgerArguments& a) {
       json::object{
           {"pruned", report.pruned - report.before}, {"prunedEntries", report.pruned}, {"entries", report.entries}},
       a.json, [&](const json::value&) {
-        return concat("pruned ", report.pruned - report.before, "; entries ", report.pruned + 1, " to ", report.entries,
-                      " stay, and the hashes of all\n");
+        return concat(
+            "pruned ", report.pruned - report.before, "; entries ", report.pruned + 1, " to ", report.entries,
+            " stay, and the hashes of all",
+            report.pruned > report.before ? "\n" : " (only whole batches go, and none from an open question on)\n");
       });
 }
 
