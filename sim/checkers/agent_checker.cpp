@@ -51,18 +51,27 @@ class AgentChecker final : public Checker {
       watchPlan(at, run);
       if (!rules_.isNew(device, run)) continue;
       c_.probe("run started");
-      const bool goesOn = !at.begun.try_emplace(run, c_.agenda().now()).second || plannedElsewhere(at, run);
       c_.trace(device, "agents", "runs", entry.job.agentId + " " + run.hex());
-      auto space = at.replica().data().database(DatabaseName::agents).space("main");
-      auto state =
-          space.ok() ? agents::agentStateToWrite(**space, entry.job.agentId) : Result<AgentState>(space.error());
-      // A pause ends no run that has begun.
-      const bool paused = state.ok() && ((state->lifecycle == Lifecycle::dormant && !goesOn) ||
-                                         state->lifecycle == Lifecycle::destroyed);
-      const std::string wrong = rules_.begins({device, at.name(), entry.job.agentId, run, paused, undisturbed()});
+      judgeStart(at, entry.job, undisturbed());
       if (rules_.startedBy(run) > 1) c_.probe("run started by several devices");
-      if (!wrong.empty()) return c_.failed("runs", wrong);
+      if (c_.hasFailed()) return;
     }
+  }
+
+  // A start may be durable although the power went before its step was over. The disk has it, and what the device knew.
+  void onStarted(Seat& at) override {
+    std::vector<agents::WakeJob> begun;
+    const Status read = at.replica().data().database(DatabaseName::agents).scanMeta("wake/", [&](auto row, auto bytes) {
+      auto job = agents::decodeJob(row, bytes);
+      if (job.ok() && job->startedAtMs != 0 && !at.begun.contains(job->key())) begun.push_back(*std::move(job));
+      return true;
+    });
+    if (!read.ok()) return c_.failed("store", at.name() + ": " + read.error().message);
+    for (const agents::WakeJob& job : begun) {
+      c_.probe("run begun in a step that broke off");
+      judgeStart(at, job, false);
+    }
+    rules_.stopped(at.index(), false);  // nothing runs yet
   }
 
   void onToolCall(Seat& at, const agents::ToolCall& call, const std::string& name) override {
@@ -152,6 +161,18 @@ class AgentChecker final : public Checker {
     std::set<RunKey> overdrawn, spent;              // runs whose model cost all that they had: in this step; durably
     std::map<RunKey, std::set<replication::Dot>> plans;  // of running runs: what was there at the last look
   };
+
+  // A run begins, or goes on, by what is durable there. A pause ends no run that has begun.
+  void judgeStart(Seat& at, const agents::WakeJob& job, bool undisturbed) {
+    const RunKey run = job.key();
+    const bool goesOn = !at.begun.try_emplace(run, c_.agenda().now()).second || plannedElsewhere(at, run);
+    auto space = at.replica().data().database(DatabaseName::agents).space("main");
+    auto state = space.ok() ? agents::agentStateToWrite(**space, job.agentId) : Result<AgentState>(space.error());
+    const bool paused =
+        state.ok() && ((state->lifecycle == Lifecycle::dormant && !goesOn) || state->lifecycle == Lifecycle::destroyed);
+    const std::string wrong = rules_.begins({at.index(), at.name(), job.agentId, run, paused, undisturbed});
+    if (!wrong.empty()) c_.failed("runs", wrong);
+  }
 
   static bool plannedElsewhere(Seat& at, const RunKey& run) {
     LocalReplica& data = at.replica().data();

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "agents/host/agent_host.h"
+#include "agents/wake/wake_job.h"
+#include "replication/records/agent_state.h"
 #include "replication/records/record_views.h"
 #include "replication/statement.h"
 #include "sim/scenario.h"
@@ -12,6 +14,7 @@
 namespace witan::sim {
 
 std::unique_ptr<Checker> makeAbsurdChecker(Cluster& cluster);
+std::unique_ptr<Checker> makeAgentChecker(Cluster& cluster);
 std::unique_ptr<Checker> makeKeepersChecker(Cluster& cluster);
 std::unique_ptr<Checker> makePeopleChecker(Cluster& cluster);
 std::unique_ptr<Checker> makeRestartChecker(Cluster& cluster);
@@ -222,6 +225,45 @@ TEST(PeopleChecker, IsQuietWhereTheApprovalCameAloneOrOnceMore) {
   world.checker->onDurable(world.seat(0));
   world.cluster.history().agents.approved[world.operation].emplace_back();
   world.call();
+  EXPECT_EQ(world.fired(), "");
+}
+
+// --- runs
+
+// A device whose power goes when the start of a run is durable, and its step is not over.
+struct BrokenStep : World {
+  BrokenStep() : World(makeAgentChecker, quietPlan([](ClusterOptions& of) { of.hosts = 2; })) {
+    agents::WakeJob job = *agents::userJob("sim-sealer", "session", "turn", "text");
+    job.startedAtMs = 1, job.attempts = 1, job.state = agents::JobState::running;
+    data().database(replication::DatabaseName::agents).putMeta(agents::jobRowName(job.key()), agents::encodeJob(job));
+  }
+  replication::LocalReplica& data() { return seat(0).replica().data(); }
+  void pause() {
+    replication::AgentState state;
+    state.lifecycle = replication::Lifecycle::dormant;
+    const replication::Write write{replication::Kind::agentState, "sim-sealer",
+                                   replication::encodeAgentState(state, data().writer()), false};
+    ASSERT_TRUE(data().commit(replication::DatabaseName::agents, "main", {&write, 1}).ok());
+  }
+  void start() {
+    ASSERT_TRUE(data().flush().ok());
+    checker->onStopped(seat(0));
+    checker->onStarted(seat(0));
+  }
+};
+
+TEST(AgentChecker, FiresForARunThatAPausedAgentBeganInAStepThatBrokeOff) {
+  BrokenStep world;
+  world.pause();
+  world.start();
+  EXPECT_EQ(world.fired(), "runs");
+}
+
+TEST(AgentChecker, IsQuietAboutAPauseAfterTheStepThatBrokeOff) {
+  BrokenStep world;
+  world.start();
+  world.pause();
+  world.start();
   EXPECT_EQ(world.fired(), "");
 }
 
