@@ -66,11 +66,13 @@ Status HeadExchange::load() {
   });
 }
 
+bool HeadExchange::signedHere(const LogHead& head) const {
+  return ownerOf(head) == state_.device() || head.cosigners.contains(state_.device());
+}
+
 // The memory is written before the first row that shows a signature of this device.
 Status HeadExchange::checkUnsigned() const {
-  const auto mine = [&](const auto& head) {
-    return head && (ownerOf(*head) == state_.device() || head->cosigners.contains(state_.device()));
-  };
+  const auto mine = [&](const auto& head) { return head && signedHere(*head); };
   for (const auto& [id, log] : logs_)
     if (mine(log.latest) || mine(log.witnessed))
       return corrupt(concat("this device signed heads of ", id,
@@ -235,17 +237,14 @@ void HeadExchange::round(Now now) {
   if (due.empty()) return;
   HeadMemory next = memory_;
   for (const Due& one : due) next.note(one.host->id(), signedOf(one.head));
-  const std::string& cluster = state_.config.replication.cluster;
-  if (const Status kept = state_.config.heads->remember(next.text(cluster)); !kept.ok()) {
-    if (!std::exchange(memoryFails_, true)) state_.notice("headsNotSigned", "", kept.error().message);
+  if (!remember(std::move(next))) {
     for (const Due& one : due)
       if (one.own) one.log->changedMs = now.ms + kRetryMs - kSignHeadMs;
     nextMs_ = std::min(nextMs_, now.ms + kRetryMs);
     return;
   }
-  memoryFails_ = false;
-  memory_ = std::move(next);
-  const kernel::NoteSigner signer{keyNameOf(cluster, state_.device()), state_.config.heads->key()};
+  const kernel::NoteSigner signer{keyNameOf(state_.config.replication.cluster, state_.device()),
+                                  state_.config.heads->key()};
   for (Due& one : due) {
     if (one.own) {
       auto note = kernel::signNote(one.head.text, {&signer, 1});
@@ -261,6 +260,32 @@ void HeadExchange::round(Now now) {
     tell(one.head.note);
     adopt(*one.host, *one.log, std::move(one.head));
   }
+}
+
+bool HeadExchange::remember(HeadMemory next) {
+  const Status kept = state_.config.heads->remember(next.text(state_.config.replication.cluster));
+  if (!kept.ok()) {
+    if (!std::exchange(memoryFails_, true)) state_.notice("headsNotSigned", "", kept.error().message);
+    return false;
+  }
+  memoryFails_ = false;
+  memory_ = std::move(next);
+  return true;
+}
+
+// A device whose disk was lost hears from others what it had signed: from then on it keeps to that.
+bool HeadExchange::recall(const std::string& partition, const Log& log) {
+  for (const auto* head : {&log.latest, &log.witnessed}) {
+    if (!*head || !signedHere(**head)) continue;
+    const HeadMemory::Signed* last = memory_.find(partition);
+    const HeadMemory::Signed told = signedOf(**head);
+    const bool known = last != nullptr && last->epoch == told.epoch && last->size >= told.size;
+    if (known || !memory_.permits(partition, told)) continue;
+    HeadMemory next = memory_;
+    next.note(partition, told);
+    if (!remember(std::move(next))) return false;
+  }
+  return true;
 }
 
 // --- heads of others
@@ -367,6 +392,7 @@ void HeadExchange::noteRules(const PartitionHost& host, const LogHead& head) con
 }
 
 void HeadExchange::save(const std::string& partition, const Log& log) {
+  if (!recall(partition, log)) return;
   WordWriter words;
   const HeadRow row{log.latest ? log.latest->note : "", log.witnessed ? log.witnessed->note : ""};
   state_.writes.forFollowed().put(std::string(kHeadRows) + partition, words.message(row));

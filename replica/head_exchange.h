@@ -5,7 +5,7 @@
 //   Two heads of one log that contradict each other prove that its owner lied or that its disk went back
 //   (`forkProven`): the proof is kept, told to all, and ends what this device takes of that log. What this device
 //   signed last stands outside of its stores. It signs nothing that does not extend that, and decides nothing on a log
-//   that went back behind it (`wentBack`).
+//   that went back behind it (`wentBack`). If that is lost with the disk, it is what others show of its signatures.
 //
 // A part of Replica; the state and the engine outlive it. Does nothing without ReplicaConfig::heads. Not thread-safe.
 // Rows of the ledgers' store: "k/" + partition -> heads; "v/" + origin -> proof.
@@ -89,11 +89,15 @@ class HeadExchange {
   enum class Agreement { agrees, differs, unknown };
 
   Status load();
+  bool signedHere(const LogHead& head) const;
   Status checkUnsigned() const;
   void checkMemory(PartitionHost& host, Log& log);
   bool extendsRemembered(const PartitionHost& host, Log& log) const;
   void look(PartitionHost& host, Log& log, Now now, std::vector<Due>& due);
   std::optional<LogHead> headOf(const PartitionHost& host) const;
+  // Both: false if that cannot be made durable.
+  bool remember(HeadMemory next);
+  bool recall(const std::string& partition, const Log& log);
   Status onHead(const std::string& from, std::string_view note, Now now);
   Agreement compare(const PartitionHost& host, Log& log, const LogHead& head, bool search, Now now) const;
   void take(const PartitionHost& host, Log& log, LogHead head, Agreement agreement);

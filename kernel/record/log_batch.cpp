@@ -117,6 +117,9 @@ Result<LogBatchInfo> readLogBatch(std::string_view value, const std::function<St
     at += kRecordHeader + padded(length);
   }
   info.goodBytes = at;
+  if (info.torn && info.records == records)
+    return corrupt(concat("the batch at entry ", info.firstSeq, " is whole and says that it is longer"),
+                   "its header was altered; no crash leaves that");
   if (!info.torn && (info.records != records || at != value.size()))
     return corrupt(concat("the batch at entry ", info.firstSeq, " has a wrong count of records"));
   return info;

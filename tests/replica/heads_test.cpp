@@ -310,6 +310,42 @@ TEST_F(Heads, WhoHasLostWhatItSignedDoesNotStart) {
   }
 }
 
+// With its disk a device loses the rows and the memory; of the heads that it signed it hears from the others.
+TEST_F(Heads, WhoHearsWhatItHadSignedRemembersIt) {
+  for (Device* device : {&b(), &a()}) {
+    TestKeys& memory = *keys[static_cast<std::size_t>(device->name()[0] - 'a')];
+    const std::string signedBefore = std::exchange(memory.memory, "");
+    for (store::MemoryStore& disk : device->stores) disk.wipe();
+    cluster.losePower(*device);
+    EXPECT_THAT(memory.memory, IsEmpty()) << device->name();
+    for (Device* other : {&a(), &b(), &c()})
+      if (other != device) cluster.connect(*device, *other);
+    cluster.run();
+    ASSERT_TRUE(of(*device).latest) << device->name();
+    EXPECT_EQ(memory.memory, signedBefore) << device->name();
+    cluster.losePower(*device);
+    ASSERT_FALSE(HasFatalFailure()) << device->name() << " does not start";
+    EXPECT_EQ(of(*device).latest->checkpoint.size, 1u) << device->name();
+    for (Device* other : {&a(), &b(), &c()})
+      if (other != device) cluster.connect(*device, *other);
+    cluster.run();
+  }
+}
+
+TEST_F(Heads, NoRowShowsASignatureThatCannotBeRemembered) {
+  keys[1]->memory.clear();
+  keys[1]->fails = true;
+  for (store::MemoryStore& disk : b().stores) disk.wipe();
+  cluster.losePower(b());
+  cluster.connect(a(), b());
+  cluster.run();
+  EXPECT_TRUE(of(b()).latest);
+  EXPECT_TRUE(b().noticed("headsNotSigned"));
+  cluster.losePower(b());
+  ASSERT_FALSE(HasFatalFailure()) << "b does not start";
+  EXPECT_FALSE(of(b()).latest);
+}
+
 TEST_F(Heads, NothingIsSignedThatCannotBeRemembered) {
   keys[0]->fails = true;
   decide(a(), "op-2", 20);
