@@ -18,7 +18,8 @@ foreach(scenario agents backup calm canary clock-chaos commons disk-lost domains
 endforeach()
 
 # Recorded plans of mended bugs: the program passes each.
-foreach(plan headsLostWithThePower nameOfAnotherMessage newcomerOfAnOlderCopy outcomeBeforeItsEffect removedUnderAUsedDot restoredBeforeItMet seizedBesideARefusedPosition seizedOnAFullDisk
+foreach(plan claimToldToOneDevice headsLostWithThePower nameOfAnotherMessage newcomerOfAnOlderCopy
+    outcomeBeforeItsEffect removedUnderAUsedDot restoredBeforeItMet seizedBesideARefusedPosition seizedOnAFullDisk
     seizedTwiceInAStep unseenBesideALoser)
   add_test(NAME plans.${plan} COMMAND witan-sim replay --plan ${CMAKE_CURRENT_SOURCE_DIR}/sim/cases/${plan}.plan)
   set_tests_properties(plans.${plan} PROPERTIES TIMEOUT 120 LABELS process)
