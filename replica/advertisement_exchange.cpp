@@ -252,13 +252,15 @@ void AdvertisementExchange::onAdvertisement(const std::string& from, Peer& peer,
   peer.owner = standing.owner;
   const bool differs = standing.claimsDigest != 0 && standing.claimsDigest != state_.owners.digest();
   if (differs && now.ms - peer.claimsToldMs >= kClaimsMs) peer.claimsToldMs = now.ms, tellClaims(peer);
-  if (!peer.keeper) return;  // it has no logs to speak of
-  if (!fitsEngine(from, peer, standing, now)) return;
+  // A signed claim counts, no matter who passes it on: its owner may have told it to one device alone.
+  if (!peer.keeper && !state_.provesOwners()) return;
+  if (peer.keeper && !fitsEngine(from, peer, standing, now)) return;
   for (const OwnershipRecord& claim : standing.claims) {
     const std::uint64_t known = state_.owners.latestEpoch(claim.partition);
     if (Status valid = checkOwnershipRecord(claim, known); !valid.ok()) return state_.cutOff(from, peer, valid.error());
     if (believes(from, claim)) announce(claim, from);
   }
+  if (!peer.keeper) return;  // it has no logs to speak of
   for (const LogPosition& position : standing.positions) {
     onPosition(from, peer, position, now);
     if (peer.cut) return;

@@ -346,6 +346,10 @@ void HeadExchange::take(const PartitionHost& host, Log& log, LogHead head, Agree
   if (agreement == Agreement::differs) return onDifference(host, log, std::move(head));
   if (agreement == Agreement::unknown) {
     const bool newer = head.log.epoch >= host.epoch() && head.checkpoint.size > host.entries();
+    const bool contradicts = newer && log.ahead && log.ahead->log == head.log &&
+                             log.ahead->checkpoint.size == head.checkpoint.size &&
+                             log.ahead->checkpoint.root != head.checkpoint.root;
+    if (contradicts && !mutated("ignoreHeads")) return prove(host, head, *log.ahead);
     // One of an epoch that nobody has claimed displaces none.
     const auto claimed = [&](const LogHead& one) {
       return one.log.epoch == host.epoch() || state_.owners.find(host.id(), one.log.epoch) != nullptr;
@@ -416,7 +420,7 @@ void HeadExchange::onDifference(const PartitionHost& host, Log& log, LogHead hea
   log.odd = std::move(head);
 }
 
-// `other` agrees with this copy and is no smaller than `one`.
+// `other` is of the size of `one`, or agrees with this copy and is larger.
 void HeadExchange::prove(const PartitionHost& host, const LogHead& one, const LogHead& other) {
   const std::uint64_t small = one.checkpoint.size, large = other.checkpoint.size;
   kernel::ForkProof proof;

@@ -58,6 +58,23 @@ Result<OperationMarks> marksOf(LocalReplica& replica, std::string_view scope, co
   return marks;
 }
 
+Result<bool> journalMayCome(LocalReplica& replica, std::string_view scope, const OperationMarks& marks) {
+  Space* agents = replica.database(DatabaseName::agents).find(scope);
+  if (marks.journal.record || !marks.agents.record || agents == nullptr) return false;
+  std::vector<Dot> by = marks.agents.repeats;
+  by.push_back(marks.agents.record->dot);
+  WITAN_TRY(members, replica.membership());
+  const VectorClock clock = agents->clock();
+  return std::ranges::any_of(by, [&](const Dot& dot) {
+    const std::string_view device = deviceOf(dot.host);
+    const Standing standing = members.standing(device);
+    const bool anew = std::ranges::any_of(clock.entries(), [&](const VectorClock::Entry& entry) {
+      return entry.first != dot.host && deviceOf(entry.first) == device;
+    });
+    return !anew && standing != Standing::retiring && standing != Standing::retired;
+  });
+}
+
 bool agentsHave(LocalReplica& replica, std::string_view scope, std::string_view operationHex) {
   Space* space = replica.database(DatabaseName::agents).find(scope);
   return space != nullptr && space->table().find(Kind::operation, operationHex) != nullptr;

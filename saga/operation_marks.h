@@ -35,6 +35,10 @@ Error inTheWay(const OperationId& operation, const std::string& why, const std::
 Result<OperationMarks> marksOf(replication::LocalReplica& replica, std::string_view scope,
                                const OperationId& operation);
 
+// Whether the journal's part of what the agents' records tell of is still to come: the two databases replicate apart.
+// It may be gone with a device that has left or begun anew. Errors: of reading. O(members).
+Result<bool> journalMayCome(replication::LocalReplica& replica, std::string_view scope, const OperationMarks& marks);
+
 // Whether there is a record: in the agents' database, in a scope; in the journal, in any.
 bool agentsHave(replication::LocalReplica& replica, std::string_view scope, std::string_view operationHex);
 bool journalHas(replication::LocalReplica& replica, std::string_view operationHex);
@@ -77,9 +81,10 @@ std::optional<std::string> agentScopeOf(replication::LocalReplica& replica, cons
 // and what they write says the same, which is one edit (replication/records/journal_entity.h). A version that shows O
 // is made by a device that carries out O, which it does once and not after it has heard of it, or by the compensation
 // of another operation that left O's standing: these are finitely many. Every version that a compensation was shown is
-// replaced by what it wrote, and a further one is begun only where one shows that none before it was shown. When all
-// have met, whoever looks (SagaEngine::reconcile, undoAgain) finds such a version and undoes it, or there is none.
-// Nothing that a person wrote is touched: it stays, or the compensation is a conflict for a person.
+// replaced by what it wrote, and a further one is begun only where one shows that none before it was shown: not before
+// those of which the agents' records tell have come to the journal. When all have met, whoever looks
+// (SagaEngine::reconcile, undoAgain) finds such a version and undoes it, or there is none. Nothing that a person wrote
+// is touched: it stays, or the compensation is a conflict for a person.
 
 // More than these of one operation are a fault, not a history.
 inline constexpr std::size_t kMaxUndoings = 64;

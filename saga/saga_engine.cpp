@@ -496,7 +496,7 @@ Status SagaEngine::settle(std::string_view scope, const OperationId& operation, 
   if (stands != wanted) return undoOrNote(scope, levels.back().front(), now);
   // Those before the last but one are undone, or stand, as that one is or does.
   for (std::size_t n = levels.size(); n >= 2 && !mutated("undoOnce"); n -= 2)
-    WITAN_DO(undoFurther(scope, levels[n - 2].front(), levels[n - 1].back(), now));
+    WITAN_DO(undoFurther(scope, levels[n - 2].front(), levels[n - 1], now));
   return okStatus();
 }
 
@@ -545,15 +545,21 @@ Status SagaEngine::undoOrNote(std::string_view scope, const OperationId& operati
   return okStatus();
 }
 
-Status SagaEngine::undoFurther(std::string_view scope, const OperationId& undone, const OperationId& last, Now now) {
+Status SagaEngine::undoFurther(std::string_view scope, const OperationId& undone,
+                               std::span<const OperationId> compensations, Now now) {
   WITAN_TRY(marks, marksOf(replica_, scope, undone));
   if (!marks.journal.record) return okStatus();  // no effect of it could show
+  for (const OperationId& one : compensations) {
+    WITAN_TRY(its, marksOf(replica_, scope, one));
+    WITAN_TRY(comes, journalMayCome(replica_, scope, its));
+    if (comes) return okStatus();  // at the next reconcile()
+  }
   WITAN_TRY(space, journal().space(marks.journalScope));
   WITAN_TRY(done, recordsOf(*space, undone));
   WITAN_TRY(shows, stillShows(*space, done));
   if (!shows) return okStatus();
   WITAN_TRY(intent, compensationIntent(scope, undone));
-  intent.operation = nextCompensation(last).value;
+  intent.operation = nextCompensation(compensations.back()).value;
   const std::size_t before = sagas_.size();
   WITAN_DO(begin({&intent, 1}, now));
   counters_.compensations += sagas_.size() - before;

@@ -203,8 +203,9 @@ class SagaEngine {
   Result<Intent> compensationIntent(std::string_view scope, const OperationId& operation);
   // Begins the compensation of what was carried out, unless it is known.
   Status undo(std::string_view scope, const OperationId& operation, Now now);
-  // A further compensation after the last of `compensations`, if something of what they undid shows.
-  Status undoFurther(std::string_view scope, const OperationId& undone, const OperationId& last, Now now);
+  // A further compensation after the last of `compensations`, if something shows that none of them was shown.
+  Status undoFurther(std::string_view scope, const OperationId& undone, std::span<const OperationId> compensations,
+                     Now now);
   Status undoOrNote(std::string_view scope, const OperationId& operation, Now now);
   // The operation, its compensations, those of the compensations, and so on, as far as they are known: each with those
   // that follow it (saga/operation_marks.h).

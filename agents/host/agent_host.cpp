@@ -158,6 +158,7 @@ Status AgentHost::load(std::span<const Agent* const> agents, Now now) {
 }
 
 void AgentHost::setDevices(std::vector<std::string> members, std::set<std::string> live, Now now) {
+  if (members != members_) watchedAt_.reset();  // what a device that leaves has not brought does not come any more
   members_ = members;
   live_ = live;
   wakes_.setDevices(std::move(members), std::move(live), now);

@@ -65,6 +65,19 @@ std::size_t timesDone(const AgentRecords& records, const OperationId& operation)
   return again || at->second.record->body.compensates ? saga::kMaxUndoings : 1 + at->second.repeats.size();
 }
 
+// Whether it touches a shared entry. What it changed stands in the journal alone; of what changed nothing, such as an
+// undoing that a person gave up, what it was to undo tells.
+bool touchesShared(const AgentRecords& records, const OperationId& operation, const OperationId& undone,
+                   const AgentRuleOptions& options) {
+  for (const OperationId& one : {operation, undone}) {
+    const auto at = records.journal.find(one);
+    if (at == records.journal.end() || !at->second.record || at->second.record->body.undo.empty()) continue;
+    return std::ranges::any_of(at->second.record->body.undo,
+                               [&](const UndoStep& step) { return isShared(step.key, options); });
+  }
+  return false;
+}
+
 std::string wrongKey(const AgentRecords& records, const OperationId& operation, const OperationBody& body,
                      const AgentRuleOptions& options) {
   if (!options.graph.empty() && body.agentId == options.graph) return {};
@@ -73,9 +86,7 @@ std::string wrongKey(const AgentRecords& records, const OperationId& operation, 
     const std::size_t number = compensationNumber(records, operation, undone);
     if (number == 0) return "undoes another under an id of its own";
     // Of a shared entry the undoing of another operation may bring it back.
-    const bool shared =
-        std::ranges::any_of(body.undo, [&](const UndoStep& step) { return isShared(step.key, options); });
-    if (number > timesDone(records, undone) && number > 1 && !shared)
+    if (number > timesDone(records, undone) && number > 1 && !touchesShared(records, operation, undone, options))
       return concat("undoes for time ", number, " what was done less often");
     return records.agents.contains({*body.compensates}) || records.journal.contains({*body.compensates})
                ? std::string()

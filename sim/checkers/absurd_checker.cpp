@@ -22,7 +22,7 @@ class AbsurdChecker final : public Checker {
     const replication::SyncSession* session = at.replica().session(ClusterSetup::deviceName(peer));
     // What keeps encrypted copies has no ledgers, and hears nothing of them.
     if (session == nullptr || !session->full() || keepsCopies(at) || keepsCopies(c_.seat(peer))) return;
-    if (hasNoLogs(peer)) return;
+    if (hasNoLogs(peer) && !claims(frame)) return;
     heard_[at].insert(peer);
   }
 
@@ -40,10 +40,15 @@ class AbsurdChecker final : public Checker {
   }
 
  private:
-  // By the roster, which such a cluster has: what it says of logs is not read.
+  // By the roster, which such a cluster has: what it says of logs is not read, and what it claims is.
   bool hasNoLogs(std::uint32_t peer) const {
     const ClusterOptions& cluster = c_.setup().options.cluster;
     return liarOf(cluster).has_value() && static_cast<std::int64_t>(peer) >= cluster.ledgerReplicas;
+  }
+  static bool claims(std::string_view frame) {
+    node::PeerAdvertisement standing;
+    return readMessage(frame.substr(replication::kFrameHeaderBytes), standing, "frame").ok() &&
+           !standing.claims.empty();
   }
   bool keepsCopies(const Seat& at) const { return c_.setup().copiesOnly(at.name()); }
 

@@ -1,10 +1,12 @@
 // Checker "lies": where a device lies, nobody honest takes in what it may not say or accuses anybody else, and what
 // came of a lie left evidence against it.
+#include "kernel/record/signed_note.h"
 #include "replica/core/entry_evidence.h"
 #include "replica/head_exchange.h"
 #include "replication/writer.h"
 #include "sim/check/liar_rules.h"
 #include "sim/checkers/checker.h"
+#include "sim/checkers/cut_off.h"
 
 namespace witan::sim {
 
@@ -16,8 +18,13 @@ class LieChecker final : public Checker {
  public:
   explicit LieChecker(Cluster& cluster) : Checker(cluster), lies_(liarOf(cluster.plan().options.cluster)) {}
 
+  void onFrame(Seat& at, std::uint32_t peer, std::string_view frame) override {
+    if (lies_ && !c_.isLiar(at.index()) && cutOff_.took(at, peer) && c_.isLiar(peer)) hearHeads(at, frame);
+  }
+
   void onDurable(Seat& at) override {
     if (!lies_) return;
+    cutOff_.onDurable(at);
     noteOwn(at);
     if (c_.isLiar(at.index())) return;
     checkClaims(at);
@@ -28,6 +35,8 @@ class LieChecker final : public Checker {
   void onStarted(Seat& at) override {
     seen_[at].clear();
     logs_[at].clear();
+    heads_[at].clear();
+    cutOff_.onStarted(at);
   }
 
   void onDiskLost(Seat& at) override {
@@ -132,6 +141,29 @@ class LieChecker final : public Checker {
     return true;
   }
 
+  // Heads that the liar has signed; a head that is told once, and lost with the power, proves nothing.
+  void hearHeads(Seat& at, std::string_view frame) {
+    constexpr auto kStanding = static_cast<std::uint8_t>(node::AdjudicationFrame::standing);
+    if (frame.size() <= replication::kFrameHeaderBytes || static_cast<std::uint8_t>(frame[4]) != kStanding) return;
+    node::PeerAdvertisement standing;
+    if (!readMessage(frame.substr(replication::kFrameHeaderBytes), standing, "frame").ok()) return;
+    const auto key = kernel::makeNoteVerifier(node::keyNameOf(ClusterSetup::kCluster, ClusterSetup::deviceName(*lies_)),
+                                              ClusterSetup::keyOf(*lies_).publicKey());
+    WITAN_CHECK(key.ok(), "the names of simulated devices are parts of keys' names");
+    for (const std::string& note : standing.heads) {
+      if (!kernel::openNote(note, {&*key, 1}).ok()) continue;
+      const auto head = kernel::parseCheckpointText(note.substr(0, note.rfind("\n\n") + 1));
+      if (head.ok()) heads_[at][{head->origin, head->size}].insert(head->root);
+    }
+  }
+
+  // Of one log, in this life.
+  bool hasHeardBoth(Seat& at, const std::string& partition, const kernel::Epoch& epoch) {
+    const std::string origin = node::originOf(ClusterSetup::kCluster, {partition, epoch});
+    return std::ranges::any_of(heads_[at],
+                               [&](const auto& one) { return one.first.first == origin && one.second.size() > 1; });
+  }
+
   void checkBatches(Seat& at) {
     for (LieRecord& lie : c_.history().lies) {
       if (lie.victim != at.index() || lie.batches == 0 || lie.at + kTaken < c_.agenda().now()) continue;
@@ -141,6 +173,8 @@ class LieChecker final : public Checker {
       if (lie.kind != Lie::secondBatch)
         return c_.failed("lies", concat(at.name(), " has taken batch ", lie.batches - 1, " of ", lie.partition,
                                         ", a lie (", enumName(lie.kind), ")"));
+      // With it come two heads that contradict each other. Who has had both has proof.
+      if (!hasHeardBoth(at, lie.partition, lie.epoch)) continue;
       lie.batches = 0;
       c_.probe("liar: second batch taken");
       effects_.push_back({"fork", at.name(), lie.partition, lie.epoch});
@@ -214,6 +248,8 @@ class LieChecker final : public Checker {
   std::set<EpochOf> begun_;
   PerDevice<std::map<std::string, kernel::Epoch, std::less<>>> seen_;
   PerDevice<std::map<std::string, LogMark, std::less<>>> logs_;
+  PerDevice<std::map<std::pair<std::string, std::uint64_t>, std::set<Hash>>> heads_;  // roots by origin and size
+  CutOff cutOff_;
   std::vector<LieEffect> effects_;
 };
 

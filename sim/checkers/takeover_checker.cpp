@@ -2,6 +2,7 @@
 // shut out.
 #include "replication/writer.h"
 #include "sim/checkers/checker.h"
+#include "sim/checkers/cut_off.h"
 
 namespace witan::sim {
 
@@ -12,30 +13,17 @@ namespace {
 class TakeoverChecker final : public Checker {
  public:
   explicit TakeoverChecker(Cluster& cluster) : Checker(cluster) {}
-  void onStarted(Seat& at) override { said_[at].clear(), seizures_[at] = 0; }
-  void onDurable(Seat& at) override { seizures_[at] = at.replica().counters().seizures; }
+  void onStarted(Seat& at) override { said_[at].clear(), cutOff_.onStarted(at); }
+  void onDurable(Seat& at) override { cutOff_.onDurable(at); }
   void onLink(std::uint32_t device, std::uint32_t peer) override { said_[c_.seat(device)].erase(peer); }
 
   void onFrame(Seat& at, std::uint32_t peer, std::string_view frame) override {
-    if (auto standing = standingIn(at, peer, frame))
-      for (node::LogPosition& position : standing->positions) {
-        if (position.epochs.empty()) continue;
-        said_[at][peer][position.partition] = {
-            {position.epochs.back().number, position.epochs.back().owner}, position.batches, position.follow};
-      }
-    for (const std::string& partition : std::exchange(at.seized, {})) onSeized(at, partition);
+    hear(at, peer, frame);
+    onSeized(at);
   }
 
   // The operator has acted already.
-  void onEvent(Seat& at, const Event& event) override {
-    if (event.kind != EventKind::seizePartition || c_.etcd()) return;
-    if (at.replica().counters().seizures == std::exchange(seizures_[at], at.replica().counters().seizures)) return;
-    const kernel::DomainModule& module = *c_.modules()[event.m % c_.modules().size()];
-    const std::string id = node::partitionId(
-        module.signature().domain,
-        static_cast<std::uint32_t>(event.n % static_cast<std::uint64_t>(c_.plan().options.cluster.partitions)));
-    onSeized(at, id);
-  }
+  void onEvent(Seat& at, const Event&) override { onSeized(at); }
 
  private:
   struct Said {
@@ -43,6 +31,21 @@ class TakeoverChecker final : public Checker {
     std::uint64_t batches = 0;
     bool follows = false;
   };
+  // What a device refuses it was not told; nor what comes after that over the same link.
+  void hear(Seat& at, std::uint32_t peer, std::string_view frame) {
+    if (!cutOff_.took(at, peer)) return;
+    auto standing = standingIn(at, peer, frame);
+    if (!standing) return;
+    for (node::LogPosition& position : standing->positions) {
+      if (position.epochs.empty()) continue;
+      said_[at][peer][position.partition] = {
+          {position.epochs.back().number, position.epochs.back().owner}, position.batches, position.follow};
+    }
+  }
+
+  void onSeized(Seat& at) {
+    for (const std::string& partition : std::exchange(at.seized, {})) onSeized(at, partition);
+  }
 
   void onSeized(Seat& at, const std::string& id) {
     node::PartitionHost* host = at.replica().host(id);
@@ -86,7 +89,7 @@ class TakeoverChecker final : public Checker {
   }
 
   PerDevice<std::map<std::uint32_t, std::map<std::string, Said, std::less<>>>> said_;  // by peer and partition
-  PerDevice<std::uint64_t> seizures_;                                                  // of this life
+  CutOff cutOff_;
 };
 
 // Part of checker "confinement": what a retired device says, when it is switched on again, is taken in by nobody. It

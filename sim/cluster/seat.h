@@ -59,7 +59,7 @@ struct Seat {
   std::set<OperationId> gaveUp = {};   // all of it
   // --- its operators, and who lies to it
   bool lingers = false;                  // retired, and not switched off yet
-  std::vector<std::string> seized = {};  // partitions, at a moment that the run chose; until a checker takes them
+  std::vector<std::string> seized = {};  // partitions, by an operator; until a checker takes them
   // Frames that speak of an epoch that cannot be, by whom they come from.
   std::map<std::uint32_t, std::set<std::string, std::less<>>> absurd = {};
 

@@ -229,6 +229,7 @@ void Operators::onEvent(Seat& at, const Event& event) {
         return;
       }
       done = replica.forceTakeover(partition, "its owner is out of reach", now);
+      if (done.ok()) at.seized.push_back(partition);
       break;
     case EventKind::retire:
       what = ClusterSetup::deviceName(other);

@@ -145,6 +145,18 @@ TEST_F(Heads, AnOwnerThatSignsTwoHeadsOfOneSizeIsProvenToLie) {
   EXPECT_EQ(c().replica().heads().proofs().size(), 1u);
 }
 
+// Neither can be compared with a copy yet, and one alone is kept.
+TEST_F(Heads, TwoHeadsOfEntriesThatHaveNotComeProveIt) {
+  kernel::Checkpoint other = of(a()).latest->checkpoint;
+  other.size = 5, other.root = sha256("another");
+  const kernel::NoteSigner key{keyNameOf("test", "a"), keyOfDevice("a")};
+  sendHead("a", "b", forged("a", 5));
+  sendHead("a", "b", forged("a", 5));
+  EXPECT_THAT(b().replica().heads().proofs(), IsEmpty());
+  sendHead("a", "b", *kernel::signNote(*kernel::checkpointText(other), {&key, 1}));
+  for (Device* device : {&b(), &c()}) EXPECT_THAT(accused(*device, "forkProven"), ElementsAre("a")) << device->name();
+}
+
 // A member proves itself a liar a hundred times, in logs that nobody has: the owner's fork is proven all the same.
 TEST_F(Heads, AFloodOfProofsAgainstOneselfHidesNoFork) {
   PeerAdvertisement flood;

@@ -124,6 +124,41 @@ TEST_F(Proofs, AForgedClaimIsNone) {
   expectAllGoOn(a());
 }
 
+// An owner has told its next epoch to c alone, which keeps no ledgers. What c passes on is signed: the devices that
+// keep them take it for what it is, else c would ask another owner than they do, for ever.
+TEST(ProofsOfClaims, CountNoMatterWhoPassesThemOn) {
+  std::vector<std::shared_ptr<TestKeys>> keys;
+  for (const char* name : {"a", "b", "c"}) keys.push_back(std::make_shared<TestKeys>(name)), keys.back()->takers = "ab";
+  std::string keepers = "abc";
+  TestCluster cluster(3, [&](std::size_t n, ReplicaConfig& config) {
+    config.heads = keys[n];
+    config.keepsLedgers = [&](std::string_view device) { return keepers.find(device.front()) != std::string::npos; };
+  });
+  cluster.found();
+  keepers = "ab";
+  for (Device* device : {&cluster.a(), &cluster.b()}) cluster.cut(cluster.c(), *device);
+  for (Device* device : {&cluster.a(), &cluster.b()}) cluster.connect(cluster.c(), *device);
+  cluster.run();
+  PeerAdvertisement standing{.owner = cluster.c().replica().ownerName()};
+  OwnershipRecord claim = *cluster.a().replica().owners().find(kPartition);
+  claim.previousNumber = claim.number, claim.previousOwner = claim.owner;
+  claim.number = 2, claim.owner = cluster.b().replica().ownerName(), claim.cause = kernel::EpochCause::seizure;
+  const auto pass = [&] {
+    standing.claims = {claim};
+    std::string bytes;
+    WordWriter words;
+    appendFrame(bytes, words, standing);
+    cluster.hand({"c", "a", bytes});
+    cluster.run();
+  };
+  pass();
+  EXPECT_EQ(cluster.a().replica().owners().latestEpoch(kPartition), 1u) << "it is not signed";
+  signClaim("test", claim, keyOfDevice("b"));
+  pass();
+  EXPECT_EQ(cluster.a().replica().owners().latestEpoch(kPartition), 2u);
+  EXPECT_EQ(cluster.b().replica().owners().latestEpoch(kPartition), 2u) << "it is passed on";
+}
+
 // The same of a position, which bore claims once.
 TEST_F(Proofs, APositionIsNoClaim) {
   PeerAdvertisement message = standing();

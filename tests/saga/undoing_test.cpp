@@ -34,6 +34,34 @@ TEST(Undoing, WhatWasWrittenBesideItStays) {
   }
 }
 
+// Of the compensation the outcome has come, and not yet what it did to the entity. That it wrote over what shows here,
+// so no further one is begun.
+TEST(Undoing, WaitsForWhatTheCompensationDid) {
+  unsigned found = 0;
+  for (std::size_t frames = 1; frames < 40; ++frames) {
+    TestCluster cluster(3);
+    enum { a, b, c };
+    cluster.host(a).plan("t", {put("brief", "x")});
+    const PlanBody lost = cluster.host(b).plan("t", {put("long", "y")});
+    const OperationId first = compensationOperationId(intentsOf(lost)[0].id()), second = nextCompensation(first);
+    for (std::size_t i = 0; i < 2; ++i) ASSERT_TRUE(cluster.host(i).run());
+    cluster.sync(a, b), cluster.sync(a, c), cluster.sync(b, c);
+    cluster.reconcile(b);
+    cluster.syncUntil(b, c, frames);
+    if (cluster.host(c).recordsIn(DatabaseName::agents, first) == 0) continue;
+    if (cluster.host(c).recordsIn(DatabaseName::journal, first) > 0) continue;
+    ++found;
+    cluster.reconcile(c);
+    EXPECT_EQ(cluster.host(c).recordsIn(DatabaseName::agents, second), 0u) << frames;
+    for (int i = 0; i < 3; ++i) cluster.meetAll();
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(cluster.host(i).says("long"), "-");
+      EXPECT_EQ(cluster.host(i).recordsIn(DatabaseName::agents, second), 0u) << frames;
+    }
+  }
+  EXPECT_GT(found, 0u);
+}
+
 // A person has undone it; another device had carried out the same plan.
 TEST(Undoing, APersonsUndoingReachesWhatCameLater) {
   TestCluster cluster(2);

@@ -394,6 +394,24 @@ TEST(AgentRules, FurtherUndoingsMustHaveSomethingToUndo) {
   EXPECT_THAT(checkCompensations(story.records), HasSubstr("was undone by two operations"));
 }
 
+// The undoing of another operation brought it back, and a person gave its next undoing up: that one changed nothing.
+TEST(AgentRules, AFurtherUndoingOfASharedEntryMayBeGivenUp) {
+  Story story;
+  AgentRuleOptions options;
+  options.shared = "desk/";
+  const OperationId done = story.plan.operations[0], first = compensationOperationId(done),
+                    second = saga::nextCompensation(first);
+  story.records.entries.clear();
+  story.records.journal[done].record->body.undo = {{"main", "done/1", {}, {}, std::nullopt}};
+  story.undid(done, first);
+  story.undid(done, second);
+  story.records.journal.erase(second);
+  story.records.agents[second].record->body.outcome = OperationOutcome::failed;
+  EXPECT_THAT(story.operations(options), HasSubstr("undoes for time 2 what was done less often"));
+  story.records.journal[done].record->body.undo[0].key = "desk/1";
+  EXPECT_EQ(story.operations(options), "");
+}
+
 // A gate leaves no record of what it denies. It may have, while nobody had confirmed; later it may not.
 TEST(AgentRules, ADenialWithoutAReasonIsSeen) {
   Story story;

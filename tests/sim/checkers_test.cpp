@@ -20,6 +20,7 @@ std::unique_ptr<Checker> makePeopleChecker(Cluster& cluster);
 std::unique_ptr<Checker> makeRestartChecker(Cluster& cluster);
 std::unique_ptr<Checker> makeRestraintChecker(Cluster& cluster);
 std::unique_ptr<Checker> makeReturnChecker(Cluster& cluster);
+std::unique_ptr<Checker> makeTakeoverChecker(Cluster& cluster);
 
 namespace checkers_test {
 namespace {
@@ -264,6 +265,81 @@ TEST(AgentChecker, IsQuietAboutAPauseAfterTheStepThatBrokeOff) {
   world.start();
   world.pause();
   world.start();
+  EXPECT_EQ(world.fired(), "");
+}
+
+// --- no-decision-lost: takeovers
+
+// The owner, device 0, is gone, and device 1 takes its partition.
+struct Takeover : World {
+  Takeover() : World(makeTakeoverChecker), id(cluster.partitions().front().second) {
+    cluster.switchOff(0, false, -1);
+    goOn(5 * 60 * kSecond);
+    last = seat(1).replica().host(id)->epoch();
+    had = seat(1).replica().host(id)->ledger().batches();
+  }
+  // Device 2 says that it has so many batches more than there were, in an epoch that begins there.
+  void tell(std::uint64_t more, std::uint64_t start = 0) {
+    const std::uint64_t batches = had + more;
+    node::PeerAdvertisement standing{.owner = seat(2).replica().ownerName()};
+    standing.positions.push_back({.partition = id, .follow = true, .batches = batches, .entries = batches});
+    standing.positions.back().epochs.push_back({last.number, last.owner, start});
+    std::string frame;
+    WordWriter words;
+    appendFrame(frame, words, standing);
+    if (taken) seat(1).replica().received(seat(2).name(), frame, now());
+    checker->onFrame(seat(1), 2, frame);
+  }
+  void seize() {
+    const Status done = seat(1).replica().forceTakeover(id, "its owner is gone", now());
+    ASSERT_TRUE(done.ok()) << done.error().message;
+    seat(1).seized.push_back(id);
+  }
+  Now now() { return seat(1).device->now(cluster.agenda().now()); }
+
+  const std::string id;
+  kernel::Epoch last;
+  std::uint64_t had = 0;
+  bool taken = false;  // what is told reaches the device, too
+};
+
+const Event kSeizes{.kind = EventKind::seizePartition, .device = 1};
+
+TEST(TakeoverChecker, FiresBesideACopyThatHasToldOfMore) {
+  Takeover world;
+  world.tell(1);
+  world.seize();
+  world.checker->onEvent(world.seat(1), kSeizes);
+  EXPECT_EQ(world.fired(), "no-decision-lost");
+}
+
+TEST(TakeoverChecker, IsQuietBesideACopyThatHasAsMuch) {
+  Takeover world;
+  world.tell(0);
+  world.seize();
+  world.checker->onEvent(world.seat(1), kSeizes);
+  EXPECT_EQ(world.fired(), "");
+}
+
+// It was no order that took the partition, but one at an earlier moment of the same step.
+TEST(TakeoverChecker, JudgesATakeoverByWhatWasToldBeforeIt) {
+  Takeover world;
+  world.seize();
+  world.tell(0);
+  world.tell(1);
+  world.checker->onEvent(world.seat(1), kSeizes);  // refused
+  EXPECT_EQ(world.fired(), "");
+}
+
+TEST(TakeoverChecker, KnowsWhatADeviceRefusesToHear) {
+  Takeover world;
+  world.checker->onDurable(world.seat(1));
+  world.taken = true;
+  world.tell(1, ~std::uint64_t{0});  // an epoch that begins behind its end
+  world.tell(1);                     // over a link that is to end
+  EXPECT_GT(world.seat(1).replica().counters().badFrames, 0u);
+  world.seize();
+  world.checker->onEvent(world.seat(1), kSeizes);
   EXPECT_EQ(world.fired(), "");
 }
 

@@ -19,14 +19,16 @@ endforeach()
 
 # Recorded plans of mended bugs: the program passes each.
 foreach(plan
-    flippedBitOfALength
-    hearsWhatItSigned
+    claimToldToOneDevice
+    headsLostWithThePower
     nameOfAnotherMessage
     newcomerOfAnOlderCopy
-    pausedAfterABrokenStep
+    outcomeBeforeItsEffect
     removedUnderAUsedDot
     restoredBeforeItMet
+    seizedBesideARefusedPosition
     seizedOnAFullDisk
+    seizedTwiceInAStep
     unseenBesideALoser)
   add_test(NAME plans.${plan} COMMAND witan-sim replay --plan ${CMAKE_CURRENT_SOURCE_DIR}/sim/cases/${plan}.plan)
   set_tests_properties(plans.${plan} PROPERTIES TIMEOUT 120 LABELS process)
