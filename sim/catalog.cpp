@@ -149,6 +149,10 @@ constexpr CheckerInfo kCheckers[] = {
     {"operations",
      "Each is one of its run's plan, is carried out once by a device, and has an effect if and only if it has an "
      "outcome; of several plans for a run one stands."},
+    {"episodes",
+     "A run was let do what its agent is meant to do, and no more; it heard what tools said, was charged what that "
+     "cost, "
+     "and came to nothing only where something was in its way."},
     {"sagas", "Each ends, or is put aside for a person; what is undone is undone once."},
     {"ledger-rules",
      "Every ledger, decided again from its beginning, gives what was recorded; all copies are one log."},
@@ -293,6 +297,7 @@ constexpr const char* kCounted[] = {"absurd frame",
                                     "started from an older copy",
                                     "store failed",
                                     "surplus tail",
+                                    "transcript read",
                                     "turn repeated",
                                     "violated after an unsafe commit"};
 

@@ -8,7 +8,7 @@ MakeChecker makeRestartChecker, makeFenceChecker, makeEtcdChecker, makePutOffChe
     makeAgentChecker, makeEffectChecker, makeConfinementChecker, makeAlarmChecker, makeTakeoverChecker,
     makeReturnChecker, makeRowsChecker, makeConflictChecker, makeGraphChecker, makeLieChecker, makeRetentionChecker,
     makePromptChecker, makeMemoryChecker, makeOverdueChecker, makeAbsurdChecker, makePeopleChecker, makeKeepersChecker,
-    makeRestraintChecker, makeLateUpdateChecker, makeOverlayChecker;
+    makeRestraintChecker, makeLateUpdateChecker, makeOverlayChecker, makeEpisodeChecker;
 
 std::vector<std::unique_ptr<Checker>> makeCheckers(Cluster& cluster) {
   std::vector<std::unique_ptr<Checker>> all;
@@ -19,7 +19,7 @@ std::vector<std::unique_ptr<Checker>> makeCheckers(Cluster& cluster) {
                             makeRowsChecker,        makeConflictChecker,     makeGraphChecker,    makeLieChecker,
                             makeRetentionChecker,   makePromptChecker,       makeMemoryChecker,   makeOverdueChecker,
                             makeAbsurdChecker,      makePeopleChecker,       makeKeepersChecker,  makeRestraintChecker,
-                            makeLateUpdateChecker,  makeOverlayChecker})
+                            makeLateUpdateChecker,  makeOverlayChecker,      makeEpisodeChecker})
     all.push_back(make(cluster));
   return all;
 }

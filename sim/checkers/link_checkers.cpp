@@ -8,7 +8,7 @@ namespace witan::sim {
 
 namespace {
 
-constexpr Micros kLook = 500'000;
+constexpr Micros kLookEvery = 500'000;
 
 bool isOpen(Cluster& c, const Seat& a, const Seat& b) {
   return a.works() && b.works() && !c.network().isBlocked(a.index(), b.index()) &&
@@ -27,7 +27,7 @@ class LateUpdateChecker final : public Checker {
     const Micros now = c_.agenda().now();
     note(at, now);
     if (now < lookAt_) return;
-    lookAt_ = now + kLook;
+    lookAt_ = now + kLookEvery;
     for (Seat* from : c_.members())
       for (Seat* to : c_.members())
         if (from != to) rules_.sees({from->index(), to->index()}, sees(*from, *to), now);
@@ -81,7 +81,7 @@ class OverlayChecker final : public Checker {
   void onDurable(Seat&) override {
     const Micros now = c_.agenda().now();
     if (!meshed_ || now < lookAt_) return;
-    lookAt_ = now + 2 * kLook;
+    lookAt_ = now + 2 * kLookEvery;
     const std::vector<Seat*> members = c_.members();
     if (members.size() < kMany) return;
     for (Seat* at : members) look(*at, members, now);

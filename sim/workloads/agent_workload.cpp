@@ -175,10 +175,11 @@ class AgentWorkload final : public Workload {
     module.writeAction(text, *action);
     auto parsed = parseJson(text);
     WITAN_CHECK(parsed.ok(), "an action has a JSON form");
-    return json::value{json::object{{"domain", module.signature().domain},
+    // Not in braces: they would make a list with the object in it.
+    return json::value(json::object{{"domain", module.signature().domain},
                                     {"entity", entity},
                                     {"role", module.signature().processes[action->process].role},
-                                    {"action", *std::move(parsed)}}};
+                                    {"action", *std::move(parsed)}});
   }
 
   void sayToClerk(Seat& at, const Event& event) {
