@@ -20,10 +20,13 @@ endforeach()
 # Recorded plans of mended bugs: the program passes each.
 foreach(plan
     claimToldToOneDevice
+    flippedBitOfALength
     headsLostWithThePower
+    hearsWhatItSigned
     nameOfAnotherMessage
     newcomerOfAnOlderCopy
     outcomeBeforeItsEffect
+    pausedAfterABrokenStep
     removedUnderAUsedDot
     restoredBeforeItMet
     seizedBesideARefusedPosition
