@@ -4,6 +4,7 @@
 #include <map>
 
 #include "replication/space_rows.h"
+#include "replication/writer.h"
 
 namespace witan::replication {
 
@@ -16,6 +17,7 @@ constexpr std::size_t kAnswerBytes = 1024 * 1024;   // of LISTs in an answer
 constexpr std::size_t kQueuedHashes = 1024 * 1024;  // that a peer may have asked for and not read
 constexpr std::size_t kNeedHashes = 1024;
 constexpr std::size_t kListEntryBytes = 16;
+constexpr Seq kEventsAgain = 65'536;  // of a writer, the latest
 // Shorter ranges are always listed: records that share so many bits of a hash are the same one.
 constexpr std::uint64_t kShortRange = 1 << 12;
 
@@ -83,7 +85,18 @@ void appendList(SpaceSync& sync, std::uint16_t space, std::uint64_t first, std::
   appendFrame(out, words, RangeList{space, first, last, asData(records), asData(clock)});
 }
 
+std::vector<Kind> eventKinds(const RecordSchemas& schemas) {
+  std::vector<Kind> out;
+  for (unsigned kind = 0; kind < 256; ++kind)
+    if (schemas.traits(static_cast<Kind>(kind)).event) out.push_back(static_cast<Kind>(kind));
+  return out;
+}
+
 }  // namespace
+
+std::string tookBackRow(std::string_view space, Kind kind, std::string_view key) {
+  return concat(kTookBackRow, space, "|", static_cast<unsigned>(kind), "|", key);
+}
 
 void AntiEntropy::start(std::string& out, WordWriter& words) {
   std::vector<Range> parts;
@@ -180,13 +193,38 @@ Status AntiEntropy::compare(const RangeList& list, const VersionVector& theirs, 
     if (at == other.end()) wanted.push_back(hash);  // there may be a tombstone
     differs(hash);
   }
+  wantEvents(wanted);
   return okStatus();
+}
+
+// No digest counts events, so each is asked for by its name.
+void AntiEntropy::wantEvents(std::vector<std::uint64_t>& wanted) {
+  Space& space = sync_.space();
+  const std::vector<Kind> kinds = events_.empty() ? std::vector<Kind>() : eventKinds(space.schemas());
+  for (auto& [writer, events] : events_) {
+    const Seq last = events.asked == 0 ? space.vector().at(writer) : events.asked - 1;
+    const Seq first = std::max(events.from, last - std::min(last, kEventsAgain) + 1);
+    if (first > last) continue;
+    for (Seq seq = first; seq <= last; ++seq)
+      for (const Kind kind : kinds)
+        wanted.push_back(space.table().hashOf(kind, concat(space.writers().name(writer), ":", seq)));
+    events.asked = events.from;
+  }
 }
 
 void AntiEntropy::dropCovered(Record& record, const VersionVector& theirs) {
   const std::vector<Held*> versions(record.versions.begin(), record.versions.end());
-  for (Held* held : versions)
-    if (theirs.covers(held->writer, held->seq)) sync_.space().drop(*held);  // the last one takes the record along
+  Space& space = sync_.space();
+  for (Held* held : versions) {
+    if (!theirs.covers(held->writer, held->seq)) continue;
+    const auto [writer, seq] = std::pair(held->writer, held->seq);
+    if (deviceOf(space.writers().name(writer)) == deviceOf(space.selfName())) {
+      if (tookBack_) tookBack_(record);
+      const auto known = events_.try_emplace(writer, Events{seq}).first;
+      known->second.from = std::min(known->second.from, seq);
+    }
+    space.drop(*held);  // the last one takes the record along
+  }
 }
 
 Status ItemsQueue::add(const Need& need) {

@@ -8,6 +8,8 @@
 #pragma once
 
 #include <deque>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +20,17 @@ namespace witan::replication {
 
 enum class RepairMode {
   unite,  // both send what the other lacks; nothing is taken away
-  adopt,  // what the other's vector covers and the other lacks was superseded while this store was away: dropped
+  // What the other's vector covers and the other lacks was superseded while this store was away, or written under
+  // counters that this device had used before: dropped. So events of this device are the other's, too, from the first
+  // such counter on.
+  adopt,
 };
+
+// Rows of the agents' database: "tookBack/{space}|{kind}|{key}", a record of this device's own of a guarded kind, of
+// which `adopt` dropped a version. What it says may have gone back. For who knows what follows from that, and erases
+// them then.
+inline constexpr std::string_view kTookBackRow = "tookBack/";
+std::string tookBackRow(std::string_view space, Kind kind, std::string_view key);
 
 // Records to be sent whole, as ITEMS, when there is room: what the peer asked for with NEED, and what it lacks.
 class ItemsQueue {
@@ -44,7 +55,9 @@ class ItemsQueue {
 
 class AntiEntropy {
  public:
-  AntiEntropy(SpaceSync& sync, std::uint16_t space, RepairMode mode) : sync_(sync), space_(space), mode_(mode) {}
+  // `tookBack`: hears of each record of which a version of this device's own is dropped.
+  AntiEntropy(SpaceSync& sync, std::uint16_t space, RepairMode mode, std::function<void(const Record&)> tookBack)
+      : sync_(sync), space_(space), mode_(mode), tookBack_(std::move(tookBack)) {}
 
   RepairMode mode() const { return mode_; }
   // The first question: everything.
@@ -61,10 +74,17 @@ class AntiEntropy {
   Status compare(const RangeList& list, const VersionVector& theirs, std::vector<std::uint64_t>& wanted,
                  ItemsQueue& mine);
   void dropCovered(Record& record, const VersionVector& theirs);
+  void wantEvents(std::vector<std::uint64_t>& wanted);
 
   SpaceSync& sync_;
   const std::uint16_t space_;
   const RepairMode mode_;
+  const std::function<void(const Record&)> tookBack_;
+  struct Events {   // of a writer of this device
+    Seq from = 0;   // on, they are the other's
+    Seq asked = 0;  // so far; 0: none
+  };
+  std::map<WriterIndex, Events> events_;
   std::size_t outstanding_ = 0;  // questions and needs without an answer
 };
 

@@ -549,7 +549,10 @@ Status SpaceSync::settle(const Incoming& incoming, Applied& applied) {
                                   " for ", space_.schemas().traits(incoming.kind).name, " ", incoming.key);
   applied.incidents.emplace_back(deviceOf(space_.writers().name(incoming.writer)), what);
   if (incoming.writer == space_.self()) WITAN_DO(newWriter_(what));
-  return space_.settle(incoming);
+  if (!adoptEvents_ || !space_.schemas().traits(incoming.kind).event) return space_.settle(incoming);
+  const Record& record = *space_.table().find(incoming.kind, incoming.key);
+  space_.drop(*record.versions.front());  // its dot is its key
+  return space_.receive(incoming, Gate::open) == Arrival::inserted ? okStatus() : invalid(what);
 }
 
 // A version that the peer sent: its key, its kind's database, its body (a field delta is checked when it is applied).

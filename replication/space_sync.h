@@ -155,6 +155,8 @@ class SpaceSync {
   // come from a store that went back in time.
   void noteForgotten(const VersionVector& versions) { forgotten_.join(versions); }
   const VersionVector& unchecked() const { return unchecked_; }
+  // Until told otherwise events that come in a repair stand, whatever is here under their dots: the peer's copy counts.
+  void adoptEvents(bool adopt) { adoptEvents_ = adopt; }
   // The commits up to there count.
   void checked(const VersionVector& upTo);
   // Rows that only say a vector.
@@ -204,7 +206,7 @@ class SpaceSync {
   std::vector<WriterIndex> summarised_;
   WriterNumbers out_, in_;
   KeyAliases outAliases_, inAliases_;
-  bool agreed_ = false, statementsOnly_ = false, sealedOnly_ = false, aliases_ = false;
+  bool agreed_ = false, statementsOnly_ = false, sealedOnly_ = false, aliases_ = false, adoptEvents_ = false;
   std::function<bool(std::string_view)> copiesOnly_;
   VersionVector known_, sent_, peerClock_, forgotten_, unchecked_;
   VersionVector told_;                             // the counters that were proven to the peer

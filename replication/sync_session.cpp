@@ -430,7 +430,13 @@ bool SyncSession::differs() const {
 void SyncSession::startRepair(Shared& shared, RepairMode mode) {
   ++stats_.repairs;
   shared.checking = shared.sync->unchecked();
-  shared.repair = std::make_unique<AntiEntropy>(*shared.sync, indexOf(shared), mode);
+  shared.sync->adoptEvents(mode == RepairMode::adopt);
+  const auto tookBack = [this, &shared](const Record& record) {
+    const KindTraits& traits = shared.sync->space().schemas().traits(record.kind);
+    if (shared.database != DatabaseName::agents || !traits.guarded) return;
+    local_.database(DatabaseName::agents).putMeta(tookBackRow(shared.id, record.kind, record.key()), "1");
+  };
+  shared.repair = std::make_unique<AntiEntropy>(*shared.sync, indexOf(shared), mode, tookBack);
   shared.repair->start(outbox_, words_);
 }
 
@@ -451,6 +457,7 @@ void SyncSession::afterRepair(Shared& shared) {
     shared.clockNews = true;
   }
   shared.repair.reset();
+  shared.sync->adoptEvents(false);
   shared.ackDue = ackDue_ = true;
 }
 

@@ -147,6 +147,7 @@ void WakeCenter::setDevices(std::vector<std::string> members, std::set<std::stri
 
 Status WakeCenter::takeEvents(Now now) {
   WITAN_DO(takeMissed(now));
+  WITAN_DO(takeAgain(now));
   for (const std::string& id : replica_.spaceIds()) {
     replication::Space* from = replica_.findSpace(id);
     Intake& intake = intake_[id];
@@ -234,31 +235,6 @@ Status WakeCenter::noteWhoIsHere() {
   return okStatus();
 }
 
-Status WakeCenter::findMissed(const std::string& agentId, std::string_view row) {
-  WITAN_TRY(marks, parseJson(row));
-  Missed missed;
-  for (const std::string& id : replica_.spaceIds()) {
-    replication::Space& space = *replica_.findSpace(id);
-    const json::value* counters = marks.is_object() ? marks.get_object().if_contains(id) : nullptr;
-    std::vector<replication::BatchEvent> events;
-    for (replication::WriterIndex writer = 0; writer < space.writers().size(); ++writer) {
-      const std::string& host = space.writers().name(writer);
-      const auto from = counters != nullptr ? integerOf(*counters, host).value_or(0) : 0;
-      replication::RecordTable::Origin& held = space.table().origin(writer);
-      for (auto at = held.upper_bound(static_cast<std::uint64_t>(from), replication::SeqOrder{});
-           at != held.end() && space.delivered().covers(writer, at->seq); ++at) {
-        if (at->record->kind != Kind::batch || at->tombstone) continue;
-        WITAN_TRY(body, space.bodyOf(*at));
-        events.push_back({{host, at->seq}, std::move(body)});
-      }
-    }
-    WITAN_TRY(ordered, replication::causalOrder(std::move(events), space.schemas()));
-    for (replication::BatchEvent& event : ordered) missed.events.emplace_back(id, std::move(event));
-  }
-  missed_.insert_or_assign(agentId, std::move(missed));
-  return okStatus();
-}
-
 // The agent's marks go with the jobs, in one batch.
 Status WakeCenter::takeMissed(Now now) {
   for (auto at = missed_.begin(); at != missed_.end();) {
@@ -280,7 +256,7 @@ Status WakeCenter::takeMissed(Now now) {
 }
 
 Result<WakeCenter::Taken> WakeCenter::wakeBy(std::string_view space, const replication::BatchEvent& event, Now now,
-                                             std::string_view only) {
+                                             std::string_view only, const std::set<RunKey>* among) {
   auto news = batchNews(event.dot, event.body);
   if (!news.ok()) {
     replica_.note({"badBatch", std::string(replication::deviceOf(event.dot.host)),
@@ -298,6 +274,7 @@ Result<WakeCenter::Taken> WakeCenter::wakeBy(std::string_view space, const repli
   };
   WITAN_TRY(wakes, index_.match(news->batch, scopeOf(space), entitiesOf(replica_, space), eligible));
   for (const replication::Wake& wake : wakes) {
+    if (among != nullptr && !among->contains(wake.runKey)) continue;
     WITAN_TRY(job, subscriptionJob(wake.agentId, wake.subscriptionId, space, *news));
     WITAN_TRY(enqueued, enqueue(std::move(job), now));
     if (enqueued == Enqueued::full) return Taken::full;

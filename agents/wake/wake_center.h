@@ -9,6 +9,8 @@
 //   it only if no end has come (when the network was cut both may: F3 settles what they did); where it waits behind
 //   others for long, its device says before the grace is over that it has it, and the others hold it while that device
 //   can be reached;
+//   a run whose end this device wrote and lost, as its store had gone back and others know its counters for something
+//   else, runs again if what woke it stands;
 //   a run that was marked started reaches an end, also after crashes (invariant 5), or is given up after some starts
 //   (one that came to wait for a person, or that was stopped in an orderly way, has not failed);
 //   loops end (agents/wake/wake_job.h), storms wait outside (agents/wake/wake_queue.h).
@@ -122,6 +124,9 @@ class WakeCenter {
     return agent != agents_.end() && agent->second.asleep;
   }
 
+  // How often runs that had ended were run again, as their ends were lost.
+  std::uint64_t lookedAgain() const { return lookedAgain_; }
+
   const WakeQueue& queue() const { return queue_; }
   std::size_t backlog() const;  // batches taken that found no room yet
 
@@ -157,10 +162,12 @@ class WakeCenter {
 
   Result<replication::Space*> space();
   bool attended(std::string_view agentId) const { return !options_.attended || options_.attended(agentId); }
-  // `only`: of the agents; empty: all.
+  // `only`: of the agents; empty: all. `among`: of the runs; null: all.
   Result<Taken> wakeBy(std::string_view space, const replication::BatchEvent& event, Now now,
-                       std::string_view only = {});
+                       std::string_view only = {}, const std::set<RunKey>* among = nullptr);
   Status noteWhoIsHere();
+  Status noteTakenBack();
+  Status takeAgain(Now now);
   Status findMissed(const std::string& agentId, std::string_view row);
   Status takeMissed(Now now);
   Result<Enqueued> enqueue(WakeJob job, Now now);
@@ -210,6 +217,13 @@ class WakeCenter {
   std::map<std::string, Intake> intake_;
   std::map<std::string, Missed, std::less<>> missed_;  // by agent
   replication::Arrivals states_{replication::Kind::agentState}, links_{replication::Kind::link};
+  struct TakenBack {                      // runs of which a repair took a record away
+    std::optional<std::uint64_t> losses;  // of the space, when that was read
+    std::vector<std::string> rows;
+    std::set<RunKey> runs;
+    std::set<std::string, std::less<>> looked;  // spaces whose batches were looked at
+  } takenBack_;
+  std::uint64_t lookedAgain_ = 0;
   bool allChanged_ = true;                              // of every agent its hosts and its state
   std::set<std::pair<std::int64_t, std::string>> due_;  // agents with timers, by wall time
   std::int64_t tickedMs_ = 0;                           // wall time of the last tick

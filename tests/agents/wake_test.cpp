@@ -585,6 +585,36 @@ TEST(Trouble, ARunThatCrashesTheProcessIsGivenUpInTheEnd) {
   EXPECT_THAT(checkAtRest(a, kBoth), IsEmpty());
 }
 
+// A device whose disks went back ends a run under counters that others know for something else. Its end is dropped when
+// it meets them. What woke it stands, so it runs again, once; also if the power goes in between.
+TEST(Trouble, ARunWhoseEndWasTakenBackRunsAgain) {
+  for (const bool crashes : {false, true}) {
+    SCOPED_TRACE(crashes);
+    Host a("a", kBoth), b("b", {});
+    a.edit("e1", "lab-result");
+    a.edit("e2", "visit");
+    ASSERT_TRUE(a.settle(at(1)));
+    a.edit("e3", "visit");
+    replication::test::sync(a.device(), b.device());
+    const Host::Disks disks = a.disks();
+    for (int n = 0; n < 5; ++n) a.state("other", [&](auto& s) { s.consecutiveFailureCount = n + 1; });
+    replication::test::sync(a.device(), b.device());
+    a.goBack(disks, at(10));
+    ASSERT_TRUE(a.settle(at(11)));
+    ASSERT_EQ(a.starts(), 3u);
+    replication::test::sync(a.device(), b.device());
+    ASSERT_EQ(a.runs().size(), 2u) << "the end of the third is gone";
+    if (crashes) a.crash(at(12));
+    ASSERT_TRUE(a.settle(at(13)));
+    EXPECT_EQ(a.starts(), 4u);
+    EXPECT_THAT(a.statuses(), ElementsAre(WakeStatus::completed, WakeStatus::completed, WakeStatus::completed));
+    EXPECT_THAT(checkAtRest(a, kBoth), IsEmpty());
+    EXPECT_EQ(a.center().lookedAgain(), 1u);
+    ASSERT_TRUE(a.settle(at(14)));
+    EXPECT_EQ(a.starts(), 4u);
+  }
+}
+
 // Invariant 5, where the device that started a run is gone for good and nobody else had the wake.
 TEST(Trouble, ARunThatNobodyWillFinishIsEnded) {
   WakeOptions options;

@@ -82,6 +82,18 @@ class Host {
     device_.open();
     open(now);
   }
+  // Its disks as they are, and as they were: it goes on from there, and nothing tells it so.
+  using Disks = std::pair<std::shared_ptr<const store::DiskImage>, std::shared_ptr<const store::DiskImage>>;
+  Disks disks() { return {device_.journalStore().image(), device_.agentStore().image()}; }
+  void goBack(const Disks& to, Now now) {
+    center_.reset();
+    running_.clear();
+    device_.lose();
+    device_.journalStore().restoreImage(*to.first);
+    device_.agentStore().restoreImage(*to.second);
+    device_.open();
+    open(now);
+  }
   void sees(std::vector<std::string> members, std::set<std::string> live, Now now) {
     members_ = std::move(members);
     live_ = std::move(live);

@@ -2,6 +2,7 @@
 // cloned disk, a store that went back in time, a restored backup, a peer that lies.
 #include <algorithm>
 
+#include "replication/records/journal_entity.h"
 #include "replication/records/record_schemas.h"
 #include "tests/replication/cluster.h"
 
@@ -213,6 +214,34 @@ TEST(Clone, TwoDevicesWithOneIdRefuseEachOther) {
   link.run();
   EXPECT_EQ(link.ofA().state(), SessionState::closed);
   EXPECT_NE(link.ofA().closeReason().find("one of the two is a copy"), std::string::npos) << link.ofA().closeReason();
+}
+
+// A device that goes back with all that could tell it so gives counters away again. What it wrote under these is
+// dropped when it hears of it, and the notification batches that stand under them are those of the others.
+TEST(Clone, EventsUnderCountersThatWereUsedBeforeAreTheOthers) {
+  const auto edit = [](Device& device, const std::string& id) {
+    const JournalChange change{id, *journalEdit({}, {"note", "{}", "person", 0, {}}), "note"};
+    const auto writes = journalWrites(device.journal(), {&change, 1}, {}, {});
+    ASSERT_TRUE(device.replica().commit(DatabaseName::journal, "main", *writes).ok());
+    device.flush();
+  };
+  Device a("a"), b("b");
+  a.write("agent", failures(1));
+  sync(a, b);
+  const auto agents = a.agentStore().image(), journal = a.journalStore().image();
+  edit(a, "first"), edit(a, "second");
+  a.write("agent", failures(2));
+  sync(a, b);
+  a.lose();
+  a.agentStore().restoreImage(*agents), a.journalStore().restoreImage(*journal);
+  a.open();
+  edit(a, "other");
+  ASSERT_EQ(a.journal().takeEvents()->size(), 1u);
+  sync(a, b);
+  EXPECT_EQ(count(a.incidents(), "rolledBack"), 1u);
+  expectEqual(a, b);
+  EXPECT_EQ(a.journal().keys(Kind::batch).size(), 2u);
+  EXPECT_EQ(a.journal().takeEvents()->size(), 2u) << "whom they wake has not heard of them";
 }
 
 // Started from a copied disk, the clone learns through a third device that its writer went on elsewhere, takes a new

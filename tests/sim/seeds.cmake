@@ -20,6 +20,8 @@ endforeach()
 # Recorded plans of mended bugs: the program passes each.
 foreach(plan
     claimToldToOneDevice
+    endTakenBack
+    eventUnderAUsedDot
     flippedBitOfALength
     headsLostWithThePower
     hearsWhatItSigned
