@@ -237,6 +237,7 @@ constexpr const char* kCounted[] = {"absurd frame",
                                     "graph: human_denied",
                                     "graph: human_timeout",
                                     "graph: max_out",
+                                    "graph: message refused",
                                     "graph: message repeated",
                                     "graph: new version",
                                     "graph: run",
@@ -299,6 +300,7 @@ constexpr const char* kCounted[] = {"absurd frame",
                                     "surplus tail",
                                     "transcript read",
                                     "turn repeated",
+                                    "turn that the policy bars",
                                     "violated after an unsafe commit"};
 
 // Kinds of replication::Incident and node::Notice. Both are open: texts of whoever reports.

@@ -231,6 +231,9 @@ class SimGate final : public episode::Gate {
   episode::AnswerVerdict judgeAnswer(const episode::GateRequest& request, const json::value& answer) const override {
     return request.tool->boundary == "outside" ? outside.judgeAnswer(request, answer) : episode::AnswerVerdict{};
   }
+  std::string barred(std::string_view agent, std::string_view category, std::string_view reason) const override {
+    return outside.barred(agent, category, reason);
+  }
   std::string epoch() const override { return till.epoch(); }
 
   static const Monitor& monitor() {
@@ -257,7 +260,10 @@ class SimGate final : public episode::Gate {
     agents::Grant weaver = grant;
     weaver.agent = kSimWeaver;
     weaver.tools = {"sim.ask"};
-    policy.grant = {grant, weaver};
+    // Nobody talks to the herald.
+    agents::Grant herald{.agent = std::string(kSimAgents[2]), .category = "office"};
+    herald.wakes = std::vector<std::string>{"subscription"};
+    policy.grant = {grant, weaver, herald};
     auto monitor = Monitor::compile(std::move(policy));
     WITAN_CHECK(monitor.ok(), "the simulator's policy is one");
     return *std::move(monitor);

@@ -6,7 +6,7 @@
 //                and pays ("sim.pay")
 //   sim-sealer   wakes on what the clerk wrote, and writes a seal: a second run in the chain
 //   sim-herald   wakes on findings that a ledger of the domain verification says are triaged or verified, and writes
-//   that down
+//   that down; the policy lets no person wake it
 //   sim-keeper   where people tell it something to remember: says nothing, and sums its memory up by a tool ("sim.sum")
 //   sim-warden   where runs are forgotten after a horizon: wakes on requests and by a timer, and notes it, once an hour
 //

@@ -216,6 +216,19 @@ json::object simGraphMessage(std::uint64_t n) {
   body["left"] = static_cast<std::int64_t>(random.below(4));
   body["mood"] = static_cast<std::int64_t>(random.below(10));
   if (random.below(8) == 0) body["private"] = "nobody's business";
+  // Now and then just what its type lets it be, and just more.
+  switch (random.below(64)) {
+    case 0: body["mood"] = 10; break;
+    case 1: body["mood"] = -1; break;
+    case 2: body["left"] = 10; break;
+    case 3: body["topic"] = "twenty-one characters"; break;
+    case 4: body["private"] = 1; break;
+    case 5: body.erase("left"); break;
+    case 6: body["more"] = 1; break;
+    case 7: body["topic"] = "of twenty characters"; break;
+    case 8: body["left"] = 9; break;
+    default: break;
+  }
   return body;
 }
 

@@ -69,6 +69,7 @@ class Audit {
     for (std::size_t i = 0; i < 6; ++i) seed = seed * 256 + digest[i];
     if (numberIn(entry, "seed") != seed) return "its seed is not that of the run";
     input_ = entry.at("input").as_object();
+    if (!meant_.byPeople && stringOf(input_, "reason") == "user") return "what somebody said has woken it";
     const json::object& budget = entry.at("grant").at("budget").as_object();
     limit_ = {numberIn(budget, "steps"), numberIn(budget, "tokens"), numberIn(budget, "seconds")};
     const std::array<std::int64_t, 3> most{meant_.steps, meant_.tokens, meant_.seconds};

@@ -31,6 +31,7 @@ struct MeantTool {
 struct MeantAgent {
   std::map<std::string, MeantTool> tools;
   std::int64_t steps = 20, tokens = 10'000, seconds = 3'600;
+  bool byPeople = true;   // what people say to it wakes it
   bool narrowed = false;  // a run may hold less: the node of a graph grants it
   // Whether a run that was told this comes to nothing by its own words. None: none does.
   std::function<bool(const json::object& input)> fails = {};

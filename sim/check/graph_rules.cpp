@@ -29,7 +29,37 @@ constexpr std::int64_t kHorizonMs = 604'800'000, kMostHops = 8;
 
 std::string shortly(const std::string& id) { return id.substr(0, 16); }
 
+// Type T: a topic and two digits; and a few words that are private, or none.
+bool hasFormOfT(const json::object& body) {
+  const auto isWords = [&](const char* member) {
+    const json::value* value = body.if_contains(member);
+    return value != nullptr && value->is_string() && value->get_string().size() <= 20;
+  };
+  const auto isDigit = [&](const char* member) {
+    const json::value* value = body.if_contains(member);
+    return value != nullptr && value->is_int64() && value->get_int64() >= 0 && value->get_int64() <= 9;
+  };
+  const std::size_t members = body.contains("private") ? 4 : 3;
+  return body.size() == members && isWords("topic") && isDigit("left") && isDigit("mood") &&
+         (members == 3 || isWords("private"));
+}
+
 }  // namespace
+
+std::string checkGraphAnswer(const GraphAnswer& answer) {
+  if (!answer.isMessage)
+    return answer.why.find("may not deploy it") == std::string::npos
+               ? ""
+               : "a graph that is in order is not deployed: " + answer.why;
+  const auto body = parseJson(answer.body);
+  const bool fits = body.ok() && body->is_object() && hasFormOfT(body->get_object());
+  if (answer.taken && !fits) return "a message that is not of the type of its ingress is taken: " + answer.body;
+  if (answer.taken || !fits) return {};
+  for (const char* never : {"schema", "unknown_ingress", "external_id", "too_large", "key", "loop"})
+    if (answer.why.starts_with(never))
+      return concat("a message that is in order is refused (", answer.why, "): ", answer.body);
+  return {};
+}
 
 std::string GraphRules::add(const json::object& step, std::int64_t atMs) {
   atMs_ = atMs;

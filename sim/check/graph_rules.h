@@ -20,6 +20,16 @@ namespace witan::sim {
 using CrossingRule =
     std::function<std::string(std::string_view node, std::string_view verdict, const std::string& digest)>;
 
+// What its sender was told of a message at the ingress of the simulated graph, or of a graph that is in order. Whether
+// the message has the form of the graph's type T is told here from what its author means (sim/sim_graph.cpp).
+struct GraphAnswer {
+  bool isMessage = false;
+  std::string body = {};  // of a message
+  bool taken = false;     // it began a run
+  std::string why = {};   // otherwise
+};
+std::string checkGraphAnswer(const GraphAnswer& answer);
+
 class GraphRules {
  public:
   explicit GraphRules(CrossingRule crossing) : crossing_(std::move(crossing)) {}

@@ -45,7 +45,7 @@ std::map<std::string, MeantAgent> meantAgents(bool remembers) {
   MeantAgent weaver{.tokens = 100, .narrowed = true, .fails = weaverFails};
   return {{"sim-clerk", clerk},
           {"sim-sealer", {.tools = {{"journal.put", put(1, {"seal/"})}}}},
-          {"sim-herald", {.tools = {{"journal.put", put(1, {"told/"})}}}},
+          {"sim-herald", {.tools = {{"journal.put", put(1, {"told/"})}}, .byPeople = false}},
           {std::string(kSimWarden), {.tools = {{"journal.put", put(1, {std::string(kWardenFolder)})}}}},
           {std::string(kSimKeeper), keeper},
           {std::string(kSimWeaver), weaver}};

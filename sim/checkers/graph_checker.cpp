@@ -29,11 +29,29 @@ class GraphChecker final : public Checker {
   }
 
   void atEnd() override {
+    checkAnswers();
     for (const auto& [module, id] : c_.partitions())
       if (module->signature().domain == node::kGraphDomain && !c_.hasFailed()) check(id);
   }
 
  private:
+  // A device that lies may say anything.
+  void checkAnswers() {
+    if (c_.plan().options.cluster.liar > 0) return;
+    for (const RequestRecord& one : c_.history().requests()) {
+      const node::Request& request = one.request;
+      if (request.domain != node::kGraphDomain || !one.returned) continue;
+      GraphAnswer answer{.isMessage = request.role == "in", .why = one.answer.message};
+      if (answer.isMessage)
+        answer.body = request.text, answer.taken = one.answer.outcome == kernel::Outcome::approved;
+      else if (!request.operationId.starts_with("deploy-") || request.operationId.starts_with("deploy-broken-"))
+        continue;
+      if (answer.isMessage && !answer.taken && answer.why.starts_with("schema")) c_.probe("graph: message refused");
+      if (const std::string wrong = checkGraphAnswer(answer); !wrong.empty())
+        return c_.failed("graphs", concat(one.request.operationId, ": ", wrong));
+    }
+  }
+
   void check(const std::string& id) {
     Seat* holder = nullptr;
     for (Seat* at : c_.members())

@@ -185,6 +185,7 @@ class AgentWorkload final : public Workload {
   void sayToClerk(Seat& at, const Event& event) {
     agents::AgentHost* host = at.replica().agents();
     if (host == nullptr) return;
+    if (event.seed % 13 == 0) return sayToHerald(at, *host);
     // A few sessions, whose turns have equal numbers, and everybody says the same; now and then again, under the same
     // number.
     const std::string session = concat(at.name(), "/", event.seed % 3);
@@ -204,6 +205,14 @@ class AgentWorkload final : public Workload {
     const replication::Space& space = *at.replica().data().findSpace("agents/main");
     if (!c_.history().usedBefore("agents/main", {space.selfName(), space.vector().at(space.self())}))
       c_.history().agents.turns.push_back({expected, text, at.index(), false});
+  }
+
+  // Which the policy lets nobody do.
+  void sayToHerald(Seat& at, agents::AgentHost& host) {
+    const std::string turn = std::to_string(++toHerald_);
+    auto run = host.userTurn(kSimAgents[2], at.name(), turn, "hello", at.device->now(c_.agenda().now()));
+    c_.trace(at.index(), "agents", "turn to the herald", run.ok() ? run->hex() : run.error().message);
+    if (run.ok()) c_.probe("turn that the policy bars");
   }
 
   void tellKeeper(Seat& at) {
@@ -354,7 +363,7 @@ class AgentWorkload final : public Workload {
   }
 
   PerDevice<std::map<std::uint64_t, std::uint64_t>> said_;  // turns of each session
-  std::uint64_t remarks_ = 0;
+  std::uint64_t remarks_ = 0, toHerald_ = 0;
 };
 
 }  // namespace

@@ -205,6 +205,15 @@ TEST_F(Episodes, FailForAReason) {
   EXPECT_EQ(check(), "");
 }
 
+TEST_F(Episodes, AreNotWokenByWhatThePolicyBars) {
+  MeantAgent deaf = clerk();
+  deaf.byPeople = false;
+  EXPECT_EQ(check(deaf), "");
+  at(kBegin)["input"].as_object()["reason"] = "user";
+  EXPECT_EQ(check(), "");
+  EXPECT_THAT(check(deaf), HasSubstr("what somebody said has woken it"));
+}
+
 TEST_F(Episodes, EndWithTheirDigest) {
   forged_ = true;
   at(kEnd)["transcript"] = toHex(sha256("another"));

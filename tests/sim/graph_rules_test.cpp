@@ -163,5 +163,32 @@ TEST(SimGraph, EachVersionPassesTheChecks) {
   EXPECT_EQ(broken.size(), 13u);
 }
 
+// What senders are told: only what has the form of the ingress's type is taken, and it is not refused for its form.
+TEST(GraphAnswers, FitTheFormOfTheMessage) {
+  const char* fits = R"({"topic":"of twenty characters","left":0,"mood":9,"private":"p"})";
+  EXPECT_EQ(checkGraphAnswer({.isMessage = true, .body = fits, .taken = true}), "");
+  EXPECT_EQ(checkGraphAnswer({.isMessage = true, .body = fits, .why = "backpressure"}), "");
+  EXPECT_NE(checkGraphAnswer({.isMessage = true, .body = fits, .why = "schema"}), "");
+  for (const char* bad : {R"({"topic":"twenty-one characters","left":0,"mood":9})",
+                          R"({"topic":"t","left":10,"mood":9})", R"({"topic":"t","left":0,"mood":-1})",
+                          R"({"topic":"t","mood":0})", R"({"topic":"t","left":0,"mood":0,"more":1})",
+                          R"({"topic":1,"left":0,"mood":0})", R"({"topic":"t","left":0,"mood":0,"private":1})", "[]"}) {
+    EXPECT_NE(checkGraphAnswer({.isMessage = true, .body = bad, .taken = true}), "") << bad;
+    EXPECT_EQ(checkGraphAnswer({.isMessage = true, .body = bad, .why = "schema"}), "") << bad;
+  }
+  // What the simulator sends is both.
+  std::size_t refused = 0;
+  for (std::uint64_t n = 0; n < 200; ++n)
+    refused +=
+        checkGraphAnswer({.isMessage = true, .body = canonicalJson(simGraphMessage(n)), .taken = true}).empty() ? 0 : 1;
+  EXPECT_GT(refused, 5u);
+  EXPECT_LT(refused, 60u);
+}
+
+TEST(GraphAnswers, OfGraphsInOrderDeployThem) {
+  EXPECT_EQ(checkGraphAnswer({.why = "the owner is another device"}), "");
+  EXPECT_NE(checkGraphAnswer({.why = "the owner of the graph may not deploy it: GL03"}), "");
+}
+
 }  // namespace
 }  // namespace witan::sim::graph_rules_test
