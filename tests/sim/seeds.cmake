@@ -18,7 +18,7 @@ foreach(scenario agents backup calm canary clock-chaos commons disk-lost domains
 endforeach()
 
 # Recorded plans of mended bugs: the program passes each.
-foreach(plan endTakenBack eventUnderAUsedDot nameOfAnotherMessage newcomerOfAnOlderCopy pausedAfterABrokenStep removedUnderAUsedDot restoredBeforeItMet seizedOnAFullDisk unseenBesideALoser)
+foreach(plan calledAgainAfterItsEndWasTakenBack endTakenBack eventUnderAUsedDot nameOfAnotherMessage newcomerOfAnOlderCopy pausedAfterABrokenStep removedUnderAUsedDot restoredBeforeItMet seizedOnAFullDisk unseenBesideALoser)
   add_test(NAME plans.${plan} COMMAND witan-sim replay --plan ${CMAKE_CURRENT_SOURCE_DIR}/sim/cases/${plan}.plan)
   set_tests_properties(plans.${plan} PROPERTIES TIMEOUT 120 LABELS process)
 endforeach()
