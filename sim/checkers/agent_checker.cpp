@@ -24,6 +24,14 @@ using namespace replication;
 
 namespace {
 
+// Whether others know what the device writes next of its agents for something else, since its disk and its record of
+// counters went back. They do not take it, and when it meets them it goes on under a new name and without it.
+bool writesInVain(Cluster& c, Seat& at) {
+  Space* space = at.replica().data().database(DatabaseName::agents).find("main");
+  return space != nullptr &&
+         c.history().usedBefore("agents/main", {space->selfName(), space->vector().at(space->self()) + 1});
+}
+
 class AgentChecker final : public Checker {
  public:
   explicit AgentChecker(Cluster& cluster) : Checker(cluster) {}
@@ -37,8 +45,10 @@ class AgentChecker final : public Checker {
     noteQuestions(at);
     findOverdue(at);
     // Under a new name it goes by copies of others. Ends that it wrote under counters used before are not among them.
-    if (const std::string& writer = at.replica().data().writer(); std::exchange(writers_[at], writer) != writer)
+    if (const std::string& writer = at.replica().data().writer(); std::exchange(writers_[at], writer) != writer) {
       rules_.forgetEnds(device);
+      forgetVain(calls_[at]);
+    }
     for (const OperationId& operation : std::exchange(calls_[at].heard, {})) calls_[at].settled.insert(operation);
     for (const OperationId& operation : std::exchange(calls_[at].gone, {}))
       if (++calls_[at].attempts[operation] >= kSagaAttempts) calls_[at].toTell.insert(operation);
@@ -91,6 +101,7 @@ class AgentChecker final : public Checker {
   }
 
   void onToolAnswer(Seat& at, const ToolAnswer& answer) override {
+    if (writesInVain(c_, at)) calls_[at].vain.emplace(answer.call.run, answer.call.operation);
     if (!answer.call.operation) return heardModel(at, answer);
     if (answer.says == ToolSays::done) toolsDid_.insert(answer.call.operation->hex());
     // Only while the saga waits for it does it hear it.
@@ -159,8 +170,18 @@ class AgentChecker final : public Checker {
     std::map<OperationId, std::uint32_t> attempts;  // durably so
     std::set<OperationId> toTell;                   // given up after the last; people have to hear of it
     std::set<RunKey> overdrawn, spent;              // runs whose model cost all that they had: in this step; durably
-    std::map<RunKey, std::set<replication::Dot>> plans;  // of running runs: what was there at the last look
+    std::set<std::pair<RunKey, std::optional<OperationId>>> vain;  // answered when what it wrote was in vain
+    std::map<RunKey, std::set<replication::Dot>> plans;            // of running runs: what was there at the last look
   };
+
+  // What was noted of these is not among the copies of others.
+  static void forgetVain(Calls& known) {
+    for (const auto& [run, operation] : std::exchange(known.vain, {})) {
+      known.spent.erase(run);
+      if (operation) known.settled.erase(*operation), known.attempts.erase(*operation);
+    }
+    known.plans.clear();  // of what runs, the next look finds them
+  }
 
   // A run begins, or goes on, by what is durable there. A pause ends no run that has begun.
   void judgeStart(Seat& at, const agents::WakeJob& job, bool undisturbed) {
@@ -505,6 +526,9 @@ class RestraintChecker final : public Checker {
     if (std::as_const(at.replica()).agents() == nullptr) return;
     Known& known = known_[at];
     ++known.steps;
+    if (const std::string& writer = at.replica().data().writer(); std::exchange(known.writer, writer) != writer)
+      for (const std::string& name : std::exchange(known.vain, {}))
+        known.answered.erase(name), known.answers.erase(name);
     for (auto answer = known.answers.begin(); answer != known.answers.end();) {
       if (++answer->second < kSteps) {
         ++answer;
@@ -530,7 +554,10 @@ class RestraintChecker final : public Checker {
   }
 
   void onToolAnswer(Seat& at, const ToolAnswer& answer) override {
-    if (!answer.call.operation) known_[at].answers.try_emplace(ToolService::nameOf(answer.call), 0);
+    if (answer.call.operation) return;
+    const std::string name = ToolService::nameOf(answer.call);
+    known_[at].answers.try_emplace(name, 0);
+    if (writesInVain(c_, at)) known_[at].vain.insert(name);
   }
 
  private:
@@ -550,6 +577,8 @@ class RestraintChecker final : public Checker {
     std::map<RunKey, std::uint64_t> starts;        // of runs, when they were first seen in this life
     std::map<std::string, std::uint64_t> answers;  // of models, and for how many steps
     std::set<std::string> answered;                // durably
+    std::set<std::string> vain;                    // of those, when what it wrote was in vain
+    std::string writer;                            // under which it wrote at the last look
   };
 
   void judge(Seat& at, const RunKey& run, const OperationId& operation, const std::string& does) {

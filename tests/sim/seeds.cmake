@@ -19,6 +19,7 @@ endforeach()
 
 # Recorded plans of mended bugs: the program passes each.
 foreach(plan
+    calledAgainAfterItsEndWasTakenBack
     claimToldToOneDevice
     endTakenBack
     eventUnderAUsedDot
