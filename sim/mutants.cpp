@@ -123,7 +123,7 @@ constexpr MutantCase kCases[] = {
     {"overshare", "need-to-know", "agents", 5, "what the policy does not let out is not taken out of a payload"},
     {"keepReceipt", "need-to-know", "agents", 20, "a confirmation that was taken back counts"},
     {"linkInJournal", "agents-apart", "agents", 5, "a link of an agent stands in the journal beside its effect"},
-    {"denyConfirmed", "operations", "agents", 100, "what a person confirmed is denied all the same"},
+    {"denyConfirmed", "episodes", "agents", 20, "what a person confirmed is denied all the same"},
     {"skipMarkerCheck", "operations", "agents", 20, "an operation whose record is there is carried out again"},
     {"recordBeforeApply", "operations", "agents", 50,
      "recovery records the outcome of an effect without looking for it"},

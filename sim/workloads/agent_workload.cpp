@@ -160,6 +160,8 @@ class AgentWorkload final : public Workload {
   std::optional<json::value> plausible(const Seat& at, const Event& event) {
     const FaultOptions& f = c_.plan().options.faults;
     if (f.seizures + f.diskLosses + f.restores + f.ledgerRestores + f.bitRots + f.retirements > 0) return std::nullopt;
+    // Nor where plans are forgotten.
+    if (c_.plan().options.cluster.retentionDays > 0) return std::nullopt;
     SeededRandom random(event.seed);
     if (random.below(2) == 0) return std::nullopt;
     if (clients_.domains().empty()) return std::nullopt;
