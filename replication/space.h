@@ -139,6 +139,9 @@ class Space {
   // Grows when something held goes and nothing newer stands in its place: in a repair, when one dot had two contents,
   // or a tombstone that everybody has: whoever has not walked over it would not learn what it removed.
   std::uint64_t losses() const { return losses_; }
+  // Grows when a repair with some peer may have changed what is held and not the vector: the others compare anew.
+  std::uint64_t repairs() const { return repairs_; }
+  void repaired() { ++repairs_; }
   // Somebody walks over what is held now: parts of a commit that come later come out of order.
   void walked() { ++walks_; }
   // Whether the vector covers everything held: no peer's round is half received. Only then do digests compare.
@@ -245,7 +248,7 @@ class Space {
   std::map<std::pair<WriterIndex, Seq>, Kind> undelivered_;  // events held whose delivery is still to come
   std::vector<Held*> fresh_;   // whose bodies are kept until they are durable (Held::fresh)
   bool vectorBehind_ = false;  // the pending batch has not its row
-  std::uint64_t changes_ = 0, outOfOrder_ = 0, losses_ = 0;
+  std::uint64_t changes_ = 0, outOfOrder_ = 0, losses_ = 0, repairs_ = 0;
   VersionVector reached_;                 // the highest counters that were ever held
   std::vector<std::uint64_t> reachedIn_;  // after how many walks
   std::uint64_t walks_ = 1;

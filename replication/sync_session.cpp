@@ -151,6 +151,10 @@ Status SyncSession::dispatch(const FrameHeader& header, std::string_view message
       return with(RangeList{}, [&](const RangeList& m) -> Status {
         WITAN_TRY(s, shared(m.space));
         if (!s->repair) return invalid("a LIST without a question");
+        if (outrun(*s)) {
+          if (auto named = s->sync->readClockRows(asText(m.rows)); !named.ok()) return named.error();  // of writers
+          return okStatus();
+        }
         WITAN_DO(s->repair->onList(m, s->items, outbox_, words_));
         afterRepair(*s);
         return okStatus();
@@ -392,6 +396,8 @@ Status SyncSession::onAckedSpace(const AckedSpace& acked, std::int64_t nowMs) {
   if (applied.clock) WITAN_DO(s->sync->peerHas(*applied.clock));
   learnClock(*s, nowMs);
   compareDigests(*s, s->sync->peerClock(), acked.settled, digestOf(acked.count, acked.sumHigh, acked.sumLow));
+  // The peer is to ask, and what it compared last may have been equal.
+  if (s->differs && !s->repair && s->alarms < kRepairsPerSession) s->ackDue = ackDue_ = true;
   return okStatus();
 }
 
@@ -414,7 +420,11 @@ bool SyncSession::mayCompare(const Shared& shared) const {
 void SyncSession::compareDigests(Shared& shared, const VersionVector& theirs, bool settled, const Digest& digest) {
   Space& space = shared.sync->space();
   if (!settled || shared.repair || !shared.items.empty() || !(theirs == space.vector()) || !mayCompare(shared)) return;
-  shared.differs = digest != space.digest();
+  const bool differed = std::exchange(shared.differs, digest != space.digest());
+  if (differed && !shared.differs) {
+    space.repaired();  // by the peer
+    shared.repairs = space.repairs();
+  }
   if (!shared.differs || shared.alarms >= kRepairsPerSession) return;
   if (shared.alarms++ == 0)
     local_.note({"digestAlarm", peer_,
@@ -430,6 +440,7 @@ bool SyncSession::differs() const {
 void SyncSession::startRepair(Shared& shared, RepairMode mode) {
   ++stats_.repairs;
   shared.checking = shared.sync->unchecked();
+  shared.repairs = shared.sync->space().repairs();
   shared.sync->adoptEvents(mode == RepairMode::adopt);
   const auto tookBack = [this, &shared](const Record& record) {
     const KindTraits& traits = shared.sync->space().schemas().traits(record.kind);
@@ -440,9 +451,19 @@ void SyncSession::startRepair(Shared& shared, RepairMode mode) {
   shared.repair->start(outbox_, words_);
 }
 
+// Another peer's copy was taken over while this peer's was compared. This one may be older than that: what is not held
+// by now was superseded, and the gate stands again.
+bool SyncSession::outrun(const Shared& shared) {
+  return shared.repair && shared.repair->mode() == RepairMode::adopt &&
+         shared.repairs != shared.sync->space().repairs();
+}
+
 Status SyncSession::onItems(Shared& shared, const Items& items) {
-  WITAN_TRY(applied, shared.sync->apply(asText(items.rows), 0, Gate::open));
+  const Digest before = shared.sync->space().digest();
+  if (outrun(shared)) shared.sync->adoptEvents(false);
+  WITAN_TRY(applied, shared.sync->apply(asText(items.rows), 0, outrun(shared) ? Gate::closed : Gate::open));
   note(applied);
+  if (!shared.repair && before != shared.sync->space().digest()) shared.differs = true;
   if (shared.repair) shared.repair->onItems(items.more);
   if (!shared.repair && !items.more) shared.ackDue = ackDue_ = true;  // with the digest that the asker compares
   afterRepair(shared);
@@ -451,13 +472,15 @@ Status SyncSession::onItems(Shared& shared, const Items& items) {
 
 void SyncSession::afterRepair(Shared& shared) {
   if (!shared.repair || !shared.repair->done() || !shared.items.empty()) return;
-  if (shared.repair->mode() == RepairMode::adopt) {
+  const bool counts = !outrun(shared);
+  if (shared.repair->mode() == RepairMode::adopt && counts) {
     if (local_.restored(shared.id)) local_.setRestored(shared.id, false);
     shared.sync->checked(shared.checking);
     shared.clockNews = true;
   }
   shared.repair.reset();
   shared.sync->adoptEvents(false);
+  if (counts) shared.sync->space().repaired();
   shared.ackDue = ackDue_ = true;
 }
 
@@ -503,6 +526,7 @@ void SyncSession::sendSummaries(std::size_t from) {
     auto summary = shared.sync->summarise(local_.fingerprintKey());
     shared.summarisedHash = summary.writersHash;
     shared.acked = space.vector();
+    shared.repairs = space.repairs();
     auto token = local_.database(shared.database).meta(cursorRow(shared));
     if (token.ok() && *token) shared.resume = **token;
     SpaceSummary& out = message.spaces.emplace_back();
@@ -535,6 +559,9 @@ bool SyncSession::produce(std::string& out, std::size_t budget, std::int64_t now
     for (Shared& shared : spaces_) {
       sendItems(shared);
       followTree(shared, nowMs);
+      // Also of what was repaired with another peer: no vector shows it.
+      if (shared.sync->agreed() && !shared.repair && shared.repairs != shared.sync->space().repairs())
+        shared.ackDue = ackDue_ = true;
       if (std::exchange(shared.clockNews, false)) learnClock(shared, nowMs);
     }
   }
@@ -659,6 +686,7 @@ void SyncSession::sendAck() {
     }
     shared.ackDue = false;
     Space& space = shared.sync->space();
+    if (!shared.repair) shared.repairs = space.repairs();
     AckedSpace& acked = ack.spaces.emplace_back();
     acked.space = indexOf(shared);
     acked.settled = mayCompare(shared);

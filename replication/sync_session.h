@@ -111,6 +111,7 @@ class SyncSession {
     std::unique_ptr<AntiEntropy> repair;
     ItemsQueue items;  // records that the peer needs
     unsigned alarms = 0;
+    std::uint64_t repairs = 0;    // of the space, when the peer was told its digest last, or `repair` began
     bool asked = false;           // by the peer, for a repair
     bool acksDue = true;          // say what is known of third devices, if the peer knows otherwise
     std::int64_t acksFromMs = 0;  // after the first time no earlier than then
@@ -166,6 +167,7 @@ class SyncSession {
   void compareDigests(Shared& shared, const VersionVector& theirs, bool settled, const Digest& digest);
   bool mayCompare(const Shared& shared) const;
   void startRepair(Shared& shared, RepairMode mode);
+  static bool outrun(const Shared& shared);
   void afterRepair(Shared& shared);
   std::string cursorRow(const Shared& shared) const;
   template <class T>

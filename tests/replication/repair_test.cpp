@@ -196,5 +196,24 @@ TEST(Repair, BringsNothingBackThatIsGone) {
   for (const Version& version : *versions) EXPECT_TRUE(version.tombstone);
 }
 
+// A repair raises no vector. Who was told of the contents before hears of them again, and is repaired too, whichever of
+// the two has the smaller id (seeds 4430 and 4980 of everything).
+TEST(Repair, TheNextDeviceHearsOfIt) {
+  for (const bool smaller : {true, false}) {
+    Device a("a"), b("b"), c("c");
+    fill(a, 0, 50);
+    sync(a, b), sync(b, c);
+    Device &repaired = smaller ? b : c, &next = smaller ? c : b;
+    for (Device* device : {&b, &c}) ASSERT_EQ(lose(*device, [](std::size_t n) { return n == 20; }), 1u);
+    Link between(next, repaired);
+    between.run();
+    EXPECT_EQ(between.ofA().stats().repairs + between.ofB().stats().repairs, 0u) << "they are equal";
+    repair(a, repaired);
+    between.run();
+    expectEqual(a, repaired);
+    expectEqual(a, next);
+  }
+}
+
 }  // namespace
 }  // namespace witan::replication::test::repair_test

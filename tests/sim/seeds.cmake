@@ -25,7 +25,9 @@ foreach(plan
     eventUnderAUsedDot
     flippedBitOfALength
     headsLostWithThePower
+    hearsOfARepair
     hearsWhatItSigned
+    lateFromAnOlderCopy
     nameOfAnotherMessage
     newcomerOfAnOlderCopy
     outcomeBeforeItsEffect
