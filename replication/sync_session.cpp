@@ -444,7 +444,8 @@ void SyncSession::startRepair(Shared& shared, RepairMode mode) {
   shared.sync->adoptEvents(mode == RepairMode::adopt);
   const auto tookBack = [this, &shared](const Record& record) {
     const KindTraits& traits = shared.sync->space().schemas().traits(record.kind);
-    if (shared.database != DatabaseName::agents || !traits.guarded) return;
+    // Of a copy that did not go back all comes again with the items.
+    if (shared.database != DatabaseName::agents || !traits.guarded || !local_.restored(shared.id)) return;
     local_.database(DatabaseName::agents).putMeta(tookBackRow(shared.id, record.kind, record.key()), "1");
   };
   shared.repair = std::make_unique<AntiEntropy>(*shared.sync, indexOf(shared), mode, tookBack);
