@@ -25,12 +25,28 @@ using namespace replication;
 namespace {
 
 // Whether others know what the device writes next of its agents for something else, since its disk and its record of
-// counters went back. They do not take it, and when it meets them it goes on under a new name and without it.
+// counters went back. They do not take it, and when it meets them it goes on without it.
 bool writesInVain(Cluster& c, Seat& at) {
   Space* space = at.replica().data().database(DatabaseName::agents).find("main");
   return space != nullptr &&
          c.history().usedBefore("agents/main", {space->selfName(), space->vector().at(space->self()) + 1});
 }
+
+// Whether a device has come to go by copies of others since the last look: under a new name, or above the counters that
+// it had used before.
+class GoesOnByOthers {
+ public:
+  bool operator()(Cluster& c, Seat& at) {
+    const std::string& writer = at.replica().data().writer();
+    const bool vain = writesInVain(c, at);
+    const bool anew = std::exchange(writers_[at], writer) != writer;
+    return (std::exchange(vain_[at], vain) && !vain) || anew;
+  }
+
+ private:
+  PerDevice<std::string> writers_;  // under which it wrote at the last look
+  PerDevice<bool> vain_;
+};
 
 class AgentChecker final : public Checker {
  public:
@@ -44,11 +60,6 @@ class AgentChecker final : public Checker {
     const std::uint32_t device = at.index();
     noteQuestions(at);
     findOverdue(at);
-    // Under a new name it goes by copies of others. Ends that it wrote under counters used before are not among them.
-    if (const std::string& writer = at.replica().data().writer(); std::exchange(writers_[at], writer) != writer) {
-      rules_.forgetEnds(device);
-      forgetVain(calls_[at]);
-    }
     for (const OperationId& operation : std::exchange(calls_[at].heard, {})) calls_[at].settled.insert(operation);
     for (const OperationId& operation : std::exchange(calls_[at].gone, {}))
       if (++calls_[at].attempts[operation] >= kSagaAttempts) calls_[at].toTell.insert(operation);
@@ -56,6 +67,11 @@ class AgentChecker final : public Checker {
     for (TurnRecord& turn : c_.history().agents.turns) turn.durable = turn.durable || turn.device == device;
     const auto& jobs = host->wakes().queue().all();
     rules_.stands(device, [&](const RunKey& run) { return jobs.contains(run); });
+    // Ends that it wrote under counters used before are not among the copies of others.
+    if (goesOn_(c_, at)) {
+      rules_.forgetEnds(device);
+      forgetVain(calls_[at]);
+    }
     for (const auto& [run, entry] : jobs) {
       if (entry.job.state != agents::JobState::running) continue;
       watchPlan(at, run);
@@ -504,7 +520,7 @@ class AgentChecker final : public Checker {
   std::map<Hash, std::uint64_t> asked_;  // questions, by digest: under which version of the policy
   PerDevice<std::uint64_t> asksAt_;      // questions that a device had asked in this life
   PerDevice<Calls> calls_;
-  PerDevice<std::string> writers_;  // under which a device wrote at the last look
+  GoesOnByOthers goesOn_;
 };
 
 // Parts of the checkers "operations" and "sagas": what is decided, or done with, is not begun again. A device that has
@@ -526,7 +542,7 @@ class RestraintChecker final : public Checker {
     if (std::as_const(at.replica()).agents() == nullptr) return;
     Known& known = known_[at];
     ++known.steps;
-    if (const std::string& writer = at.replica().data().writer(); std::exchange(known.writer, writer) != writer)
+    if (goesOn_(c_, at))
       for (const std::string& name : std::exchange(known.vain, {}))
         known.answered.erase(name), known.answers.erase(name);
     for (auto answer = known.answers.begin(); answer != known.answers.end();) {
@@ -578,7 +594,6 @@ class RestraintChecker final : public Checker {
     std::map<std::string, std::uint64_t> answers;  // of models, and for how many steps
     std::set<std::string> answered;                // durably
     std::set<std::string> vain;                    // of those, when what it wrote was in vain
-    std::string writer;                            // under which it wrote at the last look
   };
 
   void judge(Seat& at, const RunKey& run, const OperationId& operation, const std::string& does) {
@@ -673,6 +688,7 @@ class RestraintChecker final : public Checker {
   }
 
   PerDevice<Known> known_;
+  GoesOnByOthers goesOn_;
 };
 
 }  // namespace
