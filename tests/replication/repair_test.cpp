@@ -202,7 +202,8 @@ TEST(Repair, TheNextDeviceHearsOfIt) {
   for (const bool smaller : {true, false}) {
     Device a("a"), b("b"), c("c");
     fill(a, 0, 50);
-    sync(a, b), sync(b, c);
+    b.write("ofB", failures(1)), c.write("ofC", failures(1));
+    for (int round = 0; round < 2; ++round) sync(a, b), sync(b, c), sync(a, c);
     Device &repaired = smaller ? b : c, &next = smaller ? c : b;
     for (Device* device : {&b, &c}) ASSERT_EQ(lose(*device, [](std::size_t n) { return n == 20; }), 1u);
     Link between(next, repaired);
