@@ -55,7 +55,7 @@ class ItemsQueue {
 
 class AntiEntropy {
  public:
-  // `tookBack`: hears of each record of which a version of this device's own is dropped.
+  // `tookBack`: hears of each record that loses a version of this device's own.
   AntiEntropy(SpaceSync& sync, std::uint16_t space, RepairMode mode, std::function<void(const Record&)> tookBack)
       : sync_(sync), space_(space), mode_(mode), tookBack_(std::move(tookBack)) {}
 

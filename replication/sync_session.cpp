@@ -421,10 +421,7 @@ void SyncSession::compareDigests(Shared& shared, const VersionVector& theirs, bo
   Space& space = shared.sync->space();
   if (!settled || shared.repair || !shared.items.empty() || !(theirs == space.vector()) || !mayCompare(shared)) return;
   const bool differed = std::exchange(shared.differs, digest != space.digest());
-  if (differed && !shared.differs) {
-    space.repaired();  // by the peer
-    shared.repairs = space.repairs();
-  }
+  if (differed && !shared.differs) space.repaired(), shared.repairs = space.repairs();  // by the peer
   if (!shared.differs || shared.alarms >= kRepairsPerSession) return;
   if (shared.alarms++ == 0)
     local_.note({"digestAlarm", peer_,
@@ -452,10 +449,10 @@ void SyncSession::startRepair(Shared& shared, RepairMode mode) {
   shared.repair->start(outbox_, words_);
 }
 
-// Another peer's copy was taken over while this peer's was compared. This one may be older than that: what is not held
-// by now was superseded, and the gate stands again.
+// Of a copy that went back: another peer's was taken over while this peer's was compared. This one may be older than
+// that: what is not held by now was superseded, and the gate stands again. (A newcomer gets again what it drops.)
 bool SyncSession::outrun(const Shared& shared) {
-  return shared.repair && shared.repair->mode() == RepairMode::adopt &&
+  return shared.repair && shared.repair->mode() == RepairMode::adopt && shared.checking.end() == 0 &&
          shared.repairs != shared.sync->space().repairs();
 }
 

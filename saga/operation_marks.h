@@ -82,7 +82,7 @@ std::optional<std::string> agentScopeOf(replication::LocalReplica& replica, cons
 // is made by a device that carries out O, which it does once and not after it has heard of it, or by the compensation
 // of another operation that left O's standing: these are finitely many. Every version that a compensation was shown is
 // replaced by what it wrote, and a further one is begun only where one shows that none before it was shown: not before
-// those of which the agents' records tell have come to the journal. When all have met, whoever looks
+// those that the agents' records tell of have come to the journal. When all have met, the device that looks
 // (SagaEngine::reconcile, undoAgain) finds such a version and undoes it, or there is none. Nothing that a person wrote
 // is touched: it stays, or the compensation is a conflict for a person.
 

@@ -217,7 +217,7 @@ class WakeCenter {
   std::map<std::string, Intake> intake_;
   std::map<std::string, Missed, std::less<>> missed_;  // by agent
   replication::Arrivals states_{replication::Kind::agentState}, links_{replication::Kind::link};
-  struct TakenBack {                      // runs of which a repair took a record away
+  struct TakenBack {                      // runs that a repair took a record from
     std::optional<std::uint64_t> losses;  // of the space, when that was read
     std::vector<std::string> rows;
     std::set<RunKey> runs;

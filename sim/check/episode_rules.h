@@ -53,7 +53,7 @@ struct TranscriptSeen {
   RunKey run;
   std::vector<json::object> entries;            // in order, from the first to the first that is missing
   std::map<std::string, AskedOutside> outside;  // by span
-  bool unconfirmed = false;                     // nobody may have confirmed anything when the run was judged
+  bool unconfirmed = false;                     // no person may have confirmed anything when the run was judged
 };
 
 // "" or the first thing that is wrong.
