@@ -151,8 +151,7 @@ constexpr CheckerInfo kCheckers[] = {
      "outcome; of several plans for a run one stands."},
     {"episodes",
      "A run was let do what its agent is meant to do, and no more; it heard what tools said, was charged what that "
-     "cost, "
-     "and came to nothing only where something was in its way."},
+     "cost, and came to nothing only where something was in its way."},
     {"sagas", "Each ends, or is put aside for a person; what is undone is undone once."},
     {"ledger-rules",
      "Every ledger, decided again from its beginning, gives what was recorded; all copies are one log."},

@@ -46,9 +46,8 @@ class AbsurdChecker final : public Checker {
     return liarOf(cluster).has_value() && static_cast<std::int64_t>(peer) >= cluster.ledgerReplicas;
   }
   static bool claims(std::string_view frame) {
-    node::PeerAdvertisement standing;
-    return readMessage(frame.substr(replication::kFrameHeaderBytes), standing, "frame").ok() &&
-           !standing.claims.empty();
+    const auto standing = standingIn(frame);
+    return standing && !standing->claims.empty();
   }
   bool keepsCopies(const Seat& at) const { return c_.setup().copiesOnly(at.name()); }
 

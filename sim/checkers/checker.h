@@ -19,6 +19,8 @@ class Checker : public ClusterObserver {
   // What the frame says of its sender's logs; none: it is another one, the link is not full, there is etcd, or the
   // sender is a liar, so that nothing of it need be so.
   std::optional<node::PeerAdvertisement> standingIn(Seat& at, std::uint32_t peer, std::string_view frame) const;
+  // By any device, heard or not.
+  static std::optional<node::PeerAdvertisement> standingIn(std::string_view frame);
 
   Cluster& c_;
 };

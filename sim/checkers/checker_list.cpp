@@ -25,12 +25,15 @@ std::vector<std::unique_ptr<Checker>> makeCheckers(Cluster& cluster) {
 }
 
 std::optional<node::PeerAdvertisement> Checker::standingIn(Seat& at, std::uint32_t peer, std::string_view frame) const {
-  constexpr auto kStanding = static_cast<std::uint8_t>(node::AdjudicationFrame::standing);
-  if (c_.isLiar(peer) || c_.etcd() || frame.size() <= replication::kFrameHeaderBytes ||
-      static_cast<std::uint8_t>(frame[4]) != kStanding)
-    return std::nullopt;
+  if (c_.isLiar(peer) || c_.etcd()) return std::nullopt;
   const replication::SyncSession* session = at.replica().session(ClusterSetup::deviceName(peer));
-  if (session == nullptr || !session->full()) return std::nullopt;
+  return session == nullptr || !session->full() ? std::nullopt : standingIn(frame);
+}
+
+std::optional<node::PeerAdvertisement> Checker::standingIn(std::string_view frame) {
+  constexpr auto kStanding = static_cast<std::uint8_t>(node::AdjudicationFrame::standing);
+  if (frame.size() <= replication::kFrameHeaderBytes || static_cast<std::uint8_t>(frame[4]) != kStanding)
+    return std::nullopt;
   node::PeerAdvertisement standing;
   if (!readMessage(frame.substr(replication::kFrameHeaderBytes), standing, "frame").ok()) return std::nullopt;
   return standing;

@@ -143,14 +143,12 @@ class LieChecker final : public Checker {
 
   // Heads that the liar has signed; a head that is told once, and lost with the power, proves nothing.
   void hearHeads(Seat& at, std::string_view frame) {
-    constexpr auto kStanding = static_cast<std::uint8_t>(node::AdjudicationFrame::standing);
-    if (frame.size() <= replication::kFrameHeaderBytes || static_cast<std::uint8_t>(frame[4]) != kStanding) return;
-    node::PeerAdvertisement standing;
-    if (!readMessage(frame.substr(replication::kFrameHeaderBytes), standing, "frame").ok()) return;
+    const auto standing = standingIn(frame);
+    if (!standing) return;
     const auto key = kernel::makeNoteVerifier(node::keyNameOf(ClusterSetup::kCluster, ClusterSetup::deviceName(*lies_)),
                                               ClusterSetup::keyOf(*lies_).publicKey());
     WITAN_CHECK(key.ok(), "the names of simulated devices are parts of keys' names");
-    for (const std::string& note : standing.heads) {
+    for (const std::string& note : standing->heads) {
       if (!kernel::openNote(note, {&*key, 1}).ok()) continue;
       const auto head = kernel::parseCheckpointText(note.substr(0, note.rfind("\n\n") + 1));
       if (head.ok()) heads_[at][{head->origin, head->size}].insert(head->root);
