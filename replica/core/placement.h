@@ -1,4 +1,5 @@
-// Placement: which devices keep copies of which partitions, when not all do.
+// Placement: which devices keep copies of which partitions, when not all do; and which of them keep each entry, where
+// others may prune.
 //
 // Each device computes it from the same members and numbers (the signed roster), so all agree without a word.
 // Rendezvous hashing: every pair of a member and a partition has a score, and the best keep it, of each site one before
@@ -35,13 +36,25 @@ struct DomainCopies {
   friend bool operator==(const DomainCopies&, const DomainCopies&) = default;
 };
 
+// What copies of a domain's partitions may prune. An entry stays that either number keeps; 0: that number keeps none.
+// With both 0 all stays.
+struct DomainRetention {
+  std::string domain;
+  std::uint64_t whole = kLeastCopies;  // so many copies of each partition keep every entry
+  std::uint64_t entries = 0;           // the newest so many
+  std::uint64_t days = 0;              // those of so many days
+  WITAN_MEMBERS(DomainRetention, domain, whole, entries, days)
+  friend bool operator==(const DomainRetention&, const DomainRetention&) = default;
+};
+
 class Placement {
  public:
   // Every member keeps everything.
   Placement() = default;
   // `members`: all that may keep ledgers, each once. Of domains that `copies` does not name they all keep everything.
-  // `version`: of what both come from. It grows.
-  Placement(std::vector<LedgerMember> members, const std::vector<DomainCopies>& copies, std::uint64_t version = 1);
+  // `retention`: of domains that it does not name no copy prunes. `version`: of what all come from. It grows.
+  Placement(std::vector<LedgerMember> members, const std::vector<DomainCopies>& copies, std::uint64_t version = 1,
+            const std::vector<DomainRetention>& retention = {});
 
   std::uint64_t version() const { return version_; }
 
@@ -52,13 +65,23 @@ class Placement {
   // Who is to keep it, by name. Empty: it is not partial. O(members log members) the first time.
   const std::vector<std::string>& keepers(std::string_view partition) const;
 
+  // Null: every copy keeps every entry.
+  const DomainRetention* retention(std::string_view partition) const;
+  // Who is to keep every entry, by name: the best of its keepers. Empty: all are. O(members log members) the first
+  // time.
+  const std::vector<std::string>& whole(std::string_view partition) const;
+  bool keepsWhole(std::string_view device, std::string_view partition) const;
+
  private:
+  using Chosen = std::map<std::string, std::vector<std::string>, std::less<>>;
   std::vector<std::string> choose(std::string_view partition, std::size_t most) const;
+  const std::vector<std::string>& chosen(Chosen& known, std::string_view partition, std::size_t most) const;
 
   std::uint64_t version_ = 0;
   std::vector<LedgerMember> members_;                       // by device
   std::map<std::string, std::size_t, std::less<>> copies_;  // fewer than there are members
-  mutable std::map<std::string, std::vector<std::string>, std::less<>> chosen_;
+  std::map<std::string, DomainRetention, std::less<>> retention_;
+  mutable Chosen chosen_, whole_;
 };
 
 }  // namespace witan::node
