@@ -202,8 +202,10 @@ class Partition {
   // those since the last snapshot. Requires: options.snapshots, no open batch.
   void stageSnapshot(std::uint64_t batches, const std::vector<std::uint64_t>& newBatches, store::WriteBatch& out);
   // Fills an empty partition; returns how many batches it contains, or nothing if there is no snapshot. After an error
-  // the partition is in no usable state: make a new one and fold the whole log.
-  Result<std::optional<std::uint64_t>> restoreSnapshot(const store::Reader&, std::vector<std::uint64_t>& firstSeqs);
+  // the partition is in no usable state: make a new one and fold the whole log. `earlier`: module digests, in hex, of
+  // versions of the rules whose snapshots are taken, too (kernel/ledger/ledger_versions.h).
+  Result<std::optional<std::uint64_t>> restoreSnapshot(const store::Reader&, std::vector<std::uint64_t>& firstSeqs,
+                                                       const std::vector<std::string>& earlier = {});
 
   struct Instance;
 

@@ -107,6 +107,7 @@ struct Position {               # what I hold of a partition's log
   probes @9 :List(LogProbe);    # at most 65
   seal @10 :Data;               # a BatchSeal of my last batch, if another device wrote it
   keeps @11 :UInt64;            # the version of the placement by which I keep this copy, all of it on my disk; 0: none
+  first @12 :UInt64;            # the batches before this one are pruned in my copy
 }
 
 struct PeerAdvertisement {      # type 34, both ways
@@ -137,4 +138,20 @@ struct Entries {                # type 35, to a follower
 struct Followed {               # type 36, from a follower: durable up to here
   partition @0 :Text;
   batches @1 :UInt64;
+}
+
+struct AskPast {                # type 37: a copy that is to have every batch lacks these, since it was pruned
+  partition @0 :Text;
+  from @1 :UInt64;
+  to @2 :UInt64;                # the first that it has
+}
+
+struct PastBatch {
+  value @0 :Data;               # as it stands in the log
+}
+
+struct Past {                   # type 38, the answer: some of them, from the first that was asked on
+  partition @0 :Text;
+  from @1 :UInt64;
+  batches @2 :List(PastBatch);
 }

@@ -145,9 +145,13 @@ bool AdvertisementExchange::wants(std::string_view from, const PartitionHost& ho
   if (!ownership_->needsPeers(host.id()) || state_.refusesOwner(host.id())) return false;
   const std::string owner = state_.ownerDevice(host.id());
   const auto at = state_.peers.find(owner);
+  const auto has = [&](const Peer& peer) {  // what comes next
+    const auto link = peer.partitions.find(host.id());
+    return link == peer.partitions.end() || link->second.first <= host.ledger().batches();
+  };
   const bool ownerHere = at != state_.peers.end() && at->second.follower(host.id()).known() &&
-                         !at->second.follower(host.id()).hasNothing();
-  return ownerHere ? from == owner : true;
+                         !at->second.follower(host.id()).hasNothing() && has(at->second);
+  return ownerHere ? from == owner : has(state_.peers.find(from)->second);
 }
 
 void AdvertisementExchange::refreshFollowing() {
@@ -283,6 +287,7 @@ void AdvertisementExchange::onPosition(const std::string& from, Peer& peer, cons
   FollowerProgress& follower = link.follower;
   if (!follower.known()) state_.followDirty = true;
   follower.report(position.follow, position.batches, theirs.last());
+  if (link.first != position.first) state_.followDirty = true;
   noteKept(link, *mine, position);
   if (!theirs.epochs.empty() && !state_.provesOwners())
     learn({position.partition, theirs.last().number, theirs.last().owner, kernel::EpochCause::founding,
@@ -313,7 +318,7 @@ void AdvertisementExchange::onPosition(const std::string& from, Peer& peer, cons
     else
       accuse(from, link, *mine);
   }
-  if (position.follow && theirs.batches == common) follower.replicate(common, now.ms);
+  if (position.follow && theirs.batches == common && common >= mine->first()) follower.replicate(common, now.ms);
   // The peer is asked already and has more: it may have been asked when it was behind, and does not send then.
   if (link.asked && common == ours.batches && theirs.batches > common) tell(peer, *mine, true);
   // A replica with a divergent suffix learns from our position that its epoch is over.
@@ -330,6 +335,7 @@ void AdvertisementExchange::onPosition(const std::string& from, Peer& peer, cons
 
 void AdvertisementExchange::noteKept(PeerPartition& link, const PartitionHost& host, const LogPosition& position) {
   link.keeps = position.keeps;
+  link.first = position.first;
   link.shares = std::min(link.shares, position.batches);
   if (position.keeps == 0) return;
   const auto share = [&](std::uint64_t batches, const Hash& chain) {

@@ -13,14 +13,17 @@ constexpr std::int64_t kOwnedLookMs = 60'000;  // at one that has to stay, since
 constexpr std::uint64_t kNearBatches = 64;     // what may be under way to a keeper that follows
 }  // namespace
 
+bool isOwners(const ReplicaState& state, const OwnershipEngine& ownership, const PartitionHost& host) {
+  const std::string owner = state.ownerDevice(host.id());
+  return ownership.owns(host) || owner.empty() || owner == state.device() || host.epoch().owner == state.ownerName ||
+         host.successor() == state.ownerName || state.isSuccessor(host.id());
+}
+
 bool CopyRelease::isSurplus(const PartitionHost& host) const {
   const std::string& id = host.id();
   if (!state_.placement.partial(id) || state_.isKeeper(id) || !state_.partitions.usable(id)) return false;
-  const std::string owner = state_.ownerDevice(id);
-  const bool mine = ownership_->owns(host) || owner.empty() || owner == state_.device() ||
-                    host.epoch().owner == state_.ownerName || host.successor() == state_.ownerName ||
-                    state_.isSuccessor(id);
-  return !mine && !state_.partitions.stopped(id) && state_.partitions.refused(id) == nullptr;
+  return !isOwners(state_, *ownership_, host) && !state_.partitions.stopped(id) &&
+         state_.partitions.refused(id) == nullptr;
 }
 
 CopyRelease::Seen CopyRelease::see(const PartitionHost& host) const {
@@ -28,7 +31,8 @@ CopyRelease::Seen CopyRelease::see(const PartitionHost& host) const {
   for (const std::string& keeper : state_.placement.keepers(host.id())) {
     Peer* const peer = state_.member(keeper);
     const PeerPartition link = peer == nullptr ? PeerPartition() : peer->partitions[host.id()];
-    const bool keeps = link.keeps >= state_.placement.version() && !link.follower.diverged();
+    const bool whole = link.first == 0 || !state_.placement.keepsWhole(keeper, host.id());
+    const bool keeps = link.keeps >= state_.placement.version() && whole && !link.follower.diverged();
     seen.near = seen.near && keeps && link.follower.batches() + kNearBatches >= host.ledger().batches();
     seen.all = seen.all && keeps && link.shares >= host.ledger().batches();
   }

@@ -21,6 +21,9 @@
 
 namespace witan::node {
 
+// Whether this device owns the partition, is named to own it, or decided last: its copy is no copy among others.
+bool isOwners(const ReplicaState& state, const OwnershipEngine& ownership, const PartitionHost& host);
+
 class CopyRelease {
  public:
   CopyRelease(ReplicaState& state, const std::unique_ptr<OwnershipEngine>& ownership, AdvertisementExchange& exchange)

@@ -104,6 +104,11 @@ void EntryReplicator::onEntries(const std::string& from, Peer& peer, const Entri
       entries.batch >= released)
     exchange_.onOwnEpochFrom(from, *mine, rows);
   if (released > 0 && mine->ledger().batches() >= released) state_.partitions.forgetRelease(mine->id(), rows);
+  // What its owner has pruned came from another device: it goes on with the owner.
+  if (const Peer* owner = state_.member(state_.ownerDevice(mine->id())); owner != nullptr && owner != &peer)
+    if (const auto at = owner->partitions.find(mine->id());
+        at != owner->partitions.end() && at->second.first == mine->ledger().batches())
+      state_.followDirty = true;
   ownership_->onEpochs(*mine, epochs);
   ownership_->onFollowed(*mine, now);
   checkTold(state_, *mine);

@@ -17,6 +17,7 @@ namespace witan::node {
 
 class AdvertisementExchange;
 class EntryReplicator;
+class CopyPruning;
 class HeadExchange;
 class RequestRouter;
 struct Outgoing;
@@ -24,8 +25,8 @@ struct Outgoing;
 class PeerSessions {
  public:
   PeerSessions(ReplicaState& state, AdvertisementExchange& exchange, EntryReplicator& entries, RequestRouter& router,
-               HeadExchange& heads)
-      : state_(state), exchange_(exchange), entries_(entries), router_(router), heads_(heads) {}
+               HeadExchange& heads, CopyPruning& pruning)
+      : state_(state), exchange_(exchange), entries_(entries), router_(router), heads_(heads), pruning_(pruning) {}
 
   void connected(const std::string& peer, Now now);
   void disconnected(const std::string& peer);
@@ -50,6 +51,7 @@ class PeerSessions {
   EntryReplicator& entries_;
   RequestRouter& router_;
   HeadExchange& heads_;
+  CopyPruning& pruning_;
   std::uint64_t statementsSeen_ = 0;
   std::map<std::string, std::int64_t> graftedMs_;  // by space: when a link was last asked to be eager
 };

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/mutant.h"
 #include "replica/agent_runtime.h"
+#include "replica/copy_pruning.h"
 #include "replica/copy_release.h"
 #include "replica/core/request_proofs.h"
 #include "replica/core/row_proofs.h"
@@ -41,9 +42,10 @@ struct Replica::Parts {
   AdvertisementExchange exchange{state, ownership};
   EntryReplicator entries{state, ownership, exchange};
   CopyRelease release{state, ownership, exchange};
+  CopyPruning pruning{state, ownership};
   RequestRouter router;
   HeadExchange heads{state, ownership};
-  PeerSessions sessions{state, exchange, entries, router, heads};
+  PeerSessions sessions{state, exchange, entries, router, heads, pruning};
   SealedCopies copies{state};
   std::vector<PartitionHost::Release> releases;  // between two steps of drain()
 };
@@ -203,6 +205,7 @@ void Replica::rosterChanged() { parts_->exchange.retryClaims(), parts_->copies.r
 void Replica::place() {
   if (!state_.config.placement || state_.config.etcd) return;
   state_.placement = state_.config.placement();
+  parts_->pruning.hurry();
   state_.placed = mutated("noRemaking");
 }
 void Replica::keepRequests() {
@@ -261,7 +264,7 @@ std::int64_t Replica::nextTickMs() const {
       std::min({nextTickMs_, nextAdvertiseMs_, nextStabiliseMs_, ownership.nextTickMs(), parts_->heads.nextMs()});
   if (!state_.writes.synced()) next = std::min(next, state_.writes.syncDueMs(ownership.syncWaitMs()));
   next = std::min({next, parts_->sessions.nextMs(drained_.ms), parts_->copies.nextMs()});
-  if (state_.writes.synced()) next = std::min(next, parts_->release.nextMs());
+  if (state_.writes.synced()) next = std::min({next, parts_->release.nextMs(), parts_->pruning.nextMs()});
   if (const auto due = state_.outbox.dueMs()) next = std::min(next, *due);
   for (const auto& [name, peer] : state_.peers)
     if (const auto due = peer.session->dueMs()) next = std::min(next, *due);
@@ -296,6 +299,7 @@ Status Replica::drain(Now now, Effects& out) {
   WITAN_DO(makeCopies(now));
   WITAN_DO(reopenCopies(now));
   if (durable) WITAN_DO(parts_->release.round(now));
+  if (durable) WITAN_DO(pruneCopies(now));
   if (agents_) WITAN_DO(agents_->look(now));  // copies show what is durable
   giveReleases(out);
   finishOwnership(now, out);
@@ -334,7 +338,7 @@ Status Replica::makeCopies(Now now) {
                         state_.config, state_.stores.ledgers, state_.ownerName,
                         [&](std::string_view id) { return state_.isKeeper(id) || state_.isSuccessor(id); }));
   for (const auto& [id, host] : hosts())
-    if (state_.placement.partial(id)) parts_->exchange.tellAll(*host);
+    if (state_.isPlaced(id) || state_.placement.partial(id)) parts_->exchange.tellAll(*host);
   for (const std::string& id : opened) {
     parts_->heads.onReopened(id);
     for (auto& [name, peer] : state_.peers)  // what peers have said of it before was of no use here
@@ -357,14 +361,32 @@ Status Replica::reopenCopies(Now now) {
   WITAN_DO(state_.local->flush());     // nothing is taken out of a log before the report of it is durable
   WITAN_DO(state_.writes.flushAll());  // what is opened counts as durable
   for (const auto& [id, suffix] : reopening) {
+    // What stands for its pruned entries is of another log: others have them, and this copy begins anew.
     const kernel::DomainModule& module = host(id)->module();
-    WITAN_DO(state_.partitions.openHost(state_.config, state_.stores.ledgers, state_.ownerName, module, id));
-    parts_->exchange.onReopened(id);
-    parts_->heads.onReopened(id);
+    if (suffix && suffix->keep < host(id)->first()) {
+      WITAN_DO(state_.partitions.release(id, state_.stores.ledgers));
+      state_.seals.forget(id);
+    }
+    WITAN_DO(openAgain(id, module));
   }
   state_.partitions.reopened();
-  state_.followDirty = true;
   parts_->ownership->onReopened(now);
+  return okStatus();
+}
+
+Status Replica::openAgain(const std::string& id, const kernel::DomainModule& module) {
+  WITAN_DO(state_.partitions.openHost(state_.config, state_.stores.ledgers, state_.ownerName, module, id));
+  parts_->exchange.onReopened(id);
+  parts_->heads.onReopened(id);
+  state_.followDirty = true;
+  return okStatus();
+}
+
+// Requires: everything that counts as durable is written, no decision of the round is open.
+Status Replica::pruneCopies(Now now) {
+  WITAN_TRY(changed, parts_->pruning.round(now));
+  for (const std::string& id : changed) WITAN_DO(openAgain(id, host(id)->module()));
+  if (!changed.empty()) parts_->ownership->onReopened(now);
   return okStatus();
 }
 
@@ -454,7 +476,7 @@ bool Replica::quiet() const {
   if (agents_ && !agents_->host().quiet()) return false;
   if (graphs_ && !graphs_->quiet()) return false;
   return parts_->ownership->quiet() && state_.outbox.size() == 0 && state_.writes.quiet() && parts_->sessions.quiet() &&
-         parts_->entries.quiet() && parts_->copies.quiet() && parts_->release.quiet();
+         parts_->entries.quiet() && parts_->copies.quiet() && parts_->release.quiet() && parts_->pruning.quiet();
 }
 
 }  // namespace witan::node

@@ -202,6 +202,8 @@ constexpr const char* kCounted[] = {"absurd frame",
                                     "conflict of agents at the end",
                                     "connection dies",
                                     "copy given up",
+                                    "copy pruned",
+                                    "copy pruned at the end",
                                     "counselor at the time limit",
                                     "decision by no counselor",
                                     "decision lost with its disk",
@@ -314,9 +316,9 @@ constexpr const char* kNotices[] = {"agent answer",   "agent failed",    "agent 
                                     "falsePosition",  "forgedName",      "fork",         "forkProven",
                                     "graph",          "graphBody",       "handover",     "headDiffers",
                                     "headsNotSigned", "notAllowed",      "otherEngine",  "otherRules",
-                                    "owner",          "proposerUnknown", "released",     "seizure",
-                                    "session ends",   "surplus",         "tooLarge",     "unlawful",
-                                    "unsigned",       "wentBack"};
+                                    "owner",          "proposerUnknown", "pruned",       "released",
+                                    "seizure",        "session ends",    "surplus",      "tooLarge",
+                                    "unlawful",       "unsigned",        "wentBack",     "wholeAgain"};
 
 std::vector<std::string> allNames() {
   std::vector<std::string> names(std::begin(kCounted), std::end(kCounted));
@@ -364,6 +366,11 @@ constexpr Unreached kUnreached[] = {
     {"copiesReleased", "likewise"},
     {"copy given up", "likewise"},
     {"notice: released", "likewise"},
+    {"copiesPruned", "no copy of a run prunes; the scenario pruned reaches it"},
+    {"copy pruned", "likewise"},
+    {"notice: pruned", "likewise"},
+    {"notice: wholeAgain", "likewise"},
+    {"pastRefused", "who gives old batches back is honest; tests/replica/pruning_test.cpp"},
     {"memory folded", "nobody tells an agent anything to remember; the scenario agents reaches it"},
     {"notice: agent folded", "nobody tells an agent anything to remember; the scenario agents reaches it"},
     {"notice: graph", "no runtime makes a step that its ledger rejects"},

@@ -24,7 +24,7 @@ void addCounters(node::ReplicaCounters& to, const node::ReplicaCounters& from) {
 // (docs/SECURITY.md).
 class SimKeys final : public node::HeadKeys {
  public:
-  SimKeys(std::uint32_t self, std::uint32_t liar, std::string& signedHeads)
+  SimKeys(std::uint32_t self, std::optional<std::uint32_t> liar, std::string& signedHeads)
       : self_(self), liar_(liar), signed_(signedHeads) {}
   const SigningKey& key() const override { return ClusterSetup::keyOf(self_); }
   std::vector<PublicKey> keysOf(std::string_view device) const override {
@@ -33,7 +33,7 @@ class SimKeys final : public node::HeadKeys {
     return {};
   }
   node::Takeover mayTakeOver(std::string_view device) const override {
-    return device == ClusterSetup::deviceName(liar_) ? node::Takeover::no : node::Takeover::yes;
+    return liar_ && device == ClusterSetup::deviceName(*liar_) ? node::Takeover::no : node::Takeover::yes;
   }
   std::string deviceOf(const PublicKey& key) const override {
     for (std::uint32_t index = 0; index < kMostDevices; ++index)
@@ -48,7 +48,8 @@ class SimKeys final : public node::HeadKeys {
   }
 
  private:
-  const std::uint32_t self_, liar_;
+  const std::uint32_t self_;
+  const std::optional<std::uint32_t> liar_;
   std::string& signed_;
 };
 
@@ -108,9 +109,15 @@ node::Placement ClusterSetup::placement(Micros since) const {
     if (const auto at = left.find(i); at != left.end() && at->second <= since) continue;
     members.push_back({deviceName(i), concat("site-", siteOf(i, since))});
   }
-  for (const kernel::DomainModule* module : domains)
-    copies.push_back({module->signature().domain, static_cast<std::uint64_t>(options.cluster.ledgerCopies)});
-  return {std::move(members), copies, 1 + gone};
+  const auto copiesOfEach = static_cast<std::uint64_t>(options.cluster.ledgerCopies);
+  const auto entries = static_cast<std::uint64_t>(options.cluster.keepEntries);
+  std::vector<node::DomainRetention> retention;
+  for (const kernel::DomainModule* module : domains) {
+    const std::string& domain = module->signature().domain;
+    if (copiesOfEach > 0) copies.push_back({domain, copiesOfEach});
+    if (entries > 0 && domain != "graph") retention.push_back({domain, node::kLeastCopies, entries, 0});
+  }
+  return {std::move(members), copies, 1 + gone, retention};
 }
 
 // --- the device
@@ -149,6 +156,7 @@ node::ReplicaConfig SimDevice::config(std::string& signedHeads) const {
   config.partitions = static_cast<std::uint32_t>(setup_.options.cluster.partitions);
   config.ledgerReplica = isLedgerReplica();
   config.snapshotEvery = 10 + setup_.options.seed % 30;  // often enough to matter in so short a life
+  config.pruneEvery = 4 + setup_.options.seed % 12;
   config.pendingTtlMicros = setup_.options.cluster.pendingTtlSeconds * kSecond;
   config.session.segmentBytes = static_cast<std::uint32_t>(setup_.options.cluster.segmentBytes);
   config.followWindow = static_cast<std::size_t>(setup_.options.cluster.followWindow);
@@ -159,8 +167,8 @@ node::ReplicaConfig SimDevice::config(std::string& signedHeads) const {
     config.etcd->pipeline = config.etcd->transactions = 2 + setup_.options.seed % 3;
     config.etcd->leastShare = 1 + setup_.options.seed % 2 * 31;  // few have thirty at a time
   }
-  if (const auto liar = liarOf(setup_.options.cluster)) {
-    config.heads = std::make_shared<SimKeys>(index_, *liar, signedHeads);
+  if (hasKeys(setup_.options.cluster)) {
+    config.heads = std::make_shared<SimKeys>(index_, liarOf(setup_.options.cluster), signedHeads);
     config.session.gatherMs = static_cast<std::int64_t>(setup_.options.seed % 2 * 5);
     config.keepsLedgers = [this](std::string_view device) {
       return static_cast<std::int64_t>(ClusterSetup::deviceIndex(device)) < setup_.options.cluster.ledgerReplicas;

@@ -40,7 +40,7 @@ struct ClusterSetup {
   // Whether a device may have a scope of the cluster.
   bool mayHave(std::string_view device, std::string_view scope) const;
   // Where the copies of the ledgers are, as the roster says since `since`. None: the roster has no word about that.
-  bool places() const { return options.cluster.ledgerCopies > 0; }
+  bool places() const { return options.cluster.ledgerCopies > 0 || options.cluster.keepEntries > 0; }
   node::Placement placement(Micros since) const;
   // With each device that leaves others are neighbours, so that copies are made and given up.
   std::int64_t siteOf(std::uint32_t device, Micros since) const;

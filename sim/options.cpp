@@ -28,6 +28,7 @@ constexpr OptionRange kRanges[] = {
     {"cluster", "liar", 0, 24, 0},
     {"cluster", "copies", 0, 1, 0},
     {"cluster", "ledgerCopies", 0, 24, 0},
+    {"cluster", "keepEntries", 0, 1'000'000, 0},
     {"cluster", "sites", 0, 24, 0},
     {"cluster", "segmentBytes", 1, 1 << 20},
     {"cluster", "followWindow", 1, 1'000},
@@ -83,6 +84,10 @@ std::optional<std::uint32_t> liarOf(const ClusterOptions& cluster) {
   if (cluster.liar == 0 || cluster.devices < 2 || cluster.engine == Engine::etcd) return std::nullopt;
   const auto index = static_cast<std::uint32_t>((cluster.liar - 1) % cluster.devices);
   return index == 0 && cluster.ledgerReplicas == 1 ? 1 : index;
+}
+
+bool hasKeys(const ClusterOptions& cluster) {
+  return liarOf(cluster).has_value() || (cluster.keepEntries > 0 && cluster.engine != Engine::etcd);
 }
 
 std::optional<std::uint32_t> copierOf(const ClusterOptions& cluster) {

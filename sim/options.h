@@ -40,6 +40,7 @@ struct ClusterOptions {
   std::int64_t liar = 0;          // which device lies: 0 none; where one does, all sign
   std::int64_t copies = 0;        // 1: the last device keeps encrypted copies only (copierOf)
   std::int64_t ledgerCopies = 0;  // of each partition, among the ledger replicas; 0: each keeps all (Placement)
+  std::int64_t keepEntries = 0;   // of a ledger, the newest so many, in all but two copies of it; 0: every entry
   std::int64_t sites = 0;         // where these stand, one after the other; 0: each at one of its own
   Engine engine = Engine::embedded;
   StoreKind store = StoreKind::memory;
@@ -49,8 +50,8 @@ struct ClusterOptions {
   std::int64_t etcdRequestBytes = 0;  // the most that etcd takes in one transaction; 0: whatever comes
   static constexpr std::size_t required = 0;
   WITAN_MEMBERS(ClusterOptions, devices, ledgerReplicas, agents, hosts, retentionDays, entities, partitions,
-                pendingTtlSeconds, scopes, domains, marketLiar, liar, copies, ledgerCopies, sites, engine, store,
-                segmentBytes, followWindow, etcdRequestBytes)
+                pendingTtlSeconds, scopes, domains, marketLiar, liar, copies, ledgerCopies, keepEntries, sites, engine,
+                store, segmentBytes, followWindow, etcdRequestBytes)
 };
 
 struct TimeOptions {
@@ -177,6 +178,8 @@ struct Options {
 // The device that lies, which is never the only one that keeps ledgers. None: all are honest, and nothing is signed.
 std::optional<std::uint32_t> liarOf(const ClusterOptions& cluster);
 
+// Whether the devices have keys: where one lies, and where copies prune, which is signed.
+bool hasKeys(const ClusterOptions& cluster);
 // The device that keeps encrypted copies only. None: there is none, or that device has other work.
 std::optional<std::uint32_t> copierOf(const ClusterOptions& cluster);
 

@@ -138,6 +138,13 @@ Result<std::vector<LedgerFormat>> earlierFormats(const store::Reader& store) {
   return all;
 }
 
+Result<std::vector<std::string>> earlierModules(const store::Reader& store) {
+  WITAN_TRY(formats, earlierFormats(store));
+  std::vector<std::string> digests;
+  for (LedgerFormat& one : formats) digests.push_back(std::move(one.moduleDigest));
+  return digests;
+}
+
 Status agreesWith(const LedgerFormat& format, const std::vector<LedgerFormat>& earlier, const Checkpoint& checkpoint,
                   std::string_view where) {
   const bool before =
@@ -161,12 +168,12 @@ Status continueLedger(store::Store& store, const DomainModule& module,
       existing->domain != module.signature().domain || existing->moduleDigest == toHex(module.digest()))
     return okStatus();
   WITAN_TRY(pruned, prunedLog(store));
-  if (pruned) return okStatus();  // what stands for its old entries is of the version under which they were pruned
-  bool decided = false;
-  WITAN_DO(store.scan("l", {}, [&](std::string_view, std::string_view value) {
-    decided = holdsDecision(value);
-    return !decided;
-  }));
+  bool decided = pruned.has_value();
+  if (!decided)
+    WITAN_DO(store.scan("l", {}, [&](std::string_view, std::string_view value) {
+      decided = holdsDecision(value);
+      return !decided;
+    }));
   if (decided && !continues(*existing).ok()) return okStatus();
   WITAN_TRY(earlier, earlierFormats(store));
   store::WriteBatch batch;
@@ -187,12 +194,10 @@ Result<std::unique_ptr<Ledger>> Ledger::open(store::Store& store, const DomainMo
     if (existing->domain != wanted.domain)
       return conflict("the ledger is of domain \"" + existing->domain + "\", not \"" + wanted.domain + "\"",
                       "name that domain or another store");
-    WITAN_TRY(pruned, prunedLog(store));
     if (existing->moduleDigest != wanted.moduleDigest)
       return Error{
           ErrorCode::conflict,
-          concat("the ledger was written under another policy or version of domain \"", wanted.domain, "\"",
-                 pruned ? ", and takes no later one since old entries of it are pruned" : ""),
+          concat("the ledger was written under another policy or version of domain \"", wanted.domain, "\""),
           "give the same policy (see the store's format: witan ledger checkpoint --json) or start a new store"};
     if (existing->invariants != wanted.invariants)
       return badFormat("its invariants are not those of its module digest");
@@ -270,6 +275,7 @@ Status Ledger::restore(const DomainModule& module, const LedgerOptions& options)
     return okStatus();
   };
   WITAN_TRY(pruned, prunedLog(store_));
+  if (pruned) prunedBatches_ = pruned->batches, prunedEntries_ = pruned->entries;
   partition_ = std::make_unique<Partition>(module, partition, this);
   const auto batches = partition_->restoreSnapshot(store_, firstSeqs_);
   if (batches.ok() && !*batches && !pruned) return okStatus();
@@ -292,7 +298,8 @@ Status Ledger::restore(const DomainModule& module, const LedgerOptions& options)
   firstSeqs_.clear();
   partition_ = std::make_unique<Partition>(module, partition, this);
   if (!pruned) return okStatus();
-  const auto again = partition_->restoreSnapshot(store_, firstSeqs_);
+  WITAN_TRY(earlier, earlierModules(store_));
+  const auto again = partition_->restoreSnapshot(store_, firstSeqs_, earlier);
   if (!again.ok() || *again != pruned->batches || partition_->size() != pruned->entries)
     return corrupt(
         "what stands for the pruned entries is damaged" + (again.ok() ? std::string() : ": " + again.error().message),
@@ -375,8 +382,13 @@ void Ledger::noteEpochs() {
 
 // A snapshot knows the epochs but not their batches: each opens the last batch that starts after its entries.
 Status Ledger::restoreEpochStarts() {
+  WITAN_TRY(pruned, prunedLog(store_));
   epochStarts_.clear();
-  for (const EpochRecord& epoch : partition_->epochs()) {
+  if (pruned)
+    for (const EpochStart& epoch : pruned->epochs) epochStarts_.push_back(epoch.batch);
+  const auto& epochs = partition_->epochs();
+  if (epochStarts_.size() > epochs.size()) return corrupt("what stands for the pruned entries names too many epochs");
+  for (const EpochRecord& epoch : std::span(epochs).subspan(epochStarts_.size())) {
     auto at = std::ranges::lower_bound(firstSeqs_, epoch.entries + 1);
     bool found = false;
     for (; at != firstSeqs_.end() && *at == epoch.entries + 1 && !found; ++at) {

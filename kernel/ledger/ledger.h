@@ -88,10 +88,16 @@ class Ledger final : public EntrySource {
 
   // ---- following and replication ----
   std::uint64_t batches() const { return firstSeqs_.size(); }
+  // Batches and entries that were pruned: the log begins behind them.
+  std::uint64_t prunedBatches() const { return prunedBatches_; }
+  std::uint64_t prunedEntries() const { return prunedEntries_; }
   // Where each epoch of partition().epochs() begins: the number of its batch.
   const std::vector<std::uint64_t>& epochStarts() const { return epochStarts_; }
   // Which holds an entry. Requires: there is the entry, in no open batch.
   std::uint64_t batchOf(std::uint64_t seq) const;
+  // The number of its first entry, or of the next if it has none; also of a batch that was pruned. Requires: number <
+  // batches().
+  std::uint64_t firstSeqOf(std::uint64_t number) const { return firstSeqs_[number]; }
   // The value of a batch. Requires: number < batches().
   Result<std::string> batch(std::uint64_t number) const;
   // Makes the decisions of the next batch again, as its owner wrote it, folds it and stages it. Errors: corrupt;
@@ -127,6 +133,7 @@ class Ledger final : public EntrySource {
   std::vector<std::uint64_t> firstSeqs_;  // of batch n
   std::vector<std::uint64_t> epochStarts_;
   std::map<std::uint64_t, std::string> unwritten_;  // batches that were followed
+  std::uint64_t prunedBatches_ = 0, prunedEntries_ = 0;
   std::uint64_t snapshotBatches_ = 0;
   std::uint64_t snapshotEntries_ = 0;
   // The batch last read, for look-ups in a row.

@@ -61,7 +61,7 @@ class EntryChecker {
   bool failedByLog() const { return failedByLog_; }
 
   // Goes on behind entries that were pruned, from what they add up to. It makes no decision again: see Verification.
-  Status goOnFrom(const store::Reader& snapshot) {
+  Status goOnFrom(const store::Reader& snapshot, std::uint64_t entries) {
     replay_.reset();
     return visitSnapshot(
         snapshot, {[this](std::string_view id, EntitySnapshot& known, std::string_view state) -> Status {
@@ -74,7 +74,12 @@ class EntryChecker {
                      return clock == nullptr ? okStatus() : readJson(*clock, entity.clock, "clock");
                    },
                    [this](const OperationKey& key, bool turnedAway) { operations_.try_emplace(key, turnedAway); },
-                   [this](const RunBindings::Row& row) { bindings_.restore(row); }});
+                   [this](const RunBindings::Row& row) { bindings_.restore(row); },
+                   [this, entries](const std::vector<EpochRecord>& epochs) {
+                     if (epochs.empty()) return;
+                     goOnIn(epochs.back());
+                     if (epochs.back().entries == entries) begins_ = last_;
+                   }});
   }
 
   Status genesis(std::string_view payload) {
@@ -132,10 +137,7 @@ class EntryChecker {
     if (record.entries != before.size() || record.root != before.root())
       return corrupt(name + " says it began after other entries than those before it");
     if (record.format < proofs_) return corrupt(name + " begins without proofs, after some with them");
-    last_ = {record.number, std::string(record.owner)};
-    successor_ = record.successor;
-    proofs_ = record.format;
-    isSigned_ = record.format >= kSignedFormat;
+    goOnIn(record);
     begins_ = last_;
     return okStatus();
   }
@@ -146,6 +148,14 @@ class EntryChecker {
   }
 
  private:
+  template <class Record>
+  void goOnIn(const Record& epoch) {
+    last_ = {epoch.number, std::string(epoch.owner)};
+    successor_ = epoch.successor;
+    proofs_ = epoch.format;
+    isSigned_ = epoch.format >= kSignedFormat;
+  }
+
   Status check(const EntryView& e, std::string_view payload, std::uint64_t seq) {
     if (e.seq != seq) return corrupt(concat("says it is entry ", e.seq));
     if (!isCanonicalEntry(e, payload)) return corrupt("its bytes are not the canonical encoding of what they say");
@@ -498,11 +508,12 @@ class Verification {
     report_.prunedEntries = pruned.entries;
     WITAN_DO(checkPrunedState(*store_, pruned, frontier_.root(), format.origin, options_.checkpointKey));
     const auto state = prunedState(*store_, pruned);
-    WITAN_DO(checker.goOnFrom(state));
+    WITAN_DO(checker.goOnFrom(state, pruned.entries));
     if (options_.replay == nullptr) return okStatus();
     replay_ = std::make_unique<Partition>(*options_.replay);
     std::vector<std::uint64_t> batches;
-    WITAN_TRY(restored, replay_->restoreSnapshot(state, batches));
+    WITAN_TRY(earlier, earlierModules(*store_));
+    WITAN_TRY(restored, replay_->restoreSnapshot(state, batches, earlier));
     return restored == pruned.batches ? okStatus() : Status(corrupt("the pruned entries are of other batches"));
   }
 

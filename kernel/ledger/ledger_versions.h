@@ -14,6 +14,8 @@ namespace witan::kernel {
 
 // Oldest first.
 Result<std::vector<LedgerFormat>> earlierFormats(const store::Reader&);
+// Their module digests, in hex: states that they wrote are read under today's, as beginnings are.
+Result<std::vector<std::string>> earlierModules(const store::Reader&);
 // Whether a checkpoint says what the format says, or one of those before it.
 Status agreesWith(const LedgerFormat& format, const std::vector<LedgerFormat>& earlier, const Checkpoint& checkpoint,
                   std::string_view where);

@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "kernel/ledger/ledger.h"
+#include "kernel/ledger/ledger_versions.h"
 #include "kernel/ledger/snapshot.h"
 #include "kernel/partition.h"
 
@@ -28,6 +29,9 @@ std::string stateRows(std::uint64_t batches) { return concat("b", batchKey(batch
 // Of keys and values, each behind its length.
 class RowsDigest {
  public:
+  void add(const std::vector<EpochStart>& epochs) {
+    for (const EpochStart& epoch : epochs) add("epoch", concat(epoch.number, " ", epoch.batch));
+  }
   void add(std::string_view key, std::string_view value) {
     for (const std::string_view part : {key, value}) {
       const std::uint64_t size = part.size();
@@ -40,6 +44,8 @@ class RowsDigest {
  private:
   Sha256 hash_;
 };
+
+std::string copyOrigin(std::string_view origin) { return concat(kCopyStatement, origin); }
 
 // Writes of bounded size, without a sync.
 class SmallWrites {
@@ -73,20 +79,20 @@ struct Horizon {
 // The places between the batches at which no question is open and nothing before is too young; the last is the end.
 class HorizonSearch {
  public:
-  HorizonSearch(Horizon begin, const Retention& keep, Time now) : at_(begin), keep_(keep), found_{begin} {
+  HorizonSearch(Horizon begin, const Retention& keep, Time now, const PruneOptions& options)
+      : at_(begin), keep_(keep), options_(options), found_{begin} {
     if (keep.days > 0) since_ = now.micros - static_cast<std::int64_t>(std::min(keep.days, kMostDays)) * kMicrosOfDay;
   }
 
   Status batch(std::string_view value) {
     const std::string aligned(value);  // a string's heap bytes are aligned
     WITAN_TRY(info, readLogBatch(aligned, [&](const LogRecord& record) -> Status {
-                if (record.kind == RecordKind::epoch)
-                  return conflict("a ledger of a cluster is not pruned: its devices rely on each other's copies");
+                if (record.kind == RecordKind::epoch) return epoch(record.payload);
                 return record.kind == RecordKind::entry ? entry(record.payload) : okStatus();
               }));
     if (info.torn) return corrupt("the last batch is torn", "run witan run --store on it first");
     ++at_.batches;
-    if (open_.empty() && !young_) found_.push_back(at_);
+    if (open_.empty() && !young_ && at_.batches <= options_.batches) found_.push_back(at_);
     return okStatus();
   }
 
@@ -98,8 +104,21 @@ class HorizonSearch {
     return last == found_.rend() || last->entries == found_.front().entries ? found_.front() : *last;
   }
   std::uint64_t entries() const { return at_.entries; }
+  // Those that begin in the batches before.
+  std::vector<EpochStart> epochsBefore(std::uint64_t batches) const {
+    return {epochs_.begin(), std::ranges::lower_bound(epochs_, batches, {}, &EpochStart::batch)};
+  }
 
  private:
+  Status epoch(std::string_view payload) {
+    if (!options_.ofCluster)
+      return conflict("a ledger of a cluster is not pruned by hand: its devices rely on each other's copies",
+                      "say what copies keep: witan partition retain");
+    EpochRecord record;
+    WITAN_DO(readMessage(payload, record, "epoch"));
+    epochs_.push_back({record.number, at_.batches});
+    return okStatus();
+  }
   Status entry(std::string_view payload) {
     WITAN_TRY(e, readEntryView(payload));
     ++at_.entries;
@@ -111,6 +130,8 @@ class HorizonSearch {
 
   Horizon at_;
   const Retention keep_;
+  const PruneOptions options_;
+  std::vector<EpochStart> epochs_;
   std::optional<std::int64_t> since_;
   std::set<std::uint64_t> open_;  // questions
   bool young_ = false;
@@ -137,7 +158,8 @@ Result<Folded> foldUpTo(const store::Reader& store, const DomainModule& module, 
   std::vector<std::uint64_t> known, fresh;
   if (before) {
     const auto state = prunedState(store, *before);
-    WITAN_TRY(batches, partition.restoreSnapshot(state, known));
+    WITAN_TRY(earlier, earlierModules(store));
+    WITAN_TRY(batches, partition.restoreSnapshot(state, known, earlier));
     if (batches != before->batches) return corrupt("the snapshot is not of the batches that were pruned");
     WITAN_DO(state.scan({}, {}, [&](std::string_view key, std::string_view value) {
       folded.rows.emplace(key, value);
@@ -180,11 +202,13 @@ Status writeTiles(const store::Reader& store, std::uint64_t from, const std::vec
   return tile.empty() ? okStatus() : out.put(tileKey(number), tile);
 }
 
-Result<std::string> signState(const LedgerFormat& format, const Horizon& horizon, const Folded& folded,
-                              const SigningKey& key, Time now) {
+Result<std::string> signState(const LedgerFormat& format, std::string origin, const Horizon& horizon,
+                              const Folded& folded, const std::vector<EpochStart>& epochs, const SigningKey& key,
+                              Time now) {
   RowsDigest digest;
   for (const auto& [row, value] : folded.rows) digest.add(row, value);
-  Checkpoint checkpoint{format.origin, horizon.entries, folded.root, format.checkpointLines()};
+  digest.add(epochs);
+  Checkpoint checkpoint{std::move(origin), horizon.entries, folded.root, format.checkpointLines()};
   checkpoint.extensions.push_back(concat(kStateLine, digest.hex()));
   checkpoint.extensions.push_back("time " + formatTime(now));
   return signCheckpoint(checkpoint, key);
@@ -271,6 +295,16 @@ Status forEachPrunedLeaf(const store::Reader& store, const PrunedLog& pruned,
   return okStatus();
 }
 
+Result<Hash> prunedLeaf(const store::Reader& store, std::uint64_t seq) {
+  const std::uint64_t number = (seq - 1) / kLeavesOfTile, at = (seq - 1) % kLeavesOfTile * sizeof(Hash);
+  WITAN_TRY(tile, store.get(tileKey(number)));
+  Hash leaf{};
+  if (!tile || tile->size() < at + sizeof leaf)
+    return corrupt(concat("tile ", number, " of the pruned entries is cut"));
+  std::memcpy(leaf.data(), tile->data() + at, sizeof leaf);
+  return leaf;
+}
+
 store::PrefixReads<store::Reader> prunedState(const store::Reader& store, const PrunedLog& pruned) {
   return {store, stateRows(pruned.batches)};
 }
@@ -278,8 +312,10 @@ store::PrefixReads<store::Reader> prunedState(const store::Reader& store, const 
 Status checkPrunedState(const store::Reader& store, const PrunedLog& pruned, const Hash& root, std::string_view origin,
                         const std::optional<NoteVerifier>& key) {
   Checkpoint said;
+  const bool copy = pruned.note.starts_with(kCopyStatement);
+  const std::string of = copy ? copyOrigin(origin) : std::string(origin);
   if (key) {
-    auto opened = openCheckpoint(pruned.note, origin, {&*key, 1});
+    auto opened = openCheckpoint(pruned.note, of, {&*key, 1});
     if (!opened) return corrupt("what the pruned entries add up to bears no good signature: " + opened.error().message);
     said = std::move(opened->checkpoint);
   } else {
@@ -290,7 +326,8 @@ Status checkPrunedState(const store::Reader& store, const PrunedLog& pruned, con
     digest.add(row, value);
     return true;
   }));
-  const bool same = said.origin == origin && said.size == pruned.entries && said.root == root;
+  digest.add(pruned.epochs);
+  const bool same = said.origin == of && said.size == pruned.entries && said.root == root;
   if (!same) return corrupt("the tiles of the pruned entries are not those that were signed");
   if (std::ranges::find(said.extensions, concat(kStateLine, digest.hex())) == said.extensions.end())
     return corrupt("what the pruned entries add up to is not what was signed", "restore the store from a copy");
@@ -298,14 +335,14 @@ Status checkPrunedState(const store::Reader& store, const PrunedLog& pruned, con
 }
 
 Result<PruneReport> pruneLog(store::Store& store, const DomainModule& module, const SigningKey& key,
-                             const Retention& keep, Time now) {
+                             const Retention& keep, Time now, const PruneOptions& options) {
   WITAN_TRY(format, Ledger::readFormat(store));
   if (!format) return notFound("the store holds no ledger");
   if (format->moduleDigest != toHex(module.digest()))
     return conflict("the ledger was written under another policy or version of its domain");
   WITAN_TRY(before, prunedLog(store));
   const Horizon begin = before ? Horizon{before->batches, before->entries} : Horizon{};
-  HorizonSearch search(begin, keep, now);
+  HorizonSearch search(begin, keep, now, options);
   Status status = okStatus();
   WITAN_DO(store.scan("l", batchKey(begin.batches), [&](std::string_view, std::string_view value) {
     status = search.batch(value);
@@ -317,17 +354,39 @@ Result<PruneReport> pruneLog(store::Store& store, const DomainModule& module, co
   if (horizon.entries > begin.entries) {
     WITAN_DO(sweep(store, before));
     WITAN_TRY(folded, foldUpTo(store, module, before, horizon));
-    WITAN_TRY(note, signState(*format, horizon, folded, key, now));
+    std::vector<EpochStart> epochs = before ? std::move(before->epochs) : std::vector<EpochStart>();
+    for (const EpochStart& epoch : search.epochsBefore(horizon.batches)) epochs.push_back(epoch);
+    WITAN_TRY(note, signState(*format, options.ofCluster ? copyOrigin(format->origin) : format->origin, horizon, folded,
+                              epochs, key, now));
     before = PrunedLog{.batches = horizon.batches,
                        .entries = horizon.entries,
                        .at = now.micros,
                        .keepEntries = keep.days == 0 ? std::max<std::uint64_t>(keep.entries, 1) : keep.entries,
                        .keepDays = keep.days,
-                       .note = std::move(note)};
+                       .note = std::move(note),
+                       .epochs = std::move(epochs)};
     WITAN_DO(writePruned(store, *before, folded, begin.entries));
   }
   WITAN_DO(sweep(store, before));
   return report;
+}
+
+Status makeWhole(store::Store& store) {
+  WITAN_TRY(pruned, prunedLog(store));
+  if (!pruned) return okStatus();
+  std::uint64_t next = 0;
+  WITAN_DO(store.scan("l", {}, [&](std::string_view key, std::string_view) {
+    const bool there = key == batchKey(next);
+    next += there ? 1 : 0;
+    return there && next < pruned->batches;
+  }));
+  if (next < pruned->batches) return corrupt(concat("batch ", next, " of the log is missing"));
+  WITAN_DO(store.sync());  // the batches are on disk before what stands for them goes
+  store::WriteBatch row;
+  row.erase(kPrunedKey);
+  WITAN_DO(store.writeSynced(row));
+  WITAN_DO(eraseRows(store, "b", [](std::string_view) { return false; }));
+  return eraseRows(store, "t", [](std::string_view) { return false; });
 }
 
 }  // namespace witan::kernel

@@ -8,13 +8,16 @@
 //   "t" + u64 n                      -> leaf hashes of entries 256 n + 1 to 256 n + 256; the last may have fewer
 // All numbers big-endian. What "pruned" does not speak of is what a crash left: nothing reads it.
 //
-// Of ledgers of `witan run`. A ledger of a cluster is not pruned: others rely on each copy to have all of it.
+// A ledger of `witan run` is pruned by its owner's word. Of a ledger of a cluster each device prunes its own copy,
+// under the signature of its own key, and only what others keep (replica/copy_pruning.h).
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/crypto.h"
 #include "kernel/domain_module.h"
@@ -33,6 +36,12 @@ struct Retention {
   std::uint64_t days = 0;
 };
 
+struct EpochStart {
+  std::uint64_t number = 0;  // of the epoch
+  std::uint64_t batch = 0;   // in which it begins
+  WITAN_MEMBERS(EpochStart, number, batch)
+};
+
 struct PrunedLog {
   static constexpr std::size_t textMax = 64 << 10;
   std::uint64_t version = kPrunedVersion;
@@ -40,8 +49,9 @@ struct PrunedLog {
   std::uint64_t entries = 0;  // that were in them
   std::int64_t at = 0;        // microseconds
   std::uint64_t keepEntries = 0, keepDays = 0;
-  std::string note;  // a checkpoint of these entries with a line "state" and the digest of the snapshot
-  WITAN_MEMBERS(PrunedLog, version, batches, entries, at, keepEntries, keepDays, note)
+  std::string note;                  // a checkpoint of these entries with a line "state" and the digest of the snapshot
+  std::vector<EpochStart> epochs{};  // of a cluster's: those that began in these batches; the digest covers them
+  WITAN_MEMBERS(PrunedLog, version, batches, entries, at, keepEntries, keepDays, note, epochs)
 };
 
 // None: nothing was pruned. Errors: corrupt; conflict, of a later version.
@@ -51,10 +61,12 @@ Error isPruned(const PrunedLog& pruned);
 // Of the entries that are gone, in order. Errors: the visitor's; corrupt, a tile is missing.
 Status forEachPrunedLeaf(const store::Reader&, const PrunedLog& pruned,
                          const std::function<Status(const Hash&)>& visit);
+// Of one that is gone. Requires: 1 <= seq <= pruned.entries. Errors: corrupt, its tile is missing.
+Result<Hash> prunedLeaf(const store::Reader&, std::uint64_t seq);
 // The snapshot after them, by its own keys. The store outlives it.
 store::PrefixReads<store::Reader> prunedState(const store::Reader&, const PrunedLog& pruned);
-// Whether the snapshot is the one that was signed, of the entries whose tree has this root. Without a key the signature
-// is not checked. Errors: corrupt.
+// Whether the snapshot is the one that was signed, of the entries whose tree has this root. `origin`: of the log.
+// Without a key the signature is not checked. Errors: corrupt.
 Status checkPrunedState(const store::Reader&, const PrunedLog& pruned, const Hash& root, std::string_view origin,
                         const std::optional<NoteVerifier>& key);
 
@@ -64,10 +76,19 @@ struct PruneReport {
   std::uint64_t entries = 0;  // of the whole ledger
 };
 
+struct PruneOptions {
+  bool ofCluster = false;  // the ledger may have epochs, and the note is one of a copy (kCopyStatement)
+  std::uint64_t batches = std::numeric_limits<std::uint64_t>::max();  // none from this one on goes
+};
+
 // Prunes what the retention does not keep: whole batches, none with a question that is open or was answered later.
 // After a crash or an error everything stands, or is pruned; called again it takes out what was left. Used while no
-// Ledger is open on the store. Requires: the ledger was verified, and its decisions made again. Errors: conflict, a
-// ledger of a cluster or of another module; corrupt; of the store.
-Result<PruneReport> pruneLog(store::Store&, const DomainModule&, const SigningKey&, const Retention& keep, Time now);
+// Ledger is open on the store. Requires: the ledger was verified, and its decisions made again. O(entries that go, and
+// state). Errors: conflict, a ledger of a cluster or of another module; corrupt; of the store.
+Result<PruneReport> pruneLog(store::Store&, const DomainModule&, const SigningKey&, const Retention& keep, Time now,
+                             const PruneOptions& options = {});
+// Takes out what stands for pruned entries, once their batches are there again. Durable. Used while no Ledger is open
+// on the store. Errors: corrupt, a batch is missing; of the store.
+Status makeWhole(store::Store&);
 
 }  // namespace witan::kernel

@@ -1,5 +1,6 @@
 #include "kernel/ledger/snapshot.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -237,14 +238,15 @@ Status Partition::restoreEntity(std::string_view entity, std::string_view payloa
 }
 
 Result<std::optional<std::uint64_t>> Partition::restoreSnapshot(const store::Reader& store,
-                                                                std::vector<std::uint64_t>& firstSeqs) {
+                                                                std::vector<std::uint64_t>& firstSeqs,
+                                                                const std::vector<std::string>& earlier) {
   WITAN_TRY(sealed, store.get(kSnapshotHeadKey));
   if (!sealed) return std::optional<std::uint64_t>();
   WITAN_TRY(payload, unsealSnapshot(*sealed));
   SnapshotHead head;
   WITAN_DO(readMessage(payload, head, "snapshot"));
-  if (head.version != kSnapshotVersion || head.module != module_->digest())
-    return corrupt("the snapshot is of another version or module");
+  const bool mine = head.module == module_->digest() || std::ranges::find(earlier, toHex(head.module)) != earlier.end();
+  if (head.version != kSnapshotVersion || !mine) return corrupt("the snapshot is of another version or module");
   WITAN_TRY(frontier,
             MerkleFrontier::parse({reinterpret_cast<const char*>(head.frontier.data()), head.frontier.size()}));
   frontier_ = std::move(frontier);
@@ -274,6 +276,7 @@ Status visitSnapshot(const store::Reader& store, const SnapshotVisit& visit) {
   WITAN_TRY(sealed, readSealed(store, kSnapshotHeadKey));
   SnapshotHead head;
   WITAN_DO(readMessage(sealed, head, "snapshot"));
+  if (visit.epochs) visit.epochs(head.epochs);
   for (std::uint64_t number = 0; number < head.chunks; ++number) {
     WITAN_DO(forEachOperation(store, number, [&](const DigestPrefix& key, std::uint64_t answer) {
       if ((answer & kIsNoteBit) == 0) visit.operation(key, (answer & kTurnedAwayBit) != 0);

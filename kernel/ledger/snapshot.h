@@ -83,6 +83,7 @@ struct SnapshotVisit {
   // First 16 bytes of the SHA-256 of an operation's id that an entry decided; `turnedAway`: as kTurnedAwayBit says.
   std::function<void(const DigestPrefix& key, bool turnedAway)> operation;
   std::function<void(const RunBindings::Row&)> run;
+  std::function<void(const std::vector<EpochRecord>&)> epochs = {};  // comes first
 };
 // Errors: damaged; of the store.
 Status visitSnapshot(const store::Reader&, const SnapshotVisit& visit);

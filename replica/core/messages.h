@@ -19,7 +19,15 @@
 namespace witan::node {
 
 inline constexpr std::uint8_t kFirstAdjudicationFrame = 32;
-enum class AdjudicationFrame : std::uint8_t { request = 32, answer = 33, standing = 34, entries = 35, followed = 36 };
+enum class AdjudicationFrame : std::uint8_t {
+  request = 32,
+  answer = 33,
+  standing = 34,
+  entries = 35,
+  followed = 36,
+  askPast = 37,
+  past = 38
+};
 
 // A batch of a log must fit into a frame.
 inline constexpr std::size_t kMaxAdjudicationFrame = 24 * 1024 * 1024;
@@ -128,7 +136,9 @@ struct LogPosition {
   std::vector<LogProbe> probes;
   std::vector<std::uint8_t> seal;
   std::uint64_t keeps = 0;
-  WITAN_MEMBERS(LogPosition, partition, follow, batches, entries, root, epochs, chain, low, high, probes, seal, keeps)
+  std::uint64_t first = 0;
+  WITAN_MEMBERS(LogPosition, partition, follow, batches, entries, root, epochs, chain, low, high, probes, seal, keeps,
+                first)
 };
 
 struct PeerAdvertisement {
@@ -165,6 +175,27 @@ struct Followed {
   std::string partition;
   std::uint64_t batches = 0;
   WITAN_MEMBERS(Followed, partition, batches)
+};
+
+struct AskPast {
+  static constexpr auto kFrame = AdjudicationFrame::askPast;
+  std::string partition;
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  WITAN_MEMBERS(AskPast, partition, from, to)
+};
+
+struct PastBatch {
+  std::vector<std::uint8_t> value;
+  WITAN_MEMBERS(PastBatch, value)
+};
+
+struct Past {
+  static constexpr auto kFrame = AdjudicationFrame::past;
+  std::string partition;
+  std::uint64_t from = 0;
+  std::vector<PastBatch> batches;
+  WITAN_MEMBERS(Past, partition, from, batches)
 };
 
 // One frame, header included.

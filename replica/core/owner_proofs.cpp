@@ -106,9 +106,9 @@ std::string alteredSince(const SealBook& seals, const PartitionHost& host, std::
                          const std::function<std::vector<PublicKey>(std::string_view device)>& keysOf) {
   const EpochHistory lineage = host.lineage();
   kernel::SignatureMemo memo;
-  Hash chain = sha256("");
+  Hash chain = host.chain().after(host.first()).value_or(Hash{});
   std::string found;
-  for (std::uint64_t n = 0; n < host.ledger().batches(); ++n) {
+  for (std::uint64_t n = host.first(); n < host.ledger().batches(); ++n) {
     const auto value = host.ledger().batch(n);
     if (!value.ok()) return value.error().message;
     chain = chained(chain, *value);

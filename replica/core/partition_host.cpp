@@ -83,7 +83,8 @@ LogPosition PartitionHost::position() const { return told_ ? *told_ : reached();
 // With what is under way.
 LogPosition PartitionHost::reached() const {
   EpochHistory mine = wholeHistory();
-  return {options_.id, false, mine.batches, entries_, root_, std::move(mine.epochs), chain_->last(), 0, 0, {}, {}, 0};
+  return {options_.id, false, mine.batches, entries_, root_,  std::move(mine.epochs), chain_->last(), 0,
+          0,           {},    {},           0,        first()};
 }
 
 OwnershipRecord PartitionHost::recordOf(std::size_t i) const {
@@ -114,8 +115,11 @@ void PartitionHost::wait(const Request& request, const kernel::Decision& decisio
   Release release{std::move(to), request.kind, answerOf(request, decision), decision.boundElsewhere};
   if (options_.isSigned && !release.to.empty() && decision.seq != 0) {
     release.partition = options_.id;
-    if (const auto bytes = ledger_->partition().entryBytes(decision.seq); bytes.ok())
+    const auto bytes = ledger_->partition().entryBytes(decision.seq);
+    if (bytes.ok())
       release.answer.entry.assign(bytes->begin(), bytes->end());
+    else if (bytes.error().code == ErrorCode::notFound)  // pruned here: an owner fetches what it lacks
+      release.answer = answerTo(request, AnswerKind::unavailable, bytes.error().message), release.partition.clear();
   }
   waiting_.push_back(std::move(release));
 }
@@ -276,6 +280,7 @@ Status PartitionHost::follow(std::string_view value, store::WriteBatch& out, con
 
 Result<PartitionHost::Truncated> PartitionHost::truncateDivergent(std::uint64_t from, store::WriteBatch& out) {
   Truncated suffix;
+  from = std::max(from, first());  // a log that parts below is given up whole (Replica::reopenCopies)
   WITAN_TRY(aside, freshSuffix(ledgers_, options_.id, epoch()));
   for (std::uint64_t n = from; n < ledger_->batches(); ++n) {
     WITAN_TRY(value, ledger_->batch(n));

@@ -93,6 +93,9 @@ class PartitionHost {
   OwnershipRecord claim() const;  // of the last epoch. Requires: there is one.
   // The same for an epoch of the log.
   OwnershipRecord recordOf(std::size_t epochIndex) const;
+  // Its first batch, and its first entry: those before were pruned here.
+  std::uint64_t first() const { return ledger_->prunedBatches(); }
+  std::uint64_t firstEntry() const { return ledger_->prunedEntries() + 1; }
   // Entries of its batches, those under way among them.
   std::uint64_t entries() const { return entries_; }
   // Of the tree over the first `size` entries. None: none of the last kRecentRoots batches ends there.

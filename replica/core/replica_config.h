@@ -68,6 +68,7 @@ struct ReplicaConfig {
   // Whether a device may make such a request; the error says why not. Default: every one. This device is asked too.
   std::function<Status(std::string_view device, const Request& request)> mayAsk;
   std::uint64_t snapshotEvery = kernel::kSnapshotEvery;  // entries of a partition
+  std::uint64_t pruneEvery = kernel::kSnapshotEvery;     // a copy is pruned once so many entries may go
   // With a value: etcd names the owners.
   std::optional<EtcdOptions> etcd;
   std::size_t followWindow = 32;  // batches under way to one follower of one partition
@@ -117,12 +118,14 @@ struct ReplicaCounters {
   std::uint64_t answersUnproven = 0;   // that their entry does not prove; they count for nothing
   std::uint64_t surplusEntries = 0, handovers = 0, seizures = 0, forks = 0, wentBack = 0, badFrames = 0;
   std::uint64_t copiesMade = 0, copiesReleased = 0;  // because the placement changed
+  std::uint64_t copiesPruned = 0;  // how often
+  std::uint64_t pastRefused = 0;   // batches for a pruned copy that are not those that it had
   EtcdCounters etcd;
   WITAN_MEMBERS(ReplicaCounters, decided, duplicates, frozen, forwarded, retries, redirects, batchesSent,
                 batchesFollowed, batchesRepeated, gaps, resent, zombieRefused, fenced, surplusEntries, handovers,
                 seizures, forks, wentBack, badFrames, boundElsewhere, notAllowed, answersUnasked, logsRefused,
                 headsSigned, headsCosigned, headsRefused, forksProven, claimsRefused, positionsRefused, batchesUnsealed,
-                requestsUnproven, answersUnproven, copiesMade, copiesReleased)
+                requestsUnproven, answersUnproven, copiesMade, copiesReleased, copiesPruned, pastRefused)
 };
 
 }  // namespace witan::node

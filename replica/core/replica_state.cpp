@@ -34,7 +34,8 @@ bool ReplicaState::isSuccessor(std::string_view partition) const {
 }
 
 bool ReplicaState::isPlaced(std::string_view partition) const {
-  return config.ledgerReplica && placement.partial(partition) && placement.keeps(device(), partition);
+  const bool matters = placement.partial(partition) || placement.retention(partition) != nullptr;
+  return config.ledgerReplica && matters && placement.keeps(device(), partition);
 }
 
 std::string ReplicaState::ownerDevice(std::string_view partition) const {

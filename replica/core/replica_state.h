@@ -39,6 +39,7 @@ struct PeerPartition {
   // The version of the placement by which the peer keeps its copy, all of it durable (0: it does not say so), and how
   // many batches of this log it was seen to have.
   std::uint64_t keeps = 0, shares = 0;
+  std::uint64_t first = 0;  // batch of its copy: those before are pruned there
 };
 
 // What this device has asked a peer, the owner of some partitions.
@@ -119,7 +120,7 @@ struct ReplicaState {
   bool isKeeper(std::string_view partition) const;
   // Whether the owner has named this device to be the next one.
   bool isSuccessor(std::string_view partition) const;
-  // Whether it is one of those that the placement names, where not all are.
+  // Whether the placement names it among those that keep a copy, where others do not, or do not keep all of it.
   bool isPlaced(std::string_view partition) const;
   // The device that owns a partition; empty: not known.
   std::string ownerDevice(std::string_view partition) const;

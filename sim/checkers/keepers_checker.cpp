@@ -1,5 +1,5 @@
-// Checker "keepers": each partition has its copies, each with the whole log, on as many sites as there can be; and no
-// device gives up a copy before as many others have what is in it.
+// Checker "keepers": each partition has its copies, each with the whole log, on as many sites as there can be; no
+// device gives up a copy before as many others have what is in it; and no entry goes before two others have it.
 #include <set>
 #include <tuple>
 
@@ -15,6 +15,8 @@ class KeepersChecker final : public Checker {
   explicit KeepersChecker(Cluster& cluster) : Checker(cluster) {}
 
   void onDurable(Seat& at) override {
+    if (const std::uint64_t now = at.replica().counters().copiesPruned; std::exchange(pruned_[at], now) != now)
+      checkPruned(at);
     if (std::exchange(released_[at], at.replica().counters().copiesReleased) == at.replica().counters().copiesReleased)
       return;
     const Status scanned = at.device->disk(2).scan("q/", {}, [&](std::string_view row, std::string_view value) {
@@ -30,8 +32,11 @@ class KeepersChecker final : public Checker {
 
   void atEnd() override {
     if (!c_.setup().places() || c_.etcd()) return;
-    for (const auto& [module, id] : c_.partitions())
-      if (const std::string what = lacking(id); !what.empty()) return c_.failed("keepers", id + what);
+    for (const auto& [module, id] : c_.partitions()) {
+      if (c_.plan().options.cluster.ledgerCopies > 0)
+        if (const std::string what = lacking(id); !what.empty()) return c_.failed("keepers", id + what);
+      if (const std::string what = lackingEntries(id); !what.empty()) return c_.failed("keepers", id + what);
+    }
   }
 
  private:
@@ -51,6 +56,55 @@ class KeepersChecker final : public Checker {
     if (const std::int64_t wanted = c_.plan().options.cluster.ledgerCopies - lost; copies < wanted)
       c_.failed("keepers", concat(at.name(), " gave up its copy of ", id, " of ", batches, " batches, and ", copies,
                                   " others have them, not ", wanted));
+  }
+
+  // The batches of a partition on a device's disk, whole or of no use.
+  static std::set<std::uint64_t> batchesOn(Seat& at, const std::string& id) {
+    std::set<std::uint64_t> numbers;
+    const Status scanned = at.device->disk(2).scan("p/" + id + "/l", {}, [&](std::string_view key, std::string_view) {
+      std::uint64_t number = 0;
+      for (const char byte : key.substr(key.size() - 8)) number = number << 8 | static_cast<unsigned char>(byte);
+      numbers.insert(number);
+      return true;
+    });
+    return scanned.ok() ? numbers : std::set<std::uint64_t>();
+  }
+
+  // What a device has pruned two others have on their disks, running or not, but for disks that were lost.
+  void checkPruned(Seat& at) {
+    for (const auto& [id, host] : at.replica().hosts()) {
+      const std::uint64_t first = host->first();
+      if (first == 0) continue;
+      c_.probe("copy pruned");
+      const auto lost = static_cast<std::int64_t>(c_.history().losses().size());
+      std::int64_t whole = 0;
+      for (auto& other : c_.seats()) {
+        if (other->index() == at.index()) continue;
+        const std::set<std::uint64_t> has = batchesOn(*other, id);
+        const auto before = std::distance(has.begin(), has.lower_bound(first));
+        whole += static_cast<std::uint64_t>(before) == first ? 1 : 0;
+      }
+      if (whole + lost < static_cast<std::int64_t>(node::kLeastCopies))
+        return c_.failed("keepers", concat(at.name(), " pruned ", id, " up to batch ", first, ", and ", whole,
+                                           " others have all before it"));
+    }
+  }
+
+  // Two of those that keep it have every entry; and where nothing else holds them, others have let old ones go.
+  std::string lackingEntries(const std::string& id) {
+    const ClusterOptions& options = c_.plan().options.cluster;
+    if (options.keepEntries == 0) return {};
+    std::int64_t members = 0, whole = 0;
+    for (Seat* at : c_.members()) {
+      if (!at->device->isLedgerReplica()) continue;
+      ++members;
+      const node::PartitionHost* host = at->replica().host(id);
+      if (host == nullptr) continue;
+      if (host->first() > 0) c_.probe("copy pruned at the end");
+      whole += host->first() == 0 ? 1 : 0;
+    }
+    const std::int64_t wanted = std::min(members, static_cast<std::int64_t>(node::kLeastCopies));
+    return whole >= wanted ? std::string() : concat(" has ", whole, " copies with every entry, not ", wanted);
   }
 
   // Counted by what devices have, not by what they compute.
@@ -81,7 +135,7 @@ class KeepersChecker final : public Checker {
     return {};
   }
 
-  PerDevice<std::uint64_t> released_;
+  PerDevice<std::uint64_t> released_, pruned_;
   std::set<std::tuple<std::uint32_t, std::string, std::uint64_t>> fresh_;
 };
 

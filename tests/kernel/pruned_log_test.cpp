@@ -252,6 +252,126 @@ TEST_F(Pruned, ALedgerWithEpochsIsNot) {
   EXPECT_FALSE(prunedLog(store).value().has_value());
 }
 
+// Of a cluster: epochs begin before and behind what goes.
+class PrunedCopy : public Pruned {
+ protected:
+  static constexpr PruneOptions kCopy{.ofCluster = true};
+  void begin(store::Store& at, std::uint64_t number) {
+    const auto ledger = open(at);
+    const Epoch epoch{number, concat("device-", number, "@00000001")};
+    ledger->partition().beginEpoch(epoch, number == 1 ? EpochCause::founding : EpochCause::seizure, kNow, "");
+    ASSERT_TRUE(ledger->commit().ok());
+  }
+  void fillWithEpochs(store::Store& at) {
+    begin(at, 1);
+    feedTo(at, 0, 20);
+    begin(at, 2);
+    feedTo(at, 20, 40);
+    begin(at, 3);
+    feedTo(at, 40, kFirst);
+  }
+  Result<PruneReport> pruneCopy(store::Store& at, std::uint64_t keep, PruneOptions options = kCopy) {
+    return pruneLog(at, *module, key, {keep, 0}, kNow, options);
+  }
+  void expectSameEpochs(store::Store& at, store::Store& twin) {
+    const auto ledger = open(at), other = open(twin);
+    ASSERT_TRUE(ledger && other);
+    EXPECT_EQ(ledger->epochStarts(), other->epochStarts());
+    EXPECT_EQ(ledger->batches(), other->batches());
+    EXPECT_EQ(picture(ledger->partition()), picture(other->partition()));
+    ASSERT_EQ(ledger->partition().epochs().size(), other->partition().epochs().size());
+    const VerifyReport report = verifyLedger(at, {module.get(), std::nullopt}).value();
+    EXPECT_EQ(report.problem, "");
+    EXPECT_EQ(report.prunedEntries, ledger->prunedEntries());
+  }
+};
+
+TEST_F(PrunedCopy, KeepsItsEpochsAndGoesOnWithThem) {
+  fillWithEpochs(store);
+  fillWithEpochs(whole);
+  for (const std::uint64_t keep : {50, 30, 12, 3}) {
+    ASSERT_TRUE(pruneCopy(store, keep).ok()) << keep;
+    ASSERT_NO_FATAL_FAILURE(expectSameEpochs(store, whole)) << keep;
+  }
+  EXPECT_GT(prunedLog(store).value()->epochs.size(), 1u);
+  for (store::Store* at : {static_cast<store::Store*>(&store), static_cast<store::Store*>(&whole)}) {
+    begin(*at, 4);
+    feedTo(*at, kFirst, kEvents);
+  }
+  ASSERT_NO_FATAL_FAILURE(expectSameEpochs(store, whole));
+}
+
+TEST_F(PrunedCopy, NothingGoesFromTheGivenBatchOn) {
+  fillWithEpochs(store);
+  for (const std::uint64_t batches : {0, 1, 3, 7, 8, 12}) {
+    ASSERT_TRUE(pruneCopy(store, 1, {.ofCluster = true, .batches = batches}).ok());
+    const auto pruned = prunedLog(store).value();
+    EXPECT_LE(pruned ? pruned->batches : 0, batches);
+  }
+  EXPECT_GT(prunedLog(store).value()->batches, 3u);
+}
+
+TEST_F(PrunedCopy, ItsNoteIsNoHeadOfALog) {
+  fillWithEpochs(store);
+  ASSERT_TRUE(pruneCopy(store, 5).ok());
+  EXPECT_TRUE(prunedLog(store).value()->note.starts_with(concat(kCopyStatement, origin, "\n")));
+  const VerifyReport report = verifyLedger(store, {module.get(), std::nullopt}).value();
+  EXPECT_EQ(report.problem, "");
+}
+
+TEST_F(PrunedCopy, AnAlteredStartOfAnEpochIsFound) {
+  fillWithEpochs(store);
+  ASSERT_TRUE(pruneCopy(store, 5).ok());
+  PrunedLog row = *prunedLog(store).value();
+  row.epochs.back().batch += 1;
+  WordWriter words;
+  put(store, "pruned", sealSnapshot(words.message(row)));
+  EXPECT_NE(verifyLedger(store, {module.get(), std::nullopt}).value().problem, "");
+}
+
+// Its batches come back, and at each write of making it whole the power goes.
+TEST_F(PrunedCopy, IsWholeAgainAtEveryWriteBoundary) {
+  fillWithEpochs(whole);
+  const auto prepare = [&](store::Store& at) {
+    fillWithEpochs(at);
+    ASSERT_GT(pruneCopy(at, 12)->pruned, 0u);
+    for (std::uint64_t n = 0; n < prunedLog(at).value()->batches; ++n) {
+      store::WriteBatch back;
+      back.put(batchKey(n), *whole.get(batchKey(n)).value());
+      ASSERT_TRUE(at.write(back).ok());
+    }
+  };
+  store::MemoryStore undisturbed;
+  prepare(undisturbed);
+  const std::uint64_t before = undisturbed.writeSteps();
+  ASSERT_TRUE(makeWhole(undisturbed).ok());
+  const std::uint64_t steps = undisturbed.writeSteps() - before;
+  ASSERT_GT(steps, 2u);
+  ASSERT_EQ(keys(undisturbed, "l"), keys(whole, "l"));
+  for (const char* prefix : {"b", "t", "pruned"}) EXPECT_TRUE(keys(undisturbed, prefix).empty()) << prefix;
+  ASSERT_NO_FATAL_FAILURE(expectSameEpochs(undisturbed, whole));
+  for (std::uint64_t n = 0; n < steps; ++n)
+    for (const store::Moment moment : {store::Moment::before, store::Moment::after})
+      for (const std::size_t kept : {std::size_t{0}, std::size_t{1}, std::size_t{99}}) {
+        SCOPED_TRACE(testing::Message() << n << (moment == store::Moment::before ? " before" : " after") << kept);
+        store::MemoryStore one;
+        prepare(one);
+        one.crashAt(n, moment);
+        ASSERT_FALSE(makeWhole(one).ok());
+        one.crash({.keepUnsynced = kept, .tearLastValue = {}});
+        ASSERT_NO_FATAL_FAILURE(expectSameEpochs(one, whole));
+      }
+}
+
+TEST_F(PrunedCopy, IsNotWholeWhileABatchIsMissing) {
+  fillWithEpochs(store);
+  ASSERT_GT(pruneCopy(store, 12)->pruned, 0u);
+  const Status made = makeWhole(store);
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().code, ErrorCode::corrupt);
+  EXPECT_TRUE(prunedLog(store).value().has_value());
+}
+
 // ---- in the hands of somebody who can write the store, and has not the key ----
 
 class AlteredPruned : public Pruned {

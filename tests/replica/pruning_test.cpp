@@ -1,0 +1,383 @@
+// Copies that prune what others keep: who may, when, and how a copy gets back what it pruned.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "kernel/ledger/ledger_verify.h"
+#include "kernel/ledger/pruned_log.h"
+#include "replica/head_exchange.h"
+#include "store/prefix_store.h"
+#include "tests/replica/test_cluster.h"
+
+namespace witan::node::test::pruning_test {
+namespace {
+
+constexpr std::uint64_t kKept = 5;
+
+// Devices "a" to "e", which all have a copy; two of them keep every entry, the others the newest five.
+class Pruning : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(device('a').replica().bootstrap(at(0)).ok());
+    ASSERT_TRUE(device('a').replica().submit(beginning(), at(0)).ok());
+    connectAll("abcde");
+    cluster.run();
+  }
+  void connectAll(const std::string& who) {
+    for (const char one : who)
+      for (const char other : who)
+        if (other < one) cluster.connect(device(other), device(one));
+  }
+  Device& device(char name) { return cluster.of(std::string(1, name)); }
+  Placement placement() const {
+    std::vector<LedgerMember> of;
+    for (const char name : members) of.push_back({std::string(1, name), ""});
+    std::vector<DomainRetention> retention;
+    if (keeps) retention.push_back({"budget", whole, kKept, 0});
+    return {of, {}, version, retention};
+  }
+  void roster(const std::string& next, const std::string& who = "abcde") {
+    members = next, ++version;
+    for (const char name : who) device(name).replica().rosterChanged();
+  }
+  void pass(std::int64_t seconds = 200, const std::string& who = "abcde") {
+    for (std::int64_t n = 0; n < seconds; n += 5) {
+      for (const char name : who) device(name).passTime(5'000);
+      cluster.run();
+    }
+  }
+  void spendSome(int n) {
+    for (int i = 0; i < n; ++i) {
+      device(owner()).submit(spend("op-" + std::to_string(++spent), 1));
+      cluster.run();
+    }
+  }
+  char owner() {
+    for (char name = 'a'; name <= 'e'; ++name)
+      if (PartitionHost* host = device(name).replica().host(kPartition);
+          host != nullptr && device(name).replica().owns(*host))
+        return name;
+    return '?';
+  }
+  std::string wholeOnes() const {
+    std::string names;
+    const Placement now = placement();
+    for (const std::string& name : now.whole(kPartition)) names += name;
+    return names;
+  }
+  // Copies that lack entries.
+  std::string pruned(const std::string& who = "abcde") {
+    std::string names;
+    for (const char name : who)
+      if (device(name).host().first() > 0) names += name;
+    return names;
+  }
+  static std::string without(std::string from, const std::string& taken) {
+    std::erase_if(from, [&](char name) { return taken.find(name) != std::string::npos; });
+    return from;
+  }
+  // A device that prunes.
+  char pruner() { return without("abcde", wholeOnes() + owner()).front(); }
+  // A whole one that does not own.
+  char keeper() { return without(wholeOnes(), std::string(1, owner())).front(); }
+  void cutOff(char away) {
+    for (const char name : without("abcde", std::string(1, away)))
+      cluster.cut(device(std::min(name, away)), device(std::max(name, away)));
+  }
+  void join(char back) {
+    for (const char name : without("abcde", std::string(1, back))) cluster.connect(device(name), device(back));
+    cluster.run();
+  }
+  kernel::VerifyReport verify(char name) {
+    kernel::VerifyOptions options{.replay = &budget()};
+    options.ofCluster = true;
+    return kernel::verifyLedger(device(name).host().rows(), options).value();
+  }
+  void expectOneLog(const std::string& who = "abcde") {
+    const PartitionHost& host = device(owner()).host();
+    for (const char name : who) {
+      EXPECT_EQ(device(name).host().durableBatches(), host.durableBatches()) << name;
+      EXPECT_EQ(device(name).host().chain().last(), host.chain().last()) << name;
+      EXPECT_EQ(device(name).host().partition().tree().root(), host.partition().tree().root()) << name;
+      const kernel::VerifyReport report = verify(name);
+      EXPECT_EQ(report.problem, "") << name;
+      EXPECT_EQ(report.prunedEntries, device(name).host().firstEntry() - 1) << name;
+    }
+  }
+
+  std::string members = "abcde";
+  bool keeps = true;
+  std::uint64_t whole = 2, version = 1;
+  int spent = 0;
+  TestCluster cluster{5, [this](std::size_t, ReplicaConfig& config) {
+                        config.placement = [this] { return placement(); };
+                        config.pruneEvery = 4;
+                      }};
+};
+
+TEST_F(Pruning, AllButTheOwnerAndThoseThatKeepEveryEntryDo) {
+  spendSome(20);
+  pass();
+  EXPECT_EQ(pruned(), without("abcde", wholeOnes() + owner()));
+  expectOneLog();
+  const PartitionHost& host = device(pruner()).host();
+  EXPECT_GE(host.entries() - (host.firstEntry() - 1), kKept);
+  EXPECT_LT(host.entries() - (host.firstEntry() - 1), kKept + 4 + 2);
+  EXPECT_GT(device(pruner()).replica().counters().copiesPruned, 0u);
+  EXPECT_TRUE(device(pruner()).noticed("pruned"));
+  spendSome(20);
+  pass();
+  expectOneLog();
+  for (const char name : pruned()) cluster.losePower(device(name));
+  EXPECT_EQ(pruned(), without("abcde", wholeOnes() + owner()));
+  connectAll("abcde");
+  cluster.run();
+  spendSome(3);
+  expectOneLog();
+}
+
+TEST_F(Pruning, NothingGoesWithoutARetentionOrBeforeEnoughMayGo) {
+  spendSome(3);
+  pass();
+  EXPECT_EQ(pruned(), "");
+  keeps = false;
+  roster("abcde");
+  spendSome(20);
+  pass();
+  EXPECT_EQ(pruned(), "");
+}
+
+TEST_F(Pruning, NothingGoesThatOneOfThemLacks) {
+  const char away = keeper();
+  cutOff(away);
+  spendSome(20);
+  pass();
+  EXPECT_EQ(pruned(), "");
+  join(away);
+  pass();
+  EXPECT_EQ(pruned(), without("abcde", wholeOnes() + owner()));
+  expectOneLog();
+}
+
+// By the roster that it has heard of it may prune itself.
+TEST_F(Pruning, NothingGoesWhileOneOfThemHasAnOlderRoster) {
+  const char late = keeper();
+  ++version;
+  for (const char name : without("abcde", std::string(1, late))) device(name).replica().rosterChanged();
+  cluster.run();
+  spendSome(20);
+  pass();
+  EXPECT_EQ(pruned(), "");
+  device(late).replica().rosterChanged();
+  pass();
+  EXPECT_EQ(pruned(), without("abcde", wholeOnes() + owner()));
+}
+
+TEST_F(Pruning, ANewCopyComesFromOneThatHasEverything) {
+  spendSome(20);
+  pass();
+  // The owner hands over to one that has pruned, and that one has no time to fetch.
+  const char next = pruner();
+  const auto past = [&](const TestCluster::Frame& frame) {
+    return isAdjudication(frame.bytes) && typeOf(frame.bytes) == AdjudicationFrame::past;
+  };
+  cluster.lose = past;
+  ASSERT_TRUE(
+      device(owner()).replica().transferOwnership(kPartition, std::string(1, next), "", at(device('a').ms)).ok());
+  cluster.run();
+  ASSERT_EQ(owner(), next);
+  ASSERT_GT(device(next).host().first(), 0u);
+  const char lost = without("abcde", wholeOnes() + next).back();
+  cutOff(lost);
+  for (store::MemoryStore& disk : device(lost).stores) disk.wipe();
+  cluster.losePower(device(lost));
+  join(lost);
+  spendSome(2);
+  pass();
+  EXPECT_EQ(device(lost).host().durableBatches(), device(next).host().durableBatches());
+  expectOneLog();
+  cluster.lose = {};
+  pass();
+  EXPECT_EQ(device(next).host().first(), 0u);
+  EXPECT_TRUE(device(next).noticed("wholeAgain"));
+  expectOneLog();
+}
+
+TEST_F(Pruning, AnOwnerAnswersAboutOldEntriesOnceItHasThemAgain) {
+  spendSome(20);
+  pass();
+  const char next = pruner();
+  bool past = true;
+  cluster.lose = [&](const TestCluster::Frame& frame) {
+    return past && isAdjudication(frame.bytes) && typeOf(frame.bytes) == AdjudicationFrame::past;
+  };
+  ASSERT_TRUE(
+      device(owner()).replica().transferOwnership(kPartition, std::string(1, next), "", at(device('a').ms)).ok());
+  cluster.run();
+  ASSERT_EQ(owner(), next);
+  const char asks = without("abcde", std::string(1, next)).front();
+  device(asks).answers.clear();
+  device(asks).submit(spend("op-1", 1));
+  cluster.run();
+  EXPECT_EQ(device(asks).answered("op-1"), nullptr);
+  past = false;
+  pass();
+  EXPECT_EQ(device(next).host().first(), 0u);
+  ASSERT_NE(device(asks).answered("op-1"), nullptr);
+  EXPECT_EQ(device(asks).answered("op-1")->outcome, kernel::Outcome::duplicate);
+  EXPECT_EQ(device(asks).answered("op-1")->recorded, kernel::Outcome::approved);
+}
+
+TEST_F(Pruning, ThoseThatAreToKeepEveryEntryGetBackWhatTheyPruned) {
+  spendSome(20);
+  pass();
+  ASSERT_NE(pruned(), "");
+  keeps = false;
+  roster("abcde");
+  pass();
+  EXPECT_EQ(pruned(), "");
+  expectOneLog();
+  EXPECT_THAT(device('e').decided(), ::testing::SizeIs(20));
+  for (char name = 'a'; name <= 'e'; ++name) {
+    EXPECT_TRUE(device(name).replica().quiet());
+    const Status scanned = device(name).stores[2].scan("p/budget/0/t", {}, [&](auto, auto) {
+      ADD_FAILURE() << name << " has a tile left";
+      return false;
+    });
+    EXPECT_TRUE(scanned.ok());
+    cluster.losePower(device(name));
+  }
+  EXPECT_EQ(pruned(), "");
+  connectAll("abcde");
+  cluster.run();
+  expectOneLog();
+}
+
+// Just when they are there, and not yet on its disk; and when they are, and nothing else is.
+TEST_F(Pruning, APowerCutWhileTheyComeBackLosesNothing) {
+  spendSome(20);
+  pass();
+  const char back = pruner();
+  int came = 0;
+  cluster.lose = [&](const TestCluster::Frame& frame) {
+    if (!isAdjudication(frame.bytes) || typeOf(frame.bytes) != AdjudicationFrame::past || ++came > 2) return false;
+    cluster.hand(frame);
+    if (came == 2) EXPECT_TRUE(device(back).drain().ok());
+    cluster.losePower(device(back));
+    return true;
+  };
+  keeps = false;
+  roster("abcde", std::string(1, back));
+  for (int n = 0; n < 3; ++n) {
+    pass(30);
+    for (const char name : without("abcde", std::string(1, back)))
+      if (!device(back).replica().isConnected(std::string(1, name))) cluster.connect(device(name), device(back));
+    cluster.run();
+  }
+  EXPECT_GE(came, 2);
+  EXPECT_EQ(device(back).host().first(), 0u);
+  EXPECT_EQ(verify(back).problem, "");
+}
+
+// A device answers with batches that are not those of the log.
+TEST_F(Pruning, BatchesThatDifferAreRefusedAndAnotherDeviceIsAsked) {
+  spendSome(20);
+  pass();
+  const char back = pruner();
+  int altered = 0;
+  const std::function<bool(const TestCluster::Frame&)> alter = [&](const TestCluster::Frame& frame) {
+    if (!isAdjudication(frame.bytes) || typeOf(frame.bytes) != AdjudicationFrame::past || altered > 0) return false;
+    Past past;
+    EXPECT_TRUE(readMessage(std::string_view(frame.bytes).substr(replication::kFrameHeaderBytes), past, "past").ok());
+    EXPECT_GT(past.batches.size(), 3u);
+    past.batches[2].value.back() ^= 1;
+    ++altered;
+    std::string bytes;
+    WordWriter words;
+    appendFrame(bytes, words, past);
+    cluster.hand({frame.from, frame.to, bytes});
+    return true;
+  };
+  cluster.lose = alter;
+  keeps = false;
+  roster("abcde", std::string(1, back));
+  pass();
+  EXPECT_EQ(altered, 1);
+  EXPECT_EQ(device(back).host().first(), 0u);
+  EXPECT_EQ(device(back).replica().counters().pastRefused, 1u);
+  EXPECT_TRUE(device(back).hasIncident("badEntries"));
+  EXPECT_EQ(verify(back).problem, "");
+}
+
+TEST_F(Pruning, WhoSendsMoreThanWasAskedForIsCutOff) {
+  spendSome(20);
+  pass();
+  const char back = pruner();
+  int altered = 0;
+  cluster.lose = [&](const TestCluster::Frame& frame) {
+    if (!isAdjudication(frame.bytes) || typeOf(frame.bytes) != AdjudicationFrame::past || altered > 0) return false;
+    Past past;
+    EXPECT_TRUE(readMessage(std::string_view(frame.bytes).substr(replication::kFrameHeaderBytes), past, "past").ok());
+    while (past.batches.size() <= device(back).host().first()) past.batches.push_back(past.batches.front());
+    ++altered;
+    std::string bytes;
+    WordWriter words;
+    appendFrame(bytes, words, past);
+    cluster.hand({frame.from, frame.to, bytes});
+    return true;
+  };
+  keeps = false;
+  roster("abcde", std::string(1, back));
+  pass(30);
+  EXPECT_EQ(altered, 1);
+  EXPECT_EQ(device(back).replica().counters().badFrames, 1u);
+}
+
+// Nobody asked for it.
+TEST_F(Pruning, BatchesThatNobodyAskedForAreNothing) {
+  spendSome(20);
+  pass();
+  const char back = pruner();
+  std::string bytes;
+  WordWriter words;
+  appendFrame(bytes, words, Past{std::string(kPartition), 0, {{{1, 2, 3}}}});
+  cluster.hand({std::string(1, keeper()), std::string(1, back), bytes});
+  cluster.run();
+  EXPECT_FALSE(device(back).hasIncident("badEntries"));
+  EXPECT_GT(device(back).host().first(), 0u);
+}
+
+// All others went back to before what one has pruned, and went on from there.
+TEST_F(Pruning, ALogThatPartsFromWhatWasPrunedIsBegunAnew) {
+  spendSome(4);
+  pass(60);
+  std::map<char, std::shared_ptr<const store::DiskImage>> early;
+  for (char name = 'a'; name <= 'e'; ++name) early[name] = device(name).stores[2].image();
+  spendSome(20);
+  pass();
+  const char alone = pruner();
+  ASSERT_GT(device(alone).host().firstEntry(), 5u);
+  cutOff(alone);
+  const std::string others = without("abcde", std::string(1, alone));
+  for (const char name : others) {
+    cluster.losePower(device(name));
+    device(name).stores[2].restoreImage(*early[name]);
+    cluster.losePower(device(name));
+  }
+  connectAll(others);
+  cluster.run();
+  const char taker = without(others, "ade").front();
+  ASSERT_TRUE(device(taker).replica().forceTakeover(kPartition, "went back", at(device(taker).ms)).ok());
+  cluster.run();
+  ASSERT_EQ(owner(), taker);
+  spendSome(2);
+  join(alone);
+  pass();
+  expectOneLog();
+  EXPECT_GT(device(alone).aside(), 0u);
+  EXPECT_TRUE(device(alone).hasIncident("surplus"));
+}
+
+}  // namespace
+}  // namespace witan::node::test::pruning_test
