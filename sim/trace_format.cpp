@@ -17,7 +17,8 @@ constexpr std::size_t kMostFrames = 8;  // frames told of one chunk
 constexpr std::string_view kSyncFrames[] = {"",      "hello",  "writers",    "segment", "ack",
                                             "retry", "ranges", "range list", "need",    "items",
                                             "acks",  "bye",    "spaces",     "tree",    "live"};
-constexpr std::string_view kAdjudicationFrames[] = {"request", "answer", "standing", "entries", "followed"};
+constexpr std::string_view kAdjudicationFrames[] = {"request",  "answer",  "standing", "entries",
+                                                    "followed", "askPast", "past"};
 
 // A name from outside may be anything.
 std::string plain(std::string_view text) {
@@ -54,6 +55,14 @@ std::string adjudication(AdjudicationFrame type, std::string_view name, std::str
     case AdjudicationFrame::followed:
       return read<node::Followed>(message, name, [](const node::Followed& m) {
         return concat(plain(m.partition), " up to batch ", m.batches);
+      });
+    case AdjudicationFrame::askPast:
+      return read<node::AskPast>(message, name, [](const node::AskPast& m) {
+        return concat(plain(m.partition), " batches ", m.from, " to ", m.to);
+      });
+    case AdjudicationFrame::past:
+      return read<node::Past>(message, name, [](const node::Past& m) {
+        return concat(plain(m.partition), " ", m.batches.size(), " batches from ", m.from, " on");
       });
   }
   return {};

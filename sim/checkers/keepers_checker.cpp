@@ -46,10 +46,8 @@ class KeepersChecker final : public Checker {
     std::int64_t copies = 0;
     for (auto& other : c_.seats()) {
       if (other->index() == at.index()) continue;
-      std::uint64_t has = 0;
-      const Status scanned = other->device->disk(2).scan(
-          "p/" + id + "/l", {}, [&](std::string_view, std::string_view) { return ++has, true; });
-      copies += scanned.ok() && has >= batches ? 1 : 0;
+      const std::set<std::uint64_t> has = batchesOn(*other, id);  // those before were pruned
+      copies += !has.empty() && *has.rbegin() + 1 >= batches ? 1 : 0;
     }
     c_.probe("copy given up");
     const auto lost = static_cast<std::int64_t>(c_.history().losses().size());
@@ -70,23 +68,24 @@ class KeepersChecker final : public Checker {
     return scanned.ok() ? numbers : std::set<std::uint64_t>();
   }
 
-  // What a device has pruned two others have on their disks, running or not, but for disks that were lost.
+  // What a device has pruned stands on the disks of all that are to keep it by the roster that it has, running or not,
+  // but for disks that were lost; and they are two at least.
   void checkPruned(Seat& at) {
     for (const auto& [id, host] : at.replica().hosts()) {
       const std::uint64_t first = host->first();
       if (first == 0) continue;
       c_.probe("copy pruned");
-      const auto lost = static_cast<std::int64_t>(c_.history().losses().size());
-      std::int64_t whole = 0;
-      for (auto& other : c_.seats()) {
-        if (other->index() == at.index()) continue;
-        const std::set<std::uint64_t> has = batchesOn(*other, id);
-        const auto before = std::distance(has.begin(), has.lower_bound(first));
-        whole += static_cast<std::uint64_t>(before) == first ? 1 : 0;
+      auto lost = static_cast<std::int64_t>(c_.history().losses().size());
+      const auto& named = at.replica().placement().whole(id);
+      const std::string what = concat(at.name(), " pruned ", id, " up to batch ", first);
+      if (named.size() < node::kLeastCopies)
+        return c_.failed("keepers", concat(what, " by a roster that names no two"));
+      for (const std::string& name : named) {
+        const std::set<std::uint64_t> has = batchesOn(c_.seat(ClusterSetup::deviceIndex(name)), id);
+        const auto before = static_cast<std::uint64_t>(std::distance(has.begin(), has.lower_bound(first)));
+        if (before < first && --lost < 0)
+          return c_.failed("keepers", concat(what, ", and ", name, " has ", before, " of the batches before it"));
       }
-      if (whole + lost < static_cast<std::int64_t>(node::kLeastCopies))
-        return c_.failed("keepers", concat(at.name(), " pruned ", id, " up to batch ", first, ", and ", whole,
-                                           " others have all before it"));
     }
   }
 

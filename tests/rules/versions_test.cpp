@@ -144,6 +144,49 @@ TEST(RuleVersions, WhatWasDecidedStaysAndWhatIsNewCountsForWhoWasMovedOn) {
   EXPECT_THAT(openStoreDir({dir, true, first.string()}).error().message, HasSubstr("another policy or version"));
 }
 
+// What stands for pruned entries was written under the first version, and is read under the second.
+TEST(RuleVersions, APrunedLedgerGoesOnUnderALaterOne) {
+  const test::Scratch scratch;
+  const fs::path dir = scratch / "ledger", first = fileOf(scratch, "first", kFirst),
+                 later = fileOf(scratch, "second", second());
+  const auto prune = [&](const fs::path& file, std::uint64_t pruned) {
+    auto opened = openStoreDir({dir, true, file.string()});
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    const auto report = pruneStore(*opened, {1, 0}, kSampleStart);
+    ASSERT_TRUE(report.ok()) << report.error().message;
+    EXPECT_EQ(report->pruned, pruned);
+  };
+  const auto propose = [&](const fs::path& file, const char* role, const std::string& action, const char* what) {
+    auto opened = openStoreDir({dir, true, file.string()});
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    EXPECT_THAT(proposed(*opened, "old", role, action), HasSubstr(what));
+    ASSERT_TRUE(opened->ledger->commit().ok());
+  };
+  {
+    auto opened = openStoreDir({dir, true, first.string()});
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    ASSERT_EQ(opened->ledger->partition().init("old", {}, kSampleStart).outcome, kernel::Outcome::initialised);
+    ASSERT_TRUE(opened->ledger->commit().ok());
+  }
+  propose(first, "Staff", R"({"type":"Ask","key":"a","amount":1})", "approved");
+  propose(first, "Staff", R"({"type":"Ask","key":"b","amount":2})", "approved");
+  prune(first, 1);
+  propose(later, "Staff", R"({"type":"Ask","key":"c","amount":1})", "approved");
+  prune(later, 2);
+  for (const char* key : {"a", "c"})
+    propose(later, "Staff", concat(R"({"type":"Ask","amount":5,"key":")", key, "\"}"), "approved");
+  propose(later, "Upgrade", R"({"type":"UpgradeRules"})", "approved");
+  propose(later, "Staff", R"({"type":"Ask","key":"d","amount":1})", "rejected LEAST");
+  prune(later, 6);
+  auto opened = openStoreDir({dir});
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  const auto report = kernel::verifyLedger(*opened->store, {opened->module.get(), std::nullopt});
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  EXPECT_EQ(report->problem, "");
+  EXPECT_EQ(report->entries, 7u);
+  EXPECT_EQ(report->prunedEntries, 6u);
+}
+
 // A third one: what moved entities on to the second did that, and no more, whoever looks at it under the third.
 TEST(RuleVersions, WhatMovedOnToAVersionBetweenComesOutTheSame) {
   const test::Scratch scratch;
