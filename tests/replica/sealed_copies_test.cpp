@@ -370,6 +370,16 @@ TEST_F(SealedCopiesTest, WhatOthersDoNotSealIsSealedAfterAWhile) {
   EXPECT_THAT(shown(d(), "shed"), ElementsAre("\"spade\""));
 }
 
+// To a device that keeps copies and makes none, whoever comes first by name has nothing to leave to others.
+TEST_F(SealedCopiesTest, BesideADeviceThatSealsNothingEachSealsAtOnce) {
+  write(d(), "shed", "spade");
+  cluster.connect(d(), b());
+  cluster.run();
+  d().passTime(kSealSpacingMs);
+  cluster.run();
+  EXPECT_EQ(copiesHeld(b()), 1u);
+}
+
 // Devices that meet in any order, mostly through b: all end with the same.
 TEST_F(SealedCopiesTest, AllEndWithTheSame) {
   for (unsigned seed = 1; seed <= 8; ++seed) {
