@@ -1,6 +1,7 @@
 // Checker "effects": what stands of the work of agents is there. For that it keeps what everybody wrote into the
 // entries that many write, and what they had seen of them.
 #include "agents/host/record_audit.h"
+#include "agents/wake/host_choice.h"
 #include "replication/arrivals.h"
 #include "replication/writer.h"
 #include "saga/saga_rows.h"
@@ -45,6 +46,7 @@ class EffectChecker final : public Checker {
       });
       if (!held.ok()) return c_.failed("store", at->name() + ": " + held.error().message);
     }
+    if (const std::string wrong = unhosted(); !wrong.empty()) return c_.failed("runs", wrong);
     auto records = agentRecordsOf(c_.members().front()->replica().data());
     if (!records.ok()) return c_.failed("store", records.error().message);
     addPeople();
@@ -61,6 +63,19 @@ class EffectChecker final : public Checker {
   }
 
  private:
+  // Others know of each device which agents work there: who does not say so is passed over.
+  std::string unhosted() {
+    for (Seat* at : c_.members()) {
+      if (std::as_const(at->replica()).agents() == nullptr) continue;
+      for (Seat* there : c_.members())
+        for (const std::string_view agent : {kSimAgents[0], kSimAgents[2]})
+          if (Space* space = there->replica().data().findSpace("agents/main");
+              space != nullptr && agents::hostsAmong(*space, agent, std::array{at->name()}).empty())
+            return concat(at->name(), " hosts ", agent, ", and ", there->name(), " does not know");
+    }
+    return {};
+  }
+
   void countUnwanted(const AgentRecords& records) {
     LocalReplica& data = c_.members().front()->replica().data();
     const auto audit = agents::auditRecords(data, "main");
