@@ -252,7 +252,6 @@ void HeadExchange::round(Now now) {
       one.head.note = *std::move(note);
       ++state_.counters.headsSigned;
     } else {
-      one.log->cosign = false;
       one.head.note += kernel::cosignatureLine(one.head.text, signer, now.wall);
       one.head.cosigners.insert(state_.device());
       ++state_.counters.headsCosigned;

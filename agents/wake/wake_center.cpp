@@ -523,7 +523,7 @@ WakeCenter::Turn WakeCenter::turnOf(const WakeQueue::Entry& entry, const replica
     else  // it may have run it just before it left
       turn.atMs = std::max(turn.atMs, leftAt(*host) + options_.graceMs);
   }
-  if (before > 0) turn.atMs = std::max(turn.atMs, since + before * options_.graceMs);
+  turn.atMs = std::max(turn.atMs, since + before * options_.graceMs);
   if (run.run) {
     const std::string starter(replication::deviceOf(run.run->dot.host));
     // A device that does not host the agent any more will not start the wakes that wait there.

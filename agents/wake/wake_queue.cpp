@@ -39,7 +39,6 @@ Enqueued WakeQueue::enqueue(WakeJob job, std::int64_t nowMs) {
   if (entries_.contains(job.key())) return Enqueued::duplicate;
   if (!fits(job.agentId)) return Enqueued::full;
   job.sequence = nextSequence_++;
-  job.state = JobState::queued;
   if (!mutated("lostWake")) put(job);
   const auto lane = lanes_.try_emplace(job.agentId).first;
   const Entry& entry = entries_.emplace(job.key(), Entry{std::move(job), nowMs, nowMs}).first->second;

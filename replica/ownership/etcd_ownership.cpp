@@ -258,7 +258,6 @@ void EtcdOwnership::undo(PartitionHost& host, Owned& owned, std::size_t last) {
   owned.undo = again_ = true;
   if (last == 0) return undoExpiry(host, owned);
   Waiting& waiting = owned.queue[last - 1];
-  owned.lookMs = 0;                                 // what expired with it is to be known
   if (!std::exchange(waiting.alone, true)) return;  // of others, or of what had expired: once more, by itself
   refused_.push_back({waiting.from, waiting.request.kind,
                       answerTo(waiting.request, AnswerKind::decided,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <array>
+#include "agents/host/denials.h"
 #include "agents/wake/wake_job.h"
 #include "replication/writer.h"
 #include "saga/operation_marks.h"
@@ -515,15 +516,49 @@ constexpr std::array kAllowed{Allowed{"sim.ask", "about"}, Allowed{"sim.mail", "
 
 }  // namespace
 
+std::string checkUnwanted(const AgentRecords& records, const std::set<OperationId>& denied, std::uint64_t unwanted) {
+  std::size_t least = 0, more = 0;
+  for (const auto& [operation, view] : records.agents)
+    least += view.record && view.record->body.outcome == OperationOutcome::applied && denied.contains(operation);
+  for (const auto& [run, plans] : records.plans)
+    for (const Plan& loser : plans.losers) more += loser.operations.size();
+  if (least <= unwanted && unwanted <= least + more) return {};
+  return concat(unwanted, " effects outside are said to be unwanted: ", least, " were denied, and ", more,
+                " are of plans that did not survive");
+}
+
+std::string checkHops(const AgentRecords& records, std::string_view agent, std::uint64_t hops) {
+  for (const auto* side : {&records.journal, &records.agents})
+    for (const auto& [operation, view] : *side)
+      if (view.record && view.record->body.agentId == agent && !view.record->body.compensates &&
+          view.record->body.hops != hops)
+        return concat(operation.hex(), " of ", agent, " has ", view.record->body.hops, " runs behind it, not ", hops);
+  return {};
+}
+
+namespace {
+
+bool isReplaced(std::span<const replication::Version> versions, const replication::Version& version) {
+  return std::ranges::any_of(versions, [&](const replication::Version& other) {
+    return !(other.dot == version.dot) && other.context.covers(version.dot);
+  });
+}
+
+}  // namespace
+
+bool isDenied(std::span<const replication::Version> versions) {
+  return std::ranges::any_of(versions, [&](const replication::Version& version) {
+    if (version.tombstone || isReplaced(versions, version)) return false;
+    const auto body = decodeRecord<ApprovalBody>(version.body);
+    return body.ok() && body->verdict == ApprovalVerdict::denied &&
+           (body->by != kNobodyAnswered || body->reason == agents::kAgentDestroyed);
+  });
+}
+
 bool isConfirmed(std::span<const replication::Version> versions) {
-  const auto replaced = [&](const replication::Version& version) {
-    return std::ranges::any_of(versions, [&](const replication::Version& other) {
-      return !(other.dot == version.dot) && other.context.covers(version.dot);
-    });
-  };
   bool confirmed = false;
   for (const replication::Version& version : versions) {
-    if (replaced(version)) continue;
+    if (isReplaced(versions, version)) continue;
     if (version.tombstone) return false;
     confirmed = true;
   }

@@ -107,6 +107,16 @@ std::string checkApart(replication::LocalReplica& replica);
 // What may not leave the devices: fields of requests begin with it.
 inline constexpr std::string_view kNeedToKnow = "need-to-know-";
 
+// Checker "operations" too: what people are told of effects outside that they did not want. `denied`: operations that a
+// person has denied; with those of plans that did not survive they are all that may be counted.
+std::string checkUnwanted(const AgentRecords& records, const std::set<OperationId>& denied, std::uint64_t unwanted);
+
+// Checker "runs": how many runs lie behind what an agent did, where all that wakes it is of one kind.
+std::string checkHops(const AgentRecords& records, std::string_view agent, std::uint64_t hops);
+
+// Of a question: whether a denial by a person, or as its agent is destroyed, is among the answers that nobody replaced.
+bool isDenied(std::span<const replication::Version> versions);
+
 // Whether a confirmation stands: somebody's, and of those that nobody replaced none takes it back (seed 003, section
 // 9.2). What it says is not looked at.
 bool isConfirmed(std::span<const replication::Version> versions);

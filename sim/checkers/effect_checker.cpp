@@ -1,5 +1,7 @@
 // Checker "effects": what stands of the work of agents is there. For that it keeps what everybody wrote into the
 // entries that many write, and what they had seen of them.
+#include "agents/host/record_audit.h"
+#include "agents/wake/host_choice.h"
 #include "replication/arrivals.h"
 #include "replication/writer.h"
 #include "saga/saga_rows.h"
@@ -34,11 +36,17 @@ class EffectChecker final : public Checker {
       saga::SagaRows rows(at->replica().data().database(DatabaseName::agents), 0);
       const Status held = rows.visitHeld([&](saga::SagaRow&& row) {
         options.deadLettered.insert(row.id());
+        // No tool here is one that must not be called twice.
+        if (!row.intent.compensates && row.intent.kind == saga::EffectKind::tool && row.attempts < kSagaAttempts &&
+            !at->gaveUp.contains(row.id()))
+          c_.failed("sagas", concat(at->name(), " has put operation ", row.id().hex(), " aside after ", row.attempts,
+                                    " attempts: ", row.lastError));
         if (row.intent.compensates && row.attempts < kSagaAttempts)
           undoings_.push_back({row.id(), {*row.intent.compensates}, at->name(), true, {}});
       });
       if (!held.ok()) return c_.failed("store", at->name() + ": " + held.error().message);
     }
+    if (const std::string wrong = unhosted(); !wrong.empty()) return c_.failed("runs", wrong);
     auto records = agentRecordsOf(c_.members().front()->replica().data());
     if (!records.ok()) return c_.failed("store", records.error().message);
     addPeople();
@@ -47,10 +55,41 @@ class EffectChecker final : public Checker {
     if (const std::string wrong = options.wholeDisks ? checkUndoings(*records, writes_, undoings_) : ""; !wrong.empty())
       return c_.failed("sagas", wrong);
     if (const std::string wrong = besideRepeats(*records); !wrong.empty()) return c_.failed("effects", wrong);
+    // What wakes the sealer is the work of clerks, and what wakes these people have written.
+    if (const std::string wrong = checkHops(*records, kSimAgents[1], 1); !wrong.empty())
+      return c_.failed("runs", wrong);
+    if (options.wholeDisks) countUnwanted(*records);
     countRareOnes(*records);
   }
 
  private:
+  // Others know of each device which agents work there: who does not say so is passed over.
+  std::string unhosted() {
+    for (Seat* at : c_.members()) {
+      if (std::as_const(at->replica()).agents() == nullptr) continue;
+      for (Seat* there : c_.members())
+        for (const std::string_view agent : {kSimAgents[0], kSimAgents[2]})
+          if (Space* space = there->replica().data().findSpace("agents/main");
+              space != nullptr && agents::hostsAmong(*space, agent, std::array{at->name()}).empty())
+            return concat(at->name(), " hosts ", agent, ", and ", there->name(), " does not know");
+    }
+    return {};
+  }
+
+  void countUnwanted(const AgentRecords& records) {
+    LocalReplica& data = c_.members().front()->replica().data();
+    const auto audit = agents::auditRecords(data, "main");
+    if (!audit.ok()) return c_.failed("store", audit.error().message);
+    Space* space = data.findSpace("agents/main");
+    std::set<OperationId> denied;
+    for (const auto& [operation, view] : records.agents)
+      if (auto versions = space->versions(Kind::approval, operation.hex()); versions.ok() && isDenied(*versions))
+        denied.insert(operation);
+    if (!denied.empty()) c_.probe("denial on record");
+    if (const std::string wrong = checkUnwanted(records, denied, audit->unwanted); !wrong.empty())
+      c_.failed("operations", wrong);
+  }
+
   using Seen = std::map<std::string, std::set<Dot>>;  // by entry: every version that was ever here
 
   void look(Seat& at) {

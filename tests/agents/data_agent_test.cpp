@@ -56,6 +56,30 @@ TEST(DataAgent, NumbersBeyondTheirRangeAreRefused) {
   }
 }
 
+// A model's calls are told what they gave, each under its id, and of what is no call nothing is made up.
+TEST(DataAgent, AModelIsToldWhatItsCallsGave) {
+  const std::string text =
+      "id = \"leak\"\nwhat = \"reads\"\nform = \"model\"\nmind = \"model.ask\"\n[[tools]]\nname = \"journal.read\"\n";
+  const auto agent = DataAgent::make(readAgentFile(text, "leak.agent.toml").value(), agentFileVersion(text)).value();
+  const auto seen = [&](const Turn& turn, json::object answer) {
+    return agent->step(turn.sigma, {InputKind::observation, json::array{std::move(answer)}});
+  };
+  const json::array calls{
+      json::object{{"arguments", json::object{{"id", "n"}}}, {"id", "c1"}, {"name", "journal.read"}}};
+  Turn turn = agent->step(nullptr, {InputKind::wake, json::object{{"reason", "timer"}}});
+  turn = seen(turn, {{"ok", true}, {"content", json::object{{"calls", calls}, {"text", ""}}}});
+  ASSERT_TRUE(std::holds_alternative<Looks>(turn.output));
+  turn = seen(turn, {{"ok", true}, {"content", "a note"}});
+  const auto* looks = std::get_if<Looks>(&turn.output);
+  ASSERT_TRUE(looks != nullptr && looks->size() == 1);
+  const json::array& messages = looks->front().arguments.at("messages").as_array();
+  ASSERT_EQ(messages.size(), 3u) << canonicalJson(messages);
+  EXPECT_EQ(messages[1].at("role").as_string(), "assistant");
+  EXPECT_EQ(messages[2].at("role").as_string(), "tool");
+  EXPECT_EQ(messages[2].at("id").as_string(), "c1");
+  EXPECT_THAT(std::string(messages[2].at("text").as_string()), HasSubstr("a note"));
+}
+
 TEST(DataAgent, AMindIsToldWhyItsAnswerCannotBeUsed) {
   const auto agent = reader("");
   Turn turn = agent->step(nullptr, {InputKind::wake, json::object{{"reason", "timer"}}});

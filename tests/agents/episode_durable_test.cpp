@@ -161,6 +161,42 @@ TEST(Episode, ReplayRefusesAnotherVersionOfTheAgent) {
   EXPECT_EQ(replay(agent, {}).error().code, ErrorCode::notFound);
 }
 
+// Those of the first build name no rules, and are replayed all the same.
+TEST(Episode, ATranscriptOfTheFirstRulesNamesNone) {
+  const ScriptAgent agent({});
+  const LocalGate gate;
+  Beginning beginning = beginningFor(agent);
+  for (const std::int64_t rules : {0, 1, 2}) {
+    beginning.rules = rules;
+    auto episode = Episode::begin(agent, gate, beginning);
+    ASSERT_EQ(episode.ok(), rules > 0) << rules;
+    if (!episode.ok()) continue;
+    EXPECT_EQ(episode->entries().front().body.contains("rules"), rules == 2);
+    EXPECT_TRUE(replay(agent, contentsOf(*episode))->reproduced()) << rules;
+  }
+}
+
+// To the byte; and what an agent keeps stands in its transcript.
+TEST(Episode, SlotsAreKeptUpToTheLimit) {
+  using replication::SlotName;
+  const SlotName first = static_cast<SlotName>(0), second = static_cast<SlotName>(1), third = static_cast<SlotName>(2);
+  const std::string whole(50 * 1024, 'x');
+  const std::size_t quotes = 3 * 2, rest = kMaxKeptBytes - 2 * whole.size() - quotes;
+  for (const std::size_t bytes : {rest, rest + 1}) {
+    const json::value kept(std::string(bytes, 'y'));
+    const ScriptAgent agent({Turn{nullptr, {}, Finish{"kept", {{third, kept}}, {}, {}, false}}});
+    const LocalGate gate;
+    Beginning beginning = beginningFor(agent);
+    beginning.input["slots"] = {{toString(first), whole}, {toString(second), whole}};
+    auto episode = Episode::begin(agent, gate, beginning);
+    ASSERT_TRUE(episode.ok()) << episode.error().message;
+    const json::object& end = lastOf(*episode, EntryKind::end).body;
+    EXPECT_EQ(end.at("status").as_string(), bytes == rest ? "completed" : "failedTerminal") << end.at("cause");
+    const json::array slots = bytes == rest ? json::array{json::array{toString(third), kept}} : json::array();
+    EXPECT_EQ(end.at("slots"), json::value(slots));
+  }
+}
+
 TEST(Episode, TruncatedSwappedAndRepeatedEntriesAreDifferences) {
   const ToyAgent agent(11);
   const ToyGate gate(11);

@@ -112,6 +112,18 @@ TEST(AnswerGate, AnAnswerWithMoreIsNoAnswerWhereExcessIsBlocked) {
   lab.expectReproduced();
 }
 
+// Of what the tool said, not of what the policy leaves of it.
+TEST(AnswerGate, AnAnswerBeyondTheLimitIsAFailureOfTheTool) {
+  const std::size_t around = canonicalJson(json::object{{"more", ""}, {"value", 7}}).size();
+  for (const std::size_t bytes : {episode::kMaxObservationBytes, episode::kMaxObservationBytes + 1}) {
+    Laboratory lab("answer = [\"value\"]\nexcess = \"redact\"", {kAsk});
+    const json::object heard = lab.hear({{"more", std::string(bytes - around, 'x')}, {"value", 7}});
+    EXPECT_EQ(heard.at("ok").as_bool(), bytes == episode::kMaxObservationBytes);
+    EXPECT_EQ(heard.contains("error"), bytes > episode::kMaxObservationBytes);
+    lab.expectReproduced();
+  }
+}
+
 const std::string kPositive =
     R"(ensure = '{"type":"object","properties":{"value":{"type":"integer","minimum":0}},"required":["value"]}')";
 

@@ -307,6 +307,22 @@ TEST(AgentHost, WorkThatCrashesAfterAPersonsAnswerIsGivenUp) {
   EXPECT_EQ(starts, static_cast<int>(rig->options.wake.attempts));
 }
 
+TEST(AgentHost, WorkThatCrashesWhileItLooksIsGivenUp) {
+  auto rig = clerkOn("a", "mail");
+  rig->mute = true;
+  ASSERT_TRUE(rig->open().ok());
+  ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
+  int starts = 0;
+  for (; starts < 20; ++starts) {
+    workOn(*rig);
+    if (rig->runs().begin()->second != WakeStatus::started) break;
+    rig->crash();
+    ASSERT_TRUE(rig->open().ok());
+  }
+  EXPECT_THAT(rig->runs(), Each(Pair(::testing::_, WakeStatus::failedTerminal)));
+  EXPECT_EQ(starts, static_cast<int>(rig->options.wake.attempts));
+}
+
 TEST(AgentHost, AnOrderlyStopIsNoFailure) {
   auto rig = clerkOn("a", "yes");
   rig->mute = true;
@@ -593,6 +609,7 @@ TEST(AgentHost, APersonMayHaveACallOfUncertainOutcomeMadeAgain) {
   }
   ASSERT_EQ(std::count_if(rig->calls.begin(), rig->calls.end(), [](const auto& c) { return c.operation.has_value(); }),
             1);
+  EXPECT_EQ(rig->host().counters().calls, 1u);
   rig->ms += 2'000;  // no answer: it may have acted
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(rig->round().ok());
   EXPECT_TRUE(isUncertain(*rig));
@@ -615,6 +632,8 @@ TEST(AgentHost, AToolThatNeverAnswersHoldsUpNothingForEver) {
   ASSERT_TRUE(rig->enter("r2", "request", "1").ok());
   ASSERT_TRUE(rig->settle().ok());
   EXPECT_EQ(rig->shown("done/r2"), "\"mail\"");
+  const auto next = rig->host().nextMs(rig->now());
+  EXPECT_FALSE(next && *next <= rig->ms + rig->options.callTimeoutMs) << "nothing waits for a tool any more";
 }
 
 // Answers with what it remembers.

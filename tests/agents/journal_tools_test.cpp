@@ -65,5 +65,27 @@ TEST(JournalList, AnEntryThatIsTooLargeIsLeftOut) {
   EXPECT_EQ(listed->at("tooLarge").to_number<int>(), 1);
 }
 
+// One that fills a page by itself is on one: who goes on after the last of a page comes to an end.
+TEST(JournalList, AnEntryOfAllThatAPageHoldsIsListed) {
+  replication::test::Device a("a");
+  const auto write = [&](std::size_t size) {
+    replication::JournalBody body;
+    body.type = "note", body.author = "anna", body.lamport = 1;
+    body.payload = R"({"text":")" + std::string(size, 'x') + R"("})";
+    const replication::JournalChange change{"note/1", body, ""};
+    const auto writes = *replication::journalWrites(a.journal(), {&change, 1});
+    ASSERT_TRUE(a.replica().commit(DatabaseName::journal, "main", writes).ok());
+  };
+  const auto listed = [&] { return listEntries(a.replica(), {{"type", "note"}}).value(); };
+  write(0);
+  const json::array empty = listed().at("entries").as_array();
+  const std::size_t around = canonicalJson(empty.front()).size() + 1;
+  write(kMostListedBytes - around);
+  const json::value page = listed();
+  ASSERT_EQ(page.at("entries").as_array().size(), 1u) << canonicalJson(page).size();
+  EXPECT_EQ(canonicalJson(page.at("entries").as_array().front()).size() + 1, kMostListedBytes);
+  EXPECT_FALSE(page.at("more").as_bool());
+}
+
 }  // namespace
 }  // namespace witan::agents::journal_tools_test

@@ -491,6 +491,7 @@ TEST(Standing, ARunTakesWhatIsLeftAndTheNextWaitsForTheDay) {
   ASSERT_THAT(school.asked, SizeIs(2));
   school.ask("q3");
   EXPECT_THAT(school.asked, SizeIs(2)) << "it waits";
+  EXPECT_THAT(school.entriesWith("\"entry\":\"end\""), HasSubstr("\"usage\":"));
   ASSERT_THAT(school.rig.notices, ::testing::Not(IsEmpty()));
   EXPECT_THAT(school.rig.notices.back().what, HasSubstr("is spent (tokens)"));
   school.restart();

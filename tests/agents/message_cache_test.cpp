@@ -69,6 +69,20 @@ TEST(MessageCache, ReadsEverythingOnceAndThenOnlyWhatIsNew) {
   EXPECT_EQ(cache.fullReads(), 3u);
 }
 
+// Two devices say at once where an agent works: that is no conflict among its messages.
+TEST(MessageCache, OnlyLinksBetweenMessagesAreOfTheGraph) {
+  Device a("a"), b("b");
+  for (Device* device : {&a, &b}) put(*device, {link("h", "lab", "lab", "c", "hosts")});
+  put(a, {message("m", "lab", {}, "x")});
+  sync(a, b);
+  ASSERT_EQ(a.agents().versions(Kind::link, "h")->size(), 2u);
+  std::vector<replication::RefusedMessage> refused;
+  const auto graph = agentGraph(a.agents(), "lab", &refused);
+  ASSERT_TRUE(graph.ok());
+  EXPECT_TRUE(refused.empty());
+  EXPECT_EQ(graph->order().size(), 1u);
+}
+
 TEST(MessageCache, StaysWithinItsBytes) {
   Device a("a");
   MessageCache cache(22'000);

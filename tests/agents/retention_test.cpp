@@ -208,8 +208,10 @@ TEST(Retention, AClockThatJumpsTakesAwayTwoDaysAPass) {
     cluster.quiet({{0}}, 1);
   }
   cluster.quiet({{0}}, 6);
-  const std::size_t plans = countsOf(rig).plans;
+  const Counts old = countsOf(rig);
+  const std::size_t plans = old.plans;
   ASSERT_GE(plans, 10u);
+  const Pruned earlier = rig.host().retention().pruned();
   rig.ms += 3'650 * kDayMs;
   std::size_t passes = 0;
   for (std::size_t before = plans; countsOf(rig).plans > 0 && passes < 20; ++passes) {
@@ -220,6 +222,13 @@ TEST(Retention, AClockThatJumpsTakesAwayTwoDaysAPass) {
   }
   EXPECT_GE(passes, 4u);
   EXPECT_LT(passes, 20u);
+  // What is said to have gone is what has.
+  const Counts left = countsOf(rig);
+  const Pruned& gone = rig.host().retention().pruned();
+  EXPECT_EQ(gone.entries - earlier.entries, old.entries - left.entries);
+  EXPECT_EQ(gone.plans - earlier.plans, old.plans - left.plans);
+  EXPECT_EQ(gone.runs - earlier.runs, old.runs - left.runs);
+  EXPECT_GT(gone.operations, earlier.operations);
 }
 
 // The power goes at write `step` of one disk amid the passes: nothing runs again, and all that is old goes later.

@@ -81,6 +81,38 @@ struct Two {
   HostRig a, b;
 };
 
+// What it could not use is said beside what came of the rest.
+TEST(EntryAgents, AnEntryThatCannotBeUsedIsToldWithTheResults) {
+  class Picky final : public EntryAgent {
+   public:
+    const AgentSpec& spec() const override { return kMarker.spec(); }
+
+   protected:
+    bool concerns(const Entry&) const override { return true; }
+    Result<Actions> plan(const Entry& entry, const Entries&) const override {
+      if (entry.payload.empty()) return invalid("nothing in it");
+      return Actions{action("journal.put", {{"id", "last"}}, {"last"})};
+    }
+  };
+  const Picky picky;
+  json::array changes, seen;
+  for (const char* id : {"good", "bad"}) {
+    changes.push_back(json::object{{"id", id}, {"type", kJournalPayload}});
+    json::object entry{{"id", id}, {"type", "request"}, {"payload", json::object()}};
+    if (*id == 'g') entry["payload"] = json::object{{"n", 1}};
+    seen.push_back(json::object{{"ok", true}, {"content", std::move(entry)}});
+  }
+  Turn turn = picky.step(nullptr, {InputKind::wake, json::object{{"changes", std::move(changes)}}});
+  turn = picky.step(turn.sigma, {InputKind::observation, std::move(seen)});
+  ASSERT_TRUE(std::holds_alternative<Actions>(turn.output));
+  const json::object applied{{"tool", "journal.put"}, {"outcome", "applied"}};
+  turn = picky.step(turn.sigma, {InputKind::results, json::array{applied}});
+  const auto* finish = std::get_if<Finish>(&turn.output);
+  ASSERT_NE(finish, nullptr);
+  EXPECT_TRUE(finish->failed);
+  EXPECT_THAT(finish->answer, HasSubstr("left alone: bad"));
+}
+
 TEST(Settle, TheAgentMakesItAnewOfWhatBothWrote) {
   Two two(*domains::findAgent("journal-summariser"));
   two.apart("note");

@@ -241,7 +241,7 @@ TEST(DeviceChoice, WhatADeviceThatIsOffHasWaitingIsNotGivenUp) {
         found.push_back(run.view.run->body.status);
     return found;
   };
-  c.sees({"a", "b", "c"}, {}, at(0));
+  c.sees({"c", "b", "a"}, {}, at(0));  // in whatever order
   ASSERT_TRUE(c.round(at(10)) && c.round(at(100'000)));
   EXPECT_THAT(waiting(), ElementsAre(WakeStatus::started));
   // It will not come back.

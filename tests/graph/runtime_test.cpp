@@ -65,6 +65,30 @@ TEST(GraphRuntime, IsRebuiltFromItsEntries) {
   }
 }
 
+// What a message measures decides where it goes: two states that differ in it alone are not the same.
+TEST(GraphRuntime, AFingerprintTellsWhatMessagesMeasure) {
+  std::size_t told = 0;
+  for (const json::object& vector : tests::vectorsOf("runs.jsonl")) {
+    SCOPED_TRACE(nameOf(vector));
+    Runtime one{Monitor()}, other{Monitor()};
+    bool same = true;  // until the first message that measures something
+    const auto compare = [&](const Entry& entry, const Runtime&) {
+      if (!same) return;
+      Entry changed = entry;
+      for (Line& line : changed)
+        if (auto* sent = std::get_if<Sent>(&line.fact))
+          for (auto& [edge, value] : sent->measures) ++value, same = false;
+      one.apply(entry), other.apply(changed);
+      if (same) return;
+      EXPECT_NE(one.fingerprint(), other.fingerprint());
+      ++told;
+    };
+    const auto scripted = readCase(vector);
+    ASSERT_TRUE(scripted.ok() && runScript(*scripted, {.entry = compare}).ok());
+  }
+  EXPECT_GT(told, 0u);
+}
+
 // Refusals are no entries: strangers must not fill the ledger.
 TEST(GraphRuntime, RefusalsMakeNoEntry) {
   std::size_t refused = 0;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernel/ledger/snapshot.h"
 #include "tests/kernel/toy_domain.h"
 
 namespace witan::kernel::test::ledger_crash_test {
@@ -182,6 +183,22 @@ TEST_F(LedgerDamage, AFailedReadIsAnError) {
   EXPECT_GE(errors, 2);
   rig.store.reopen();
   EXPECT_TRUE(open().ok());
+}
+
+// Derived data that is not what was written: none of it is left for another start to find.
+TEST_F(LedgerDamage, ADamagedSnapshotIsThrownAway) {
+  const auto rows = [&] {
+    std::size_t count = 0;
+    EXPECT_TRUE(rig.store.scan("s/", {}, [&](std::string_view, std::string_view) { return ++count > 0; }).ok());
+    return count;
+  };
+  ASSERT_TRUE((*open())->snapshotIfDue(1).ok());
+  ASSERT_GT(rows(), 1u);
+  put(std::string(kSnapshotHeadKey), "?");
+  const auto ledger = open();
+  ASSERT_TRUE(ledger.ok()) << ledger.error().message;
+  EXPECT_EQ(picture((*ledger)->partition()), rig.final);
+  EXPECT_EQ(rows(), 0u);
 }
 
 TEST_F(LedgerDamage, EntriesByNumber) {

@@ -232,6 +232,8 @@ TEST(FindWriteSkew, ACrossCuttingInvariantYieldsAWitness) {
   bool covered = false;
   for (const SkewWitness& witness : report.witnesses) {
     EXPECT_NE(witness.first.role, witness.second.role);
+    EXPECT_TRUE(parseJson(witness.state).ok() && parseJson(witness.merged).ok()) << witness.state;
+    EXPECT_NE(witness.state, witness.merged);
     covered = covered || witness.invariant == "ITEMS_COVERED";
   }
   EXPECT_TRUE(covered) << skewText(report);

@@ -405,6 +405,11 @@ class AlteredPruned : public Pruned {
   PrunedLog pruned;
 };
 
+TEST_F(AlteredPruned, AReportSaysWhetherSignaturesWereChecked) {
+  EXPECT_TRUE(verify(store, false).signaturesChecked);
+  EXPECT_FALSE(verifyLedger(store, {}).value().signaturesChecked);
+}
+
 TEST_F(AlteredPruned, AHashIsFound) {
   for (const std::string& tile : keys(store, "t")) {
     const std::string was = at(tile);

@@ -106,6 +106,14 @@ TEST_F(RunBinding, F3_TheFirstPlanBindsAndOthersAreRejected) {
   EXPECT_EQ(verified(), "");
 }
 
+// Also where no module is at hand: the format says how many there are.
+TEST_F(RunBinding, AnEntryWithoutAVerdictOfEachInvariantIsNone) {
+  EXPECT_EQ(propose("op-1", kRun, kPlan).outcome, Outcome::approved);
+  EXPECT_EQ(propose("op-2", kRun, kPlan).outcome, Outcome::approved);
+  forge(2, [](Entry& entry) { entry.verdicts.pop_back(); });
+  EXPECT_NE(verified(false).find("verdicts"), std::string::npos) << verified(false);
+}
+
 TEST_F(RunBinding, F3_OnePlanOfManyActions) {
   for (int i = 0; i < 20; ++i) {
     const Decision decision = propose("op-" + std::to_string(i), kRun, kPlan);

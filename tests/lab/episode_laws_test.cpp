@@ -217,6 +217,7 @@ TEST(EpisodeLaw4, AForkThatWouldWidenIsRefusedAndChangesNothing) {
     ASSERT_FALSE(sub.ok());
     EXPECT_EQ(sub.error().code, ErrorCode::unauthorised);
   }
+  EXPECT_NE(episode.fork("helper", {{}, {"eu", "fr"}, {1, 1, 1}}).error().message.find("eu, fr"), std::string::npos);
   EXPECT_FALSE(episode.fork("helper", {{}, {}, {-1, 0, 0}}).ok());
   EXPECT_EQ(episode.entries().size(), entries);
   EXPECT_EQ(episode.context().quota().spent(), spent);

@@ -141,6 +141,9 @@ TEST_F(Equivocations, TwoStatementsOfOneOrderAndTwoHeadsOfOneSize) {
 
   const auto headOf = [&](const char* of) { return std::string(toy_.receipt(of).at("checkpoint").as_string()); };
   EXPECT_EQ(whatOf(headOf("a"), headOf("b"), {toy_.contract.seller.log}), "checkpoint");
+  json::value receipted = toy_.bundle();
+  receipted.as_object()["receipt"] = toy_.receipt("a");
+  EXPECT_EQ(whatOf(canonicalJson(receipted), headOf("b")), "checkpoint") << "the bundle has the one head, and the key";
   EXPECT_NE(whatOf(headOf("a"), headOf("a"), {toy_.contract.seller.log}), "checkpoint");
   EXPECT_NE(whatOf(headOf("a"), headOf("b")), "checkpoint");
 }

@@ -62,6 +62,21 @@ std::vector<std::string> greeted(Device& device, const std::vector<std::string>&
   return found;
 }
 
+TEST(LedgerWatch, ABeginningHasTheTimeOfItsDecision) {
+  TestCluster cluster(1, [](std::size_t, ReplicaConfig&) {});
+  Device& a = cluster.a();
+  ASSERT_TRUE(a.replica().bootstrap(at(0)).ok());
+  a.passTime(1'000);
+  begin(a, "e");
+  std::vector<LedgerEvent> found;
+  for (std::uint64_t n = 0; n < a.host().ledger().batches(); ++n)
+    for (LedgerEvent& event : ledgerFactsIn(a.host(), n, {"begun", "budget", "", ""}).value())
+      found.push_back(std::move(event));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].fact.entity, "e");
+  EXPECT_EQ(found[0].time, at(a.ms).wall);
+}
+
 // The device had two batches of an epoch that was seized elsewhere. It heard of that in a life without agents, and the
 // log that stands has grown beyond the place up to which it had looked.
 TEST(LedgerWatch, WhatStandsInPlaceOfWhatWasLookedAtIsLookedAt) {

@@ -370,6 +370,32 @@ TEST_F(SealedCopiesTest, WhatOthersDoNotSealIsSealedAfterAWhile) {
   EXPECT_THAT(shown(d(), "shed"), ElementsAre("\"spade\""));
 }
 
+// To a device that keeps copies and makes none, whoever comes first by name has nothing to leave to others.
+TEST_F(SealedCopiesTest, BesideADeviceThatSealsNothingEachSealsAtOnce) {
+  write(d(), "shed", "spade");
+  cluster.connect(d(), b());
+  cluster.run();
+  d().passTime(kSealSpacingMs);
+  cluster.run();
+  EXPECT_EQ(copiesHeld(b()), 1u);
+}
+
+// What it wrote after others had let it go must not come back: others seal what all had of it by then.
+TEST_F(SealedCopiesTest, CopiesOfADeviceThatLeavesAreTakenByNobody) {
+  replication::LocalReplica& data = a().replica().data();
+  for (const char* name : {"a", "b", "c", "d"})
+    ASSERT_TRUE(data.addStatement(replication::admit(*data.statements(), data.writer(), name, 1, name)).ok());
+  for (Device* other : {&b(), &c(), &d()}) meet(a(), *other);
+  write(c(), "shed", "spade");
+  meet(c(), b());
+  ASSERT_EQ(copiesHeld(b()), 1u);
+  ASSERT_TRUE(data.addStatement(replication::proposeRetire(*data.statements(), data.writer(), "c", 1)).ok());
+  meet(a(), d());
+  meet(b(), d());
+  EXPECT_EQ(copiesHeld(d()), 1u);
+  EXPECT_THAT(shown(d(), "shed"), IsEmpty());
+}
+
 // Devices that meet in any order, mostly through b: all end with the same.
 TEST_F(SealedCopiesTest, AllEndWithTheSame) {
   for (unsigned seed = 1; seed <= 8; ++seed) {

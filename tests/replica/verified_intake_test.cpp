@@ -398,6 +398,14 @@ TEST(VerifiedIntake, AnIntakeThatIsRefusedIsNotProposedAgain) {
   }
   EXPECT_EQ(refused(), 2);
   EXPECT_THAT(lab.waiting(), IsEmpty());
+  // The agent was told which rule refused it, and why.
+  std::size_t told = 0;
+  auto space = lab.replica().data().database(replication::DatabaseName::agents).space("main");
+  for (const std::string& key : (*space)->keys(replication::Kind::message))
+    for (const replication::Version& version : (*space)->versions(replication::Kind::message, key).value())
+      told += version.body.find(R"(\"outcome\":\"rejected\")") != std::string::npos &&
+              version.body.find(R"(\"message\":)") != std::string::npos;
+  EXPECT_EQ(told, 2u);
 }
 
 // Write step `step` of one disk is the last one of this life; whether the story got there.

@@ -140,6 +140,22 @@ TEST(Equivocation, IsShownSettledAndLosesNothing) {
       3u);
 }
 
+// The content that loses its dot goes on standing for what it had replaced.
+TEST(Equivocation, WhatOneOfTheContentsHadReplacedStaysReplaced) {
+  for (std::uint64_t n = 2; n < 8; ++n) {
+    Device first("a", 7), second("a", 7), b("b"), c("c"), d("d");
+    c.write("agent", failures(1));
+    sync(first, c), sync(c, d);
+    first.write("agent", failures(n));
+    second.write("agent", failures(9 - n));
+    sync(first, b), sync(second, d);
+    for (int round = 0; round < 4; ++round) sync(b, d);
+    expectEqual(b, d);
+    ASSERT_EQ(d.antichain("agent").size(), 2u) << n;
+    for (const auto& one : d.antichain("agent")) EXPECT_NE(one.state.consecutiveFailureCount, 1u) << n;
+  }
+}
+
 // A directory is put back and used before any peer was met: as many commits again as were lost, so no counter tells.
 // The digests do; both contents stand.
 TEST(Equivocation, AnOldDirectoryThatWasUsedLosesNothing) {

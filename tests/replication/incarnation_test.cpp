@@ -109,6 +109,13 @@ RC_GTEST_PROP(Incarnation, NoDotIsUsedTwiceAcrossLeases, ()) {
   RC_ASSERT(counter - lease.from <= kLeaseCounters);
 }
 
+TEST(Incarnation, ALeaseCoversTheCountersBehindItsBeginning) {
+  const Lease lease = leaseFrom(5);
+  for (const std::uint64_t counter : {std::uint64_t{6}, 5 + kLeaseCounters}) EXPECT_TRUE(leaseCovers(lease, counter));
+  for (const std::uint64_t counter : {std::uint64_t{5}, 6 + kLeaseCounters}) EXPECT_FALSE(leaseCovers(lease, counter));
+  EXPECT_FALSE(leaseCovers(closedLease(5), 5)) << "nothing is written under one that is closed";
+}
+
 OwnClaim claim(std::uint64_t claimed, std::uint64_t issued) { return {"desk", "state", kWriter, claimed, issued}; }
 
 TEST(Incarnation, APeerThatKnowsMoreOfMeMeansThatIWentBack) {

@@ -42,6 +42,19 @@ SessionState claim(Device& victim, const std::string& peer, std::uint64_t counte
   return session.state();
 }
 
+TEST(Incidents, AllOfAKindEndAtOnceAndNoOthers) {
+  Device a("a");
+  for (const char* what : {"two logs of p", "two logs of q", "another"}) a.replica().note({"fork", "b", what});
+  a.replica().note({"fork", "c", "two logs of p"});
+  a.replica().note({"digestAlarm", "b", "two logs of p"});
+  endIncidents(a.replica(), "fork", "b", "two logs");
+  EXPECT_EQ(count(a.incidents(), "fork"), 2u);
+  EXPECT_EQ(count(a.incidents(), "digestAlarm"), 1u);
+  a.replica().quarantine("liar", "it lied"), a.replica().quarantine("other", "it lied too");
+  EXPECT_EQ(a.replica().quarantines().value(),
+            (std::map<std::string, std::string>{{"liar", "it lied"}, {"other", "it lied too"}}));
+}
+
 // The writer was made by this very process: nobody can know more of it.
 TEST(Lie, MoreOfMyWriterThanItEverIssuedIsQuarantinedWithAnExplanation) {
   Device a("a");

@@ -195,5 +195,21 @@ TEST(Acks, OfAThousandEqualDevicesTakeOneRow) {
   EXPECT_EQ(to.named(applied->deviceAcks[0].clock), all);
 }
 
+// Of a group that fits, all devices are named, also those whose writers the peer has not heard of.
+TEST(AckGroups, NameAllForWhomThereIsRoom) {
+  Device a("a"), b("b"), c("c");
+  for (Device* one : {&b, &c}) one->write("agent", failures(1)), sync(a, *one);
+  const VectorClock clock = a.agents().clock();
+  const AckTable::Devices devices{{"b", clock}, {"c", clock}, {"reader", clock}};
+  SpaceSync from(a.agents(), DatabaseName::agents, {}, {});
+  std::string after;
+  bool all = false;
+  const std::string rows = from.ackGroups(devices, 10'000, after, all);
+  EXPECT_TRUE(all);
+  EXPECT_NE(rows.find("reader"), std::string::npos);
+  EXPECT_EQ(from.ackGroups(devices, 1, after, all).find("reader"), std::string::npos);
+  EXPECT_FALSE(all) << "there was no room for the one without a writer";
+}
+
 }  // namespace
 }  // namespace witan::replication::test::sync_corners_test

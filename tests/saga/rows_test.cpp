@@ -78,6 +78,19 @@ TEST(SagaRows, RowsOfTheEarlierFormatGoFirst) {
   EXPECT_EQ(rowsOf(agents, "saga/done/"), 3u);
 }
 
+TEST(SagaRows, AnIntentNamesAnAgentAToolAndAScope) {
+  const auto good = [](const std::string& agent, const std::string& tool, const std::string& scope) {
+    Intent intent = rowOf(1).intent;
+    intent.agentId = agent, intent.tool = tool, intent.scope = scope;
+    return checkIntent(intent).ok();
+  };
+  EXPECT_TRUE(good("clerk", "mail.send", "main"));
+  EXPECT_FALSE(good("", "mail.send", "main"));
+  EXPECT_FALSE(good("clerk", "", "main"));
+  EXPECT_FALSE(good("clerk", "mail\nsend", "main"));
+  EXPECT_FALSE(good("clerk", "mail.send", ""));
+}
+
 // That none is held is remembered; a first one is found all the same.
 TEST(SagaRows, HeldOnesAreFoundFromTheFirstOn) {
   Device device("a");

@@ -81,6 +81,49 @@ TEST(AgentRules, WhatIsAsItShouldBePasses) {
   EXPECT_EQ(checkCompensations(story.records), "");
 }
 
+// What a person has denied and was done all the same is counted, and what nobody minds is not.
+TEST(AgentRules, WhatNobodyWantedIsCounted) {
+  Story story;
+  const OperationId operation = story.plan.operations[0];
+  EXPECT_EQ(checkUnwanted(story.records, {}, 0), "");
+  EXPECT_EQ(checkUnwanted(story.records, {operation}, 1), "");
+  EXPECT_THAT(checkUnwanted(story.records, {}, 1), HasSubstr("1 effects outside are said to be unwanted"));
+  EXPECT_THAT(checkUnwanted(story.records, {operation}, 0), HasSubstr("1 were denied"));
+  story.records.agents[operation].record->body.outcome = OperationOutcome::denied;
+  EXPECT_EQ(checkUnwanted(story.records, {operation}, 0), "");
+  story.view.losers = {story.planBy("b", "\"no\"")};
+  story.operations();
+  EXPECT_EQ(checkUnwanted(story.records, {}, 1), "");
+}
+
+TEST(AgentRules, AnAnswerThatWasReplacedDeniesNothing) {
+  ApprovalBody said;
+  said.agentId = "clerk", said.what = "pay", said.by = "somebody", said.verdict = ApprovalVerdict::denied;
+  said.operationId = said.runKey = said.digest = sha256("x");
+  const auto version = [&](std::uint64_t counter) {
+    Version one;
+    one.dot = {"a", counter};
+    one.body = encodeRecord(said).value();
+    return one;
+  };
+  const Version denial = version(1);
+  EXPECT_TRUE(isDenied(std::array{denial}));
+  said.verdict = ApprovalVerdict::approved;
+  Version later = version(2);
+  EXPECT_TRUE(isDenied(std::array{denial, later})) << "side by side";
+  later.context.set("a", 1);
+  EXPECT_FALSE(isDenied(std::array{denial, later}));
+  said.verdict = ApprovalVerdict::denied, said.by = kNobodyAnswered;
+  EXPECT_FALSE(isDenied(std::array{version(3)})) << "its time was over";
+}
+
+TEST(AgentRules, EachRunKnowsHowManyAreBehindIt) {
+  Story story;
+  EXPECT_EQ(checkHops(story.records, "clerk", 0), "");
+  EXPECT_EQ(checkHops(story.records, "another", 7), "");
+  EXPECT_THAT(checkHops(story.records, "clerk", 1), HasSubstr("has 0 runs behind it, not 1"));
+}
+
 // Checker "effects": what stands is there, and who says that it did everything did.
 struct Effects : ::testing::Test {
   Effects() {

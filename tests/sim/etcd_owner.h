@@ -115,6 +115,13 @@ class Owner : private OwnerModules, public node::test::Device {
     if (tooLarge(request)) answer.error = EtcdError::tooLarge;
     replica().etcdReceived(answer, at(ms));
   }
+  // The first partition is not its any more, as if its lease had ended, and it is told so at once.
+  void takeAway() {
+    EtcdRequest remove;
+    remove.then = {{EtcdAct::remove, {"c/owner/" + setup.domains[0] + "/0", ""}, "", 0, 0}};
+    (void)etcd.apply(remove, ms * 1000);
+    tellWatch();
+  }
   void pass(std::int64_t time) {
     for (const std::int64_t end = ms + time; ms < end; ms += 100) talk();
   }

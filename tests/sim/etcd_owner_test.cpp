@@ -121,6 +121,41 @@ TEST(EtcdOwner, AnEntryLargerThanEtcdTakesIsRefusedAndHoldsNothingUp) {
   EXPECT_EQ(owner.replica().counters().etcd.tooLarge, 0u) << "etcd was not asked";
 }
 
+// What was undone is decided anew in the next round, and that is at once.
+TEST(EtcdOwner, ACopyThatIsOpenedAgainWaitsForNoTime) {
+  EtcdOptions options;
+  options.maxBatchBytes = 500;
+  Owner owner(options);
+  owner.submit(owner.spend("large", std::string(250, 'x')));
+  owner.submit(owner.spend("after"));
+  owner.talk();
+  ASSERT_NE(owner.answered("large"), nullptr);
+  EXPECT_EQ(owner.answered("large")->outcome, Outcome::refused);
+  ASSERT_NE(owner.answered("after"), nullptr);
+}
+
+// Also between the answer that grants it and the round that would begin its epoch.
+TEST(EtcdOwner, APartitionMayBeLostAtAnyMoment) {
+  for (std::size_t moment = 0; moment < 12; ++moment) {
+    SCOPED_TRACE(moment);
+    Owner owner;
+    owner.takeAway();
+    std::size_t answers = 0;
+    for (int round = 0; round < 600 && answers <= moment; ++round, owner.ms += 100)
+      for (const EtcdRequest& request : owner.drain()) {
+        owner.carry(request);
+        if (answers++ == moment) owner.takeAway();
+      }
+    ASSERT_GT(answers, moment);
+    owner.pass(60'000);
+    owner.submit(owner.spend("spend"));
+    owner.pass(3'000);
+    EXPECT_TRUE(owner.replica().owns(owner.host()));
+    ASSERT_NE(owner.answered("spend"), nullptr);
+    EXPECT_EQ(owner.answered("spend")->outcome, Outcome::approved);
+  }
+}
+
 TEST(EtcdOwner, ARequestLargerThanEtcdTakesIsRefusedAtTheDoor) {
   EtcdOptions options;
   options.maxBatchBytes = 500;

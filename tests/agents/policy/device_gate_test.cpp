@@ -123,6 +123,10 @@ TEST(DeviceGate, OnlyNamesOfVersionsPassInTheSettlingOfAnEntry) {
        {json::value("d1:7"), json::value(json::array{"all of the patient's words"}), json::value(json::array{"d1:"}),
         json::value(json::array{"d1"}), json::value(json::array{json::object{{"diagnosis", "d1:7"}}})})
     EXPECT_EQ(judged(other).token, "overshared_payload_blocked") << canonicalJson(other);
+  json::array many(kMaxPolicyList, json::value("d1:7"));
+  EXPECT_EQ(judged(many).kind, GateKind::allow);
+  many.push_back("d1:7");
+  EXPECT_EQ(judged(many).token, "overshared_payload_blocked");
   EXPECT_EQ(judge(gate, put, {{"id", "a"}, {"payload", 1}, {"settles", json::array{"d1:7"}}}).token,
             "overshared_payload_blocked");
 }
