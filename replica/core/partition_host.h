@@ -98,9 +98,6 @@ class PartitionHost {
   std::uint64_t firstEntry() const { return ledger_->prunedEntries() + 1; }
   // Entries of its batches, those under way among them.
   std::uint64_t entries() const { return entries_; }
-  // The first batch that it has, and the first entry; before them only their hashes stand. 0 and 1: it is whole.
-  std::uint64_t first() const { return 0; }
-  std::uint64_t firstEntry() const { return 1; }
   // Of the tree over the first `size` entries. None: none of the last kRecentRoots batches ends there.
   std::optional<Hash> recentRoot(std::uint64_t size) const;
 
