@@ -180,6 +180,9 @@ Decision Partition::begin(std::string_view entity, const json::object& fields, T
   const Instance* existing = find(entity);
   if (existing == nullptr) return init(entity, fields, now, by);
   const auto first = beginning(*existing);
+  // Pruned: it began, and whether as is asked for now cannot be told any more.
+  if (!first && first.error().code == ErrorCode::notFound)
+    return {.outcome = Outcome::duplicate, .seq = existing->firstSeq, .message = first.error().message};
   const auto began = first ? parseTime(std::string(first->at("at").as_string())) : Result<Time>(first.error());
   if (!began) return init(entity, fields, now, by);
   Decision decision = init(entity, fields, *began, by);

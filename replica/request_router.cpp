@@ -298,6 +298,7 @@ void RequestRouter::give(PartitionHost::Release release, std::vector<Answered>& 
     onFrozen_(release.answer);
     return;
   }
+  if (waiting != nullptr && release.answer.kind == AnswerKind::unavailable) return;  // the same
   if (waiting != nullptr) state_.outbox.settle(release.answer.operationId, state_.writes.pending());
   out.push_back({release.kind, std::move(release.answer)});
 }

@@ -113,13 +113,13 @@ void PartitionHost::decide(const Request& request, Time wall, std::string to, st
 // Another device believes the answer with its entry.
 void PartitionHost::wait(const Request& request, const kernel::Decision& decision, std::string to) {
   Release release{std::move(to), request.kind, answerOf(request, decision), decision.boundElsewhere};
-  if (options_.isSigned && !release.to.empty() && decision.seq != 0) {
+  // The entry was pruned here: an owner fetches what it lacks, and then it can say what was decided.
+  if (decision.outcome == kernel::Outcome::duplicate && decision.seq != 0 && decision.seq < firstEntry()) {
+    release.answer = answerTo(request, AnswerKind::unavailable, decision.message);
+  } else if (options_.isSigned && !release.to.empty() && decision.seq != 0) {
     release.partition = options_.id;
-    const auto bytes = ledger_->partition().entryBytes(decision.seq);
-    if (bytes.ok())
+    if (const auto bytes = ledger_->partition().entryBytes(decision.seq); bytes.ok())
       release.answer.entry.assign(bytes->begin(), bytes->end());
-    else if (bytes.error().code == ErrorCode::notFound)  // pruned here: an owner fetches what it lacks
-      release.answer = answerTo(request, AnswerKind::unavailable, bytes.error().message), release.partition.clear();
   }
   waiting_.push_back(std::move(release));
 }

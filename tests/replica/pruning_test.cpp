@@ -221,12 +221,23 @@ TEST_F(Pruning, AnOwnerAnswersAboutOldEntriesOnceItHasThemAgain) {
   device(asks).submit(spend("op-1", 1));
   cluster.run();
   EXPECT_EQ(device(asks).answered("op-1"), nullptr);
+  device(asks).submit(beginning());
+  cluster.run();
+  EXPECT_EQ(device(asks).answered("init-e"), nullptr);
+  // Its own people are told that they have to wait, and not that nothing is known.
+  device(next).answers.clear();
+  device(next).submit(spend("op-2", 1));
+  cluster.run();
+  for (const Answer& answer : device(next).answers) EXPECT_EQ(answer.kind, AnswerKind::unavailable);
   past = false;
   pass();
   EXPECT_EQ(device(next).host().first(), 0u);
   ASSERT_NE(device(asks).answered("op-1"), nullptr);
   EXPECT_EQ(device(asks).answered("op-1")->outcome, kernel::Outcome::duplicate);
   EXPECT_EQ(device(asks).answered("op-1")->recorded, kernel::Outcome::approved);
+  ASSERT_NE(device(asks).answered("init-e"), nullptr);
+  EXPECT_EQ(device(asks).answered("init-e")->outcome, kernel::Outcome::duplicate);
+  EXPECT_EQ(device(asks).answered("init-e")->recorded, kernel::Outcome::initialised);
 }
 
 TEST_F(Pruning, ThoseThatAreToKeepEveryEntryGetBackWhatTheyPruned) {
