@@ -68,6 +68,25 @@ Status checkCopies(const std::vector<DomainCopies>& copies) {
   return okStatus();
 }
 
+Status checkRetention(const DomainRetention& of) {
+  WITAN_DO(validateId("retention", of.domain));
+  const std::string where = concat("retention of ", of.domain, ": ");
+  if (of.whole < kLeastCopies || of.whole > kMaxRosterDevices)
+    return invalid(concat(where, of.whole, " whole copies (", kLeastCopies, " to ", kMaxRosterDevices, ")"));
+  if (of.days > kMaxRetentionDays) return invalid(concat(where, of.days, " days (at most ", kMaxRetentionDays, ")"));
+  if (of.entries == 0 && of.days == 0) return invalid(where + "neither entries nor days");
+  return okStatus();
+}
+
+Status checkRetentions(const std::vector<DomainRetention>& all) {
+  if (all.size() > kMaxRosterCopies) return invalid(concat("retention of more than ", kMaxRosterCopies, " domains"));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    WITAN_DO(checkRetention(all[i]));
+    if (i > 0 && !(all[i - 1].domain < all[i].domain)) return invalid("retention: not in order of the domains");
+  }
+  return okStatus();
+}
+
 // Whose holder answers: escalations of a domain, or questions of graphs.
 bool isPersonsRole(std::string_view role) { return role == kGraphPerson || role.ends_with(concat(".", kCounselor)); }
 
@@ -290,13 +309,14 @@ const RosterPerson* Roster::person(std::string_view name) const {
 }
 
 Placement placementOf(const Roster& roster) {
-  if (!roster.copies) return {};
+  if (!roster.copies && !roster.retention) return {};
   std::vector<LedgerMember> members;
   // The moment of its admission is its lot: the admin's clock says it, after the device has made its key.
   for (const RosterDevice& device : roster.devices)
     if (device.active() && device.keepsLedgers())
       members.push_back({device.device, device.site.value_or(""), formatTime(device.since)});
-  return {std::move(members), *roster.copies, roster.version};
+  return {std::move(members), roster.copies.value_or(std::vector<DomainCopies>()), roster.version,
+          roster.retention.value_or(std::vector<DomainRetention>())};
 }
 
 Status setCopies(Roster& roster, std::string_view domain, std::uint64_t copies) {
@@ -311,6 +331,25 @@ Status setCopies(Roster& roster, std::string_view domain, std::uint64_t copies) 
     all.insert(std::ranges::upper_bound(all, domain, {}, &DomainCopies::domain), {std::string(domain), copies});
   roster.copies.reset();
   if (!all.empty()) roster.copies = std::move(all);
+  return checkRoster(roster);
+}
+
+Status setRetention(Roster& roster, DomainRetention retention) {
+  const std::string& domain = retention.domain;
+  if (std::ranges::find(kEverywhere, domain) != std::end(kEverywhere))
+    return invalid(concat("each copy of ", domain, " keeps every entry, since it is read from its first entry on"),
+                   "name another domain");
+  if (retention.whole < kLeastCopies)
+    return invalid(concat(retention.whole, " whole copies: with the loss of one disk, entries would be lost"),
+                   concat("give ", kLeastCopies, " or more"));
+  std::vector<DomainRetention> all = roster.retention.value_or(std::vector<DomainRetention>());
+  std::erase_if(all, [&](const DomainRetention& of) { return of.domain == domain; });
+  if (retention.entries > 0 || retention.days > 0) {
+    const auto at = std::ranges::upper_bound(all, domain, {}, &DomainRetention::domain);
+    all.insert(at, std::move(retention));
+  }
+  roster.retention.reset();
+  if (!all.empty()) roster.retention = std::move(all);
   return checkRoster(roster);
 }
 
@@ -432,6 +471,7 @@ Status checkRoster(const Roster& roster) {
   }
   if (roster.scopeKeys) WITAN_DO(checkScopeKeys(*roster.scopeKeys));
   if (roster.copies) WITAN_DO(checkCopies(*roster.copies));
+  if (roster.retention) WITAN_DO(checkRetentions(*roster.retention));
   if (roster.before) WITAN_DO(checkRosterLinks(*roster.before, roster.version));
   if (roster.acts) WITAN_DO(checkPermitted(roster));
   return roster.persons ? checkPersons(*roster.persons, keys) : okStatus();

@@ -33,6 +33,7 @@ inline constexpr std::size_t kMaxNodeNameBytes = 64;
 inline constexpr std::size_t kMaxDeviceRoles = 64;
 inline constexpr std::size_t kMaxPersons = 1024;
 inline constexpr std::size_t kMaxDeviceKeys = 16;
+inline constexpr std::uint64_t kMaxRetentionDays = 36'500;
 
 // The role of a device that keeps copies of the ledgers, and so sees all of the shared state.
 inline constexpr std::string_view kLedgerRole = "ledger";
@@ -135,9 +136,10 @@ struct Roster {
   Omittable<std::vector<AdminAct>> acts{};         // all that the admins did together
   Omittable<std::uint64_t> partitions{};           // of each domain; absent: only cluster.json says it
   Omittable<std::vector<DomainCopies>> copies{};   // of the partitions of a domain, by domain; of others, everywhere
+  Omittable<std::vector<DomainRetention>> retention{};  // by domain; copies of others keep every entry
   Omittable<std::vector<RosterLink>>
       before{};  // those before it, the last one first; absent: none, or an older program
-  WITAN_MEMBERS(Roster, cluster, version, devices, persons, scopeKeys, acts, partitions, copies, before)
+  WITAN_MEMBERS(Roster, cluster, version, devices, persons, scopeKeys, acts, partitions, copies, retention, before)
   friend bool operator==(const Roster& one, const Roster& other) { return toJson(one) == toJson(other); }
 
   // Null: nobody.
@@ -157,11 +159,14 @@ struct Roster {
   }
 };
 
-// Who keeps copies of which partitions, of the members with the role `ledger`.
+// Who keeps copies of which partitions, of the members with the role `ledger`, and who keeps every entry of them.
 Placement placementOf(const Roster& roster);
 // Of the partitions of a domain, so many from now on; 0: everywhere. Errors: too few; a domain that has to be
 // everywhere.
 Status setCopies(Roster& roster, std::string_view domain, std::uint64_t copies);
+// What copies of a domain's partitions keep from now on; with neither number all of them keep every entry. Errors: a
+// number that is out of range; a domain whose entries all stay.
+Status setRetention(Roster& roster, DomainRetention retention);
 Status checkSite(std::string_view site);
 
 // What of the roster takes an act of the admins, where they act together, as settledText() has it.

@@ -69,6 +69,7 @@ class Union {
     for (const RosterPerson& theirs : personsOf(other_)) add(theirs);
     oneNameForAKey();
     compareCopies();
+    compareRetention();
     return std::move(out_);
   }
 
@@ -316,6 +317,17 @@ class Union {
         take(concat("copies of ", theirs.domain, " were ", theirs.copies, " in one roster: witan partition copies ",
                     theirs.domain, " ", theirs.copies));
     }
+  }
+
+  // Likewise.
+  void compareRetention() {
+    const auto of = [](const Roster& roster) { return roster.retention.value_or(std::vector<DomainRetention>()); };
+    const auto mine = of(mine_);
+    for (const DomainRetention& theirs : of(other_))
+      if (std::ranges::find(mine, theirs) == mine.end())
+        take(concat("the retention of ", theirs.domain, " was another one in one roster: witan partition retain ",
+                    theirs.domain, theirs.entries > 0 ? concat(" --entries ", theirs.entries) : "",
+                    theirs.days > 0 ? concat(" --days ", theirs.days) : "", " --whole ", theirs.whole));
   }
 
   RosterUnion out_;

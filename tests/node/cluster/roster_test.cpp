@@ -151,6 +151,51 @@ TEST(Roster, HasNoSingleCopiesAndNoneOfWhatMustBeEverywhere) {
   EXPECT_EQ(checkRoster(roster).error().code, ErrorCode::invalidInput);
 }
 
+TEST(Roster, SaysWhatCopiesOfADomainKeepAndHowManyKeepAll) {
+  const SigningKey admin = keyOf(1);
+  std::vector<RosterDevice> devices;
+  for (unsigned char seed = 2; seed < 8; ++seed) devices.push_back(deviceWith(keyOf(seed), concat("d", int{seed})));
+  devices[0].roles = {"*"};
+  Roster roster = rosterOf(admin, devices);
+  EXPECT_EQ(placementOf(roster).retention("budget/0"), nullptr);
+  EXPECT_THAT(*signRoster(roster, admin), Not(HasSubstr("retention"))) << "as before there was any";
+  ASSERT_TRUE(setRetention(roster, {"udt", 3, 0, 30}).ok());
+  ASSERT_TRUE(setRetention(roster, {"budget", 2, 100, 0}).ok());
+  const auto read = readRoster(*signRoster(roster, admin), admin.publicKey());
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(*read, roster);
+  const Placement placement = placementOf(*read);
+  EXPECT_EQ(placement.version(), read->version);
+  EXPECT_FALSE(placement.partial("udt/0")) << "all keep a copy";
+  ASSERT_NE(placement.retention("udt/0"), nullptr);
+  EXPECT_EQ(*placement.retention("udt/0"), (DomainRetention{"udt", 3, 0, 30}));
+  ASSERT_EQ(placement.whole("udt/0").size(), 3u);
+  for (const std::string& keeper : placement.whole("udt/0"))
+    EXPECT_TRUE(read->member(keeper) != nullptr && read->member(keeper)->keepsLedgers());
+  ASSERT_TRUE(setRetention(roster, {"budget", 2, 7, 7}).ok()) << "the last word counts";
+  EXPECT_EQ(roster.retention->front(), (DomainRetention{"budget", 2, 7, 7}));
+  ASSERT_TRUE(setRetention(roster, {"budget"}).ok());
+  EXPECT_EQ(placementOf(roster).retention("budget/0"), nullptr);
+  ASSERT_TRUE(setRetention(roster, {"udt"}).ok());
+  EXPECT_FALSE(roster.retention.has_value());
+}
+
+TEST(Roster, HasNoRetentionThatLosesEntries) {
+  Roster roster = rosterOf(keyOf(1), {deviceWith(keyOf(2), "laptop")});
+  EXPECT_EQ(setRetention(roster, {"budget", 1, 100, 0}).error().code, ErrorCode::invalidInput);
+  EXPECT_EQ(setRetention(roster, {"graph", 2, 100, 0}).error().code, ErrorCode::invalidInput);
+  for (const auto& bad : std::vector<std::vector<DomainRetention>>{{{"budget", 1, 100, 0}},
+                                                                   {{"budget", 2, 0, 0}},
+                                                                   {{"budget", 2, 0, 36'501}},
+                                                                   {{"budget", 9'999, 1, 0}},
+                                                                   {{"udt", 2, 1, 0}, {"budget", 2, 1, 0}},
+                                                                   {{"budget", 2, 1, 0}, {"budget", 2, 2, 0}},
+                                                                   {{"", 2, 1, 0}}}) {
+    roster.retention = bad;
+    EXPECT_EQ(checkRoster(roster).error().code, ErrorCode::invalidInput) << toJson(bad);
+  }
+}
+
 TEST(Roster, NoPersonIsCalledAsTheProgramAnswers) {
   Roster roster = rosterOf(keyOf(1), {deviceWith(keyOf(2), "first")});
   const std::vector<std::string> roles{"udt.counselor"};

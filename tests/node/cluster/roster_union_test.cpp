@@ -289,6 +289,27 @@ void run(Acts acts, unsigned seeds) {
   }
 }
 
+TEST(RosterUnion, SaysWhoseCopiesAndRetentionDoNotCount) {
+  History mine = History::begin(), other = mine;
+  const auto says = [](History& history, std::uint64_t copies, DomainRetention retention) {
+    Roster next = history.roster;
+    return setCopies(next, "budget", copies).ok() && setRetention(next, std::move(retention)).ok() &&
+           history.sign(std::move(next), nullptr).ok();
+  };
+  ASSERT_TRUE(says(other, 3, {"budget", 4, 100, 0}));
+  ASSERT_TRUE(says(mine, 2, {"budget", 2, 0, 30}) && says(mine, 2, {"budget", 2, 0, 31}));
+  RosterUnion united;
+  const auto next = unite(mine, other, united);
+  ASSERT_TRUE(next.has_value());
+  EXPECT_EQ(toJson(*next->roster.copies), toJson(*mine.roster.copies)) << "the later one's";
+  EXPECT_EQ(*next->roster.retention, *mine.roster.retention);
+  const auto told = [&](std::string_view command) {
+    return std::ranges::any_of(united.taken, [&](const std::string& one) { return one.find(command) != one.npos; });
+  };
+  EXPECT_TRUE(told("witan partition copies budget 3"));
+  EXPECT_TRUE(told("witan partition retain budget --entries 100 --whole 4"));
+}
+
 TEST(RosterUnion, FollowsBothAndBringsNothingBack) { run(Acts::none, 100); }
 TEST(RosterUnion, FollowsBothWhereAdminsActTogether) { run(Acts::before, 100); }
 TEST(RosterUnion, FollowsBothWhereOneHasTheFirstAct) { run(Acts::after, 100); }
