@@ -99,10 +99,16 @@ Result<int> show(const LedgerArguments& a) {
 
 std::string verdict(const json::value& report) {
   const std::string whole = concat("ok ", shown(report, "entries"), " ", shown(report, "root"));
-  if (isTrue(report, "ok") && shown(report, "prunedEntries") == "-") return whole + "\n";
-  if (isTrue(report, "ok"))
-    return concat(whole, " from entry ", report.at("prunedEntries").to_number<std::uint64_t>() + 1,
+  const auto from = [](const json::value& ledger) {
+    return concat(" from entry ", ledger.at("prunedEntries").to_number<std::uint64_t>() + 1,
                   " on; those before it are pruned, and checked by their tiles alone\n");
+  };
+  if (isTrue(report, "ok")) {
+    std::string text = whole + (shown(report, "prunedEntries") == "-" ? "\n" : from(report));
+    for (const json::value& ledger : rowsOf(report, "ledgers"))
+      if (shown(ledger, "prunedEntries") != "-") text += shown(ledger, "partition") + from(ledger);
+    return text;
+  }
   if (shown(report, "problem") != "-") return "bad " + shown(report, "problem") + "\n";
   std::string text;
   for (const json::value& ledger : rowsOf(report, "ledgers"))
@@ -370,11 +376,28 @@ Result<int> proof(const LedgerArguments& a) {
                });
 }
 
+// Copies of a cluster's ledgers prune by themselves: each has to know which of them keep every entry.
+Status checkNoNode(const std::filesystem::path& dir) {
+  std::error_code ec;
+  for (const auto& at : {dir, dir.filename() == "ledgers" ? dir.parent_path() : dir}) {
+    if (std::filesystem::exists(at / "cluster.json", ec))
+      return conflict(dir.string() + " is of a node: by hand no ledger of a cluster is pruned",
+                      "say what its copies keep, where the admin's key is: witan partition retain DOMAIN --entries N "
+                      "--days D");
+    if (std::filesystem::exists(at / "replica.json", ec))
+      return conflict(dir.string() + " is of witan agent run, whose ledgers keep every entry",
+                      "name the ledger of a witan run");
+  }
+  return okStatus();
+}
+
 Result<int> prune(const LedgerArguments& a) {
   if (a.store.empty())
-    return reportUsage(invalid("a ledger of a cluster is not pruned: its devices rely on each other's copies",
-                               "name the ledger of a witan run with --store"),
+    return reportUsage(invalid("nothing says which ledger",
+                               "name one of witan run with --store; of a cluster's ledgers witan "
+                               "partition retain says which entries copies keep"),
                        a.json);
+  WITAN_DO(checkNoNode(a.store));
   if (a.keep.entries == 0 && a.keep.days == 0)
     return reportUsage(invalid("nothing says what stays", "give --keep, --keep-days, or both"), a.json);
   WITAN_TRY(opened, openStoreDir({.dir = a.store}));

@@ -60,8 +60,14 @@ Status NodeLedgers::newest(std::size_t most, const Visit& visit) {
     for (const json::value& row : rows) visit(lineOf(row));
     return okStatus();
   }
-  WITAN_TRY(ids, partitions());
-  LedgerPages pages(ids, [this](const std::string& id, std::uint64_t seq) { return after(id, seq, kPage); });
+  WITAN_TRY(all, partitions());
+  std::vector<std::string> ids;
+  for (const auto& [id, gone] : all) {
+    ids.push_back(id);
+    if (gone > 0) putErr(concat("witan: entries 1 to ", gone, " of ", id, " were pruned on this device\n"));
+  }
+  LedgerPages pages(
+      ids, [&](const std::string& id, std::uint64_t seq) { return after(id, std::max(seq, all.at(id)), kPage); });
   for (;;) {
     WITAN_TRY(row, pages.next());
     if (!row) return okStatus();
@@ -69,7 +75,8 @@ Status NodeLedgers::newest(std::size_t most, const Visit& visit) {
   }
 }
 
-// Of a partition that other devices keep: the node asks one of them, and checks what it tells.
+// Of a partition that other devices keep, or an entry that was pruned here: the node asks one that has it, and checks
+// what it tells.
 Result<LedgerLine> NodeLedgers::asked(std::uint64_t seq) {
   WITAN_TRY(proven, proof(choice_.partition, seq, 0, 0));
   WITAN_TRY(bytes, fromBase64(proven.bytes));
@@ -81,8 +88,8 @@ Result<LedgerLine> NodeLedgers::asked(std::uint64_t seq) {
 }
 
 Result<std::vector<LedgerLine>> NodeLedgers::numbered(std::uint64_t seq) {
-  WITAN_TRY(ids, partitions());
-  if (client_ && ids.empty() && !choice_.partition.empty()) {
+  WITAN_TRY(all, partitions());
+  if (client_ && all.empty() && !choice_.partition.empty()) {
     // A copy that is damaged is here, and says so.
     if (const auto here = after(choice_.partition, seq - 1, 1); !here.ok() && here.error().code != ErrorCode::notFound)
       return here.error();
@@ -90,12 +97,22 @@ Result<std::vector<LedgerLine>> NodeLedgers::numbered(std::uint64_t seq) {
     return std::vector{std::move(line)};
   }
   std::vector<LedgerLine> lines;
-  for (const std::string& id : ids) {
+  for (const auto& [id, gone] : all) {
+    if (seq <= gone && client_ && id == choice_.partition) {
+      WITAN_TRY(line, asked(seq));
+      return std::vector{std::move(line)};
+    }
+    if (seq <= gone && id != choice_.partition) continue;
     WITAN_TRY(rows, after(id, seq - 1, 1));
     if (rows.empty()) continue;
     LedgerLine line = lineOf(rows[0]);
     if (line.seq == seq) lines.push_back(std::move(line));
   }
+  if (!lines.empty()) return lines;
+  for (const auto& [id, gone] : all)
+    if (seq <= gone)
+      return Error{ErrorCode::notFound, concat("entries 1 to ", gone, " of ", id, " were pruned on this device"),
+                   concat("a device that keeps them is asked with --partition ", id)};
   return lines;
 }
 
@@ -152,12 +169,12 @@ Status NodeLedgers::close() {
 
 Result<std::string> NodeLedgers::partition() {
   if (!choice_.partition.empty()) return choice_.partition;
-  WITAN_TRY(ids, partitions());
-  if (ids.empty())
+  WITAN_TRY(all, partitions());
+  if (all.empty())
     return notFound("this device keeps no ledgers", "ask one with the role ledger (witan device roster)");
   std::vector<std::string> filled;
-  for (const std::string& id : ids) {
-    WITAN_TRY(rows, after(id, 0, 1));
+  for (const auto& [id, gone] : all) {
+    WITAN_TRY(rows, after(id, gone, 1));
     if (!rows.empty()) filled.push_back(id);
   }
   if (filled.size() == 1) return filled.front();
@@ -212,20 +229,23 @@ Result<json::array> NodeLedgers::after(const std::string& partition, std::uint64
                       "&entity=", net::percentEncoded(choice_.entity), "&bytes=", bytes ? "true" : "false"));
 }
 
-Result<std::vector<std::string>> NodeLedgers::partitions() {
-  std::vector<std::string> ids;
+Result<std::map<std::string, std::uint64_t>> NodeLedgers::partitions() {
+  std::map<std::string, std::uint64_t> all;
   if (node_) {
-    for (const auto& [id, host] : node_->replica().hosts()) ids.push_back(id);
+    for (const auto& [id, host] : node_->replica().hosts()) all[id] = host->firstEntry() - 1;
   } else {
     WITAN_TRY(answer, client_->get("/v1/partitions"));
-    for (const json::value& row : rowsOf(answer, "partitions"))
-      if (row.get_object().contains("entries")) ids.push_back(shown(row, "partition"));  // the others are elsewhere
+    for (const json::value& row : rowsOf(answer, "partitions")) {
+      if (!row.get_object().contains("entries")) continue;  // it is elsewhere
+      const json::value* first = row.get_object().if_contains("firstEntry");
+      all[shown(row, "partition")] = first == nullptr ? 0 : first->to_number<std::uint64_t>() - 1;
+    }
   }
-  std::erase_if(ids, [this](const std::string& id) {
-    return !(choice_.partition.empty() || id == choice_.partition) ||
-           !(choice_.domain.empty() || id.starts_with(choice_.domain + "/"));
+  std::erase_if(all, [this](const auto& one) {
+    return !(choice_.partition.empty() || one.first == choice_.partition) ||
+           !(choice_.domain.empty() || one.first.starts_with(choice_.domain + "/"));
   });
-  return ids;
+  return all;
 }
 
 }  // namespace witan::node

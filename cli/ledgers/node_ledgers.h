@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,7 +46,8 @@ class NodeLedgers final : public LedgerSource {
   Result<json::array> fetch(const std::string& query);
   Result<LedgerLine> asked(std::uint64_t seq);
   Result<json::array> after(const std::string& partition, std::uint64_t seq, std::size_t most, bool bytes = false);
-  Result<std::vector<std::string>> partitions();
+  // With the number of the last entry that was pruned from it; 0: it is whole.
+  Result<std::map<std::string, std::uint64_t>> partitions();
   Status checkKept(const std::string& file, const VerifyChoice& how);
 
   const LedgerChoice choice_;

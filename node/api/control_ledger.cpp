@@ -70,6 +70,8 @@ WITAN_STRUCT(LedgerVerdict, (std::string, partition, "DOMAIN/NUMBER"), (std::uin
              (std::uint64_t, signedEntries, "Entries that the newest head of its owner covers"),
              (std::uint64_t, cosignedEntries,
               "Entries under the newest head that another device or a witness signed, too"),
+             (Omittable<std::uint64_t>, prunedEntries,
+              "The first so many were pruned here: only their hashes, and what they add up to, were checked"),
              (std::optional<std::string>, problem, "The first problem; null: none"))
 
 WITAN_STRUCT(VerifyReport, (bool, ok, "Whether no ledger has a problem"),
@@ -147,9 +149,14 @@ Result<Places> placesIn(Replica& replica, std::string_view text) {
     const auto& [partition, place] = *read;
     if (const auto damaged = replica.damagedPartitions().find(partition); damaged != replica.damagedPartitions().end())
       return damaged->second;
-    if (replica.host(partition) == nullptr)
+    const PartitionHost* host = replica.host(partition);
+    if (host == nullptr)
       return notFound("Last-Event-ID: this device keeps no partition " + inQuotes(partition),
                       "see: witan partition list");
+    if (place.seq > 0 && place.seq < host->firstEntry())
+      return notFound(concat("Last-Event-ID: entries before ", host->firstEntry(), " of ", partition,
+                             " were pruned here, so some after ", place.seq, " are missing"),
+                      "ask a device that keeps every entry (witan partition list), or begin again without it");
     if (!places.emplace(partition, place).second)
       return invalid("Last-Event-ID: two places in " + partition, "give back the id of one event");
   }
@@ -200,7 +207,8 @@ struct LedgerStream {
       if (!filter.takes(*host)) continue;
       WITAN_TRY(from, partedFrom(*host, places[id]));
       if (from) WITAN_DO(part(*host, *from));
-      WITAN_TRY(n, batchWith(host->rows(), host->durableBatches(), places[id].seq + 1));
+      const std::uint64_t next = std::max(places[id].seq + 1, host->firstEntry());
+      WITAN_TRY(n, batchWith(host->rows(), host->durableBatches(), next));
       for (; n < host->durableBatches(); ++n) {
         if (entries >= kMostResumed || bytes >= kMostResumedBytes) return false;
         WITAN_DO(visitBatch(host->rows(), n, [&, copy = host.get()](const StoredEntry& entry) {
@@ -371,7 +379,7 @@ std::vector<ControlRoute> ledgerRoutes() {
            observer,
            "New entries as server-sent events `entry`, each a LedgerRow, and `parted` {\"partition\",\"from\"}: what "
            "was sent from entry `from` on is not in the ledger. With Last-Event-ID from that event on; 0: from the "
-           "first entry on",
+           "first entry on that this device has",
            {},
            "text/event-stream"},
           stream),

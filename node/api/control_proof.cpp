@@ -27,19 +27,20 @@ WITAN_STRUCT(ProofRequest, (std::string, partition, "DOMAIN/NUMBER", 1), (std::u
              (Omittable<std::uint64_t>, since,
               "Size of the ledger in an earlier statement: proves that the copy goes on"))
 
-WITAN_STRUCT(LedgerProof, (std::string, partition, "DOMAIN/NUMBER"), (std::uint64_t, seq, "Number of the entry"),
-             (std::string, bytes, "The entry's bytes in base64 (docs/ledger-format.md)"),
-             (std::string, leafHash, "Hash of the bytes as a leaf"), (std::uint64_t, index, "Index of the leaf"),
-             (std::uint64_t, size, "Entries of the tree"), (std::string, root, "Root of the tree"),
-             (std::vector<std::string>, path, "Audit path, from the leaf"),
-             (std::string, statement,
-              "That this device's copy has this root now: a note, signed with the device's key"),
-             (std::string, verifier, "Key that signed it, in the form of transparency tools"),
-             (Omittable<std::string>, firstRoot, "Root of the earlier tree"),
-             (Omittable<std::vector<std::string>>, consistency, "Path from the earlier tree"),
-             (Omittable<std::string>, holder,
-              "Id of the device that was asked, where this one keeps no copy: what it told was checked here, and "
-              "`statement` is the head of the ledger's owner"))
+WITAN_STRUCT(
+    LedgerProof, (std::string, partition, "DOMAIN/NUMBER"), (std::uint64_t, seq, "Number of the entry"),
+    (std::string, bytes,
+     "The entry's bytes in base64 (docs/ledger-format.md); empty: `size` was given, and they were pruned here"),
+    (std::string, leafHash, "Hash of the bytes as a leaf"), (std::uint64_t, index, "Index of the leaf"),
+    (std::uint64_t, size, "Entries of the tree"), (std::string, root, "Root of the tree"),
+    (std::vector<std::string>, path, "Audit path, from the leaf"),
+    (std::string, statement, "That this device's copy has this root now: a note, signed with the device's key"),
+    (std::string, verifier, "Key that signed it, in the form of transparency tools"),
+    (Omittable<std::string>, firstRoot, "Root of the earlier tree"),
+    (Omittable<std::vector<std::string>>, consistency, "Path from the earlier tree"),
+    (Omittable<std::string>, holder,
+     "Id of the device that was asked, where this one keeps no copy, or has pruned the entry: what it told was "
+     "checked here, and `statement` is the head of the ledger's owner"))
 
 WITAN_STRUCT(HeadRequest, (std::string, partition, "DOMAIN/NUMBER", 1),
              (Omittable<bool>, signedOnly, "true: the newest head, though no other device has cosigned it"))
@@ -96,6 +97,13 @@ bool asksHolders(Daemon& daemon, const std::string& partition) {
          daemon.replica().placement().partial(partition);
 }
 
+// An entry that was pruned here is asked too, but not its place in a tree of a given size: that is known here.
+bool asksHolders(Daemon& daemon, const ProofRequest& request) {
+  const PartitionHost* host = daemon.replica().host(request.partition);
+  if (host == nullptr) return asksHolders(daemon, request.partition);
+  return request.seq > 0 && request.seq < host->firstEntry() && request.size.value_or(0) == 0;
+}
+
 LedgerProof proofOf(Daemon& daemon, const HeldEntry& held) {
   LedgerProof proof = proofOf(held.proof);
   proof.statement = held.head.note;
@@ -106,7 +114,7 @@ LedgerProof proofOf(Daemon& daemon, const HeldEntry& held) {
 
 void prove(const ApiContext& context, const ProofRequest& request, Later<LedgerProof> later) {
   Daemon& daemon = context.daemon;
-  if (!asksHolders(daemon, request.partition)) return later.answer(proveHere(context, request));
+  if (!asksHolders(daemon, request)) return later.answer(proveHere(context, request));
   if (request.seq == 0) return later.refuse(notFound("there is no entry 0 in " + request.partition));
   daemon.askHolders({0, request.partition, request.seq, request.size.value_or(0), request.since.value_or(0)},
                     [later, &daemon](const Result<HeldEntry>& held) {

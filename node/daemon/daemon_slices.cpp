@@ -74,11 +74,14 @@ Status Daemon::onEntryAsk(const std::string& device, std::string_view frame) {
 }
 
 void Daemon::askHolders(EntryAsk question, HolderQuestions::Done done) {
-  std::vector<std::string> holders = replica().placement().keepers(question.partition);
-  if (const OwnershipRecord* claim = replica().owners().find(question.partition)) {
-    const std::string owner(replication::deviceOf(claim->owner));
-    if (std::ranges::find(holders, owner) == holders.end()) holders.push_back(owner);
-  }
+  std::vector<std::string> holders = replica().placement().whole(question.partition);  // who prunes lacks old entries
+  const auto add = [&](const std::string& device) {
+    if (std::ranges::find(holders, device) == holders.end()) holders.push_back(device);
+  };
+  for (const std::string& keeper : replica().placement().keepers(question.partition)) add(keeper);
+  if (const OwnershipRecord* claim = replica().owners().find(question.partition))
+    add(std::string(replication::deviceOf(claim->owner)));
+  std::erase(holders, replica().device());
   (void)peers_->seek({holders.begin(), holders.end()});  // what it finds, workQuestions() sees
   if (Status taken = questions_.ask(std::move(question), holders, now(), done); !taken.ok()) return done(taken.error());
   workQuestions();

@@ -82,6 +82,8 @@ EntryTold tellEntry(Replica& replica, const EntryAsk& ask) {
     WITAN_TRY(head, headOf(replica, ask.partition, false));
     told.head = head.note;
     if (ask.seq == 0) return okStatus();
+    if (const PartitionHost* host = replica.host(ask.partition); host != nullptr && ask.seq < host->firstEntry())
+      return notFound(concat("entries before ", host->firstEntry(), " were pruned here"));
     WITAN_TRY(proof, proveEntry(replica, ask.partition, ask.seq, ask.size == 0 ? head.size : ask.size, ask.since));
     told.proof = toJson(proof);
     if (told.proof.size() > kMaxClusterFrame / 2) return invalid("no frame holds an entry of that size");

@@ -19,7 +19,8 @@ struct HeldEntry {
   InclusionProof proof;  // seq 0: the head alone was asked
 };
 
-// What a device with a copy answers; why not is in it. O(entries of the partition).
+// What a device with a copy answers; why not is in it, also of an entry that was pruned there. O(entries of the
+// partition).
 EntryTold tellEntry(Replica& replica, const EntryAsk& ask);
 
 // `known`: a head of the partition that was checked before, for a proof in its tree; null: none. Errors: notFound, the

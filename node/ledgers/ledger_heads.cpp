@@ -51,10 +51,13 @@ Result<InclusionProof> proveEntry(Replica& replica, std::string_view partition, 
   if (seq == 0 || seq > size)
     return Error{ErrorCode::notFound, concat("there is no entry ", seq, " in ", partition), ""};
   InclusionProof proof{host->id(), seq};
-  WITAN_DO(visitEntry(host->rows(), seq, [&](const StoredEntry& entry) {
-    proof.bytes = toBase64(entry.bytes);
-    proof.leafHash = toHex(entry.leaf);
-  }));
+  if (seq >= host->firstEntry()) {
+    WITAN_TRY(found,
+              visitEntry(host->rows(), seq, [&](const StoredEntry& entry) { proof.bytes = toBase64(entry.bytes); }));
+    (void)found;
+  }
+  WITAN_TRY(leaf, tree.subtree(0, seq - 1));
+  proof.leafHash = toHex(leaf);
   proof.index = seq - 1;
   proof.size = size;
   WITAN_TRY(root, kernel::rootAt(size, tree));

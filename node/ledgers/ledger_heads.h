@@ -20,20 +20,21 @@ WITAN_STRUCT(LedgerHead, (std::string, partition, "DOMAIN/NUMBER"), (std::uint64
              (std::vector<std::string>, witnesses, "Names of the witnesses outside of the cluster that signed it"))
 
 WITAN_STRUCT(InclusionProof, (std::string, partition, "DOMAIN/NUMBER"), (std::uint64_t, seq, "Number of the entry"),
-             (std::string, bytes, "The entry's bytes in base64 (docs/ledger-format.md)"),
+             (std::string, bytes, "The entry's bytes in base64 (docs/ledger-format.md); empty: they were pruned here"),
              (std::string, leafHash, "Hash of the bytes as a leaf"), (std::uint64_t, index, "Index of the leaf"),
              (std::uint64_t, size, "Entries of the tree"), (std::string, root, "Root of the tree"),
              (std::vector<std::string>, path, "Audit path, from the leaf"),
              (Omittable<std::string>, firstRoot, "Root of the earlier tree"),
              (Omittable<std::vector<std::string>>, consistency, "Path from the earlier tree"),
              (Omittable<std::string>, holder,
-              "Id of the device that was asked, where this one keeps no copy: what it told was checked here"))
+              "Id of the device that was asked, where this one has no copy of it: what it told was checked here"))
 
 // The newest head of a copy that another device has cosigned; with `signedOnly`, or if there is none, the newest that
 // its owner signed. Errors: notFound, there is no copy here, or no head.
 Result<LedgerHead> headOf(const Replica& replica, std::string_view partition, bool signedOnly);
 
-// In the tree of the first `size` entries; 0: of all. `since`: the size of an earlier tree; 0: none. O(entries).
+// In the tree of the first `size` entries; 0: of all. `since`: the size of an earlier tree; 0: none. Of an entry that
+// was pruned here without its bytes. O(entries).
 // Errors: notFound.
 Result<InclusionProof> proveEntry(Replica& replica, std::string_view partition, std::uint64_t seq, std::uint64_t size,
                                   std::uint64_t since);

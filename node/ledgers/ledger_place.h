@@ -106,10 +106,10 @@ inline LedgerPlace placeOf(const PartitionHost& host, const StoredEntry& entry) 
   return place;
 }
 
-// After entry `seq`. Errors: notFound; of reading the log.
+// After entry `seq`; where that was pruned, before all that stands. Errors: notFound; of reading the log.
 inline Result<LedgerPlace> placeAt(const PartitionHost& host, std::uint64_t seq) {
   LedgerPlace place;
-  if (seq == 0) return place;
+  if (seq < host.firstEntry()) return place;
   WITAN_TRY(found, visitEntry(host.rows(), seq, [&](const StoredEntry& entry) { place = placeOf(host, entry); }));
   if (!found) return notFound(concat("no entry ", seq, " in ", host.id()), "see: witan ledger tail");
   return place;
@@ -139,13 +139,14 @@ inline Result<std::pair<std::string, LedgerPlace>> readPlace(std::string_view te
 // Number of the last durable entry; 0: there is none.
 inline Result<std::uint64_t> lastDurable(const PartitionHost& host) {
   std::uint64_t last = 0;
-  for (std::uint64_t n = host.durableBatches(); n > 0 && last == 0; --n)
+  for (std::uint64_t n = host.durableBatches(); n > host.first() && last == 0; --n)
     WITAN_DO(visitBatch(host.rows(), n - 1, [&](const StoredEntry& entry) { last = entry.seq; }));
-  return last;
+  return last > 0 ? last : host.firstEntry() - 1;
 }
 
 // From which entry on the reader's entries are not those of this log. None: it has them all. What lies before is the
-// same in both, unless an owner forked an epoch of its own, which is an incident. O(log batches + epochs).
+// same in both, unless an owner forked an epoch of its own, which is an incident. O(log batches + epochs). Requires:
+// its entry was not pruned.
 inline Result<std::optional<std::uint64_t>> partedFrom(const PartitionHost& host, const LedgerPlace& place) {
   using From = std::optional<std::uint64_t>;
   if (place.seq == 0) return From();

@@ -107,7 +107,7 @@ Status LedgerFeed::poll(const Visit& visit) {
     std::uint64_t& seen = seen_[id];
     const std::uint64_t durable = host->durableBatches();
     if (seen == durable) continue;
-    for (seen = std::min(seen, durable); seen < durable; ++seen)
+    for (seen = std::max(std::min(seen, durable), host->first()); seen < durable; ++seen)
       WITAN_DO(visitBatch(host->rows(), seen, [&, at = host.get()](const StoredEntry& entry) { visit(*at, entry); }));
   }
   return okStatus();

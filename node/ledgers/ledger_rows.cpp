@@ -55,7 +55,7 @@ using Dated = std::pair<std::int64_t, json::object>;
 
 Status collect(const PartitionHost& host, const RowFilter& filter, std::size_t most, std::vector<Dated>& rows) {
   std::size_t found = 0;
-  for (std::uint64_t n = host.durableBatches(); n > 0 && found < most; --n)
+  for (std::uint64_t n = host.durableBatches(); n > host.first() && found < most; --n)
     WITAN_DO(visitBatch(host.rows(), n - 1, [&](const StoredEntry& entry) {
       if (!filter.takes(entry)) return;
       rows.emplace_back(entry.entry.time.micros, entryRow(host, entry));
@@ -164,6 +164,7 @@ Result<json::value> verifyHosts(const Replica& replica, const store::Store& ledg
                     {"signedEntries", report.signedEntries},
                     {"cosignedEntries", cosignedEntries(replica, id)},
                     {"problem", report.ok() ? json::value(nullptr) : json::value(report.problem)}});
+    if (report.prunedEntries > 0) list.back().as_object()["prunedEntries"] = report.prunedEntries;
   }
   for (const auto& [id, why] : replica.damagedPartitions()) {
     good = false;

@@ -486,7 +486,9 @@ const PartitionHost* Chain::hostOf(std::string_view partition) const {
 }
 
 Result<Number> Chain::decision(const PartitionHost& host, std::uint64_t seq) {
-  return once(concat("decision/", host.id(), ":", seq), [&]() -> Result<Number> {
+  const std::string id = concat(host.id(), ":", seq);
+  return once("decision/" + id, [&]() -> Result<Number> {
+    if (seq > 0 && seq < host.firstEntry()) return say(WhyKind::missing, id, id + " was pruned on this device");
     std::string counselor;
     std::uint64_t escalation = 0;
     Asker of;
@@ -611,10 +613,8 @@ Result<Number> Chain::graphSubject(const std::string& id) {
 
 Result<Number> Chain::ledgerOperation(std::string_view operationId) {
   if (context_.node == nullptr) return Number();
-  for (const auto& [id, host] : context_.node->hosts()) {
-    const std::uint64_t seq = host->partition().entryOf(operationId);
-    if (seq > 0) return decision(*host, seq);
-  }
+  for (const auto& [id, host] : context_.node->hosts())
+    if (const std::uint64_t seq = host->partition().entryOf(operationId); seq > 0) return decision(*host, seq);
   return Number();
 }
 

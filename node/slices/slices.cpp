@@ -48,7 +48,7 @@ std::string rightsText(const RosterDevice& rights) {
 
 void SliceServer::connected(const RosterDevice& device) {
   if (device.keepsLedgers()) return;
-  peers_[device.device] = Peer{device, false, {}};
+  peers_[device.device] = Peer{device, false, {}, {}};
 }
 
 Status SliceServer::onHave(const std::string& device, const SliceHave& have) {
@@ -58,6 +58,7 @@ Status SliceServer::onHave(const std::string& device, const SliceHave& have) {
   Peer& peer = at->second;
   peer.asked = true;
   peer.sent.clear();
+  peer.due.clear();
   for (const SlicePlace& place : have.places) peer.sent[place.partition] = place.batches;
   return okStatus();
 }
@@ -90,6 +91,10 @@ Result<bool> SliceServer::produce(const std::string& device, std::string& out) {
       continue;
     }
     if (sent > durable) sent = 0;  // what it rests on was set aside: everything again
+    if (sent < host->first()) {
+      if (!sendAll(peer, *host, out)) return true;
+      sent = peer.due.extract(id).mapped().batches;
+    }
     while (sent < durable) {
       if (out.size() >= kSliceBudget) return true;
       WITAN_DO(sendBatch(peer, *host, sent, out));
@@ -100,37 +105,49 @@ Result<bool> SliceServer::produce(const std::string& device, std::string& out) {
   return false;
 }
 
-Status SliceServer::sendBatch(const Peer& peer, PartitionHost& host, std::uint64_t number, std::string& out) const {
+bool SliceServer::sendAll(Peer& peer, const PartitionHost& host, std::string& out) {
+  const auto [at, begins] = peer.due.try_emplace(host.id());
+  if (begins) at->second = {host.partition().entities(), host.durableBatches()};
+  for (std::vector<std::string>& due = at->second.entities; !due.empty(); due.pop_back()) {
+    if (out.size() >= kSliceBudget) return false;
+    sendEntity(peer, host, due.back(), host.partition().latest(), out);
+  }
+  return true;
+}
+
+void SliceServer::sendEntity(const Peer& peer, const PartitionHost& host, const std::string& entity, Time time,
+                             std::string& out) {
+  const kernel::EntityState* state = host.partition().state(entity);
+  if (state == nullptr) return;
+  const kernel::DomainModule& module = host.module();
+  const std::string& domain = module.signature().domain;
+  for (const kernel::RoleInfo& role : module.signature().roles) {
+    Slice slice{domain, entity, role.name, {}, host.partition().frozen(entity), time, host.id(), host.durableBatches()};
+    const auto send = [&] {
+      if (slice.state.size() <= kMaxClusterFrame / 2)  // else no frame holds it: such a role keeps the ledger
+        out += clusterFrame(slice);
+    };
+    if (peer.rights.maySee(domain, role.name)) {
+      module.writeState(slice.state, *state, role.footprint);
+      send();
+    }
+    const kernel::BoundSlices* bound = kernel::boundSlicesOf(module);
+    for (const std::string& key : keysOf(peer.rights, domain, role.name)) {
+      if (bound == nullptr) continue;
+      slice.role = concat(role.name, ":", key);
+      slice.frozen = frozenFor(host, entity, key);
+      slice.state.clear();
+      bound->writeSlice(slice.state, *state, role.footprint, key);
+      send();
+    }
+  }
+}
+
+Status SliceServer::sendBatch(const Peer& peer, const PartitionHost& host, std::uint64_t number, std::string& out) {
   std::map<std::string, Time> changed;
   WITAN_DO(visitBatch(host.rows(), number,
                       [&](const StoredEntry& entry) { changed[std::string(entry.entry.entity)] = entry.entry.time; }));
-  const kernel::DomainModule& module = host.module();
-  for (const auto& [entity, time] : changed) {
-    const kernel::EntityState* state = host.partition().state(entity);
-    if (state == nullptr) continue;
-    const std::string& domain = module.signature().domain;
-    for (const kernel::RoleInfo& role : module.signature().roles) {
-      Slice slice{
-          domain, entity, role.name, {}, host.partition().frozen(entity), time, host.id(), host.durableBatches()};
-      const auto send = [&] {
-        if (slice.state.size() <= kMaxClusterFrame / 2)  // else no frame holds it: such a role keeps the ledger
-          out += clusterFrame(slice);
-      };
-      if (peer.rights.maySee(domain, role.name)) {
-        module.writeState(slice.state, *state, role.footprint);
-        send();
-      }
-      const kernel::BoundSlices* bound = kernel::boundSlicesOf(module);
-      for (const std::string& key : keysOf(peer.rights, domain, role.name)) {
-        if (bound == nullptr) continue;
-        slice.role = concat(role.name, ":", key);
-        slice.frozen = frozenFor(host, entity, key);
-        slice.state.clear();
-        bound->writeSlice(slice.state, *state, role.footprint, key);
-        send();
-      }
-    }
-  }
+  for (const auto& [entity, time] : changed) sendEntity(peer, host, entity, time, out);
   return okStatus();
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "node/cluster/messages.h"
 #include "node/cluster/roster.h"
@@ -22,7 +23,8 @@ inline constexpr std::size_t kSliceBudget = 256 * 1024;  // of one step to one d
 
 // A device says how far it is, partition by partition; from there on it is sent, batch by batch of the log, the present
 // slices of the entities that the batch changed. So what changes often is sent as it is, never every step of it, and a
-// device that was away for long is caught up by the same means.
+// device that was away for long is caught up by the same means. Where the batches were pruned here, it is sent the
+// slices of all entities.
 class SliceServer {
  public:
   explicit SliceServer(Replica& replica) : replica_(replica) {}
@@ -43,9 +45,20 @@ class SliceServer {
     RosterDevice rights;
     bool asked = false;
     std::map<std::string, std::uint64_t, std::less<>> sent;  // batches, by partition
+    // Of partitions whose batches were pruned: the entities that are to be sent, the next one last, and the batches
+    // that there were when that began.
+    struct All {
+      std::vector<std::string> entities;
+      std::uint64_t batches = 0;
+    };
+    std::map<std::string, All, std::less<>> due;
   };
 
-  Status sendBatch(const Peer& peer, PartitionHost& host, std::uint64_t number, std::string& out) const;
+  // What stands for batches that were pruned. Whether all is sent.
+  static bool sendAll(Peer& peer, const PartitionHost& host, std::string& out);
+  static void sendEntity(const Peer& peer, const PartitionHost& host, const std::string& entity, Time time,
+                         std::string& out);
+  static Status sendBatch(const Peer& peer, const PartitionHost& host, std::uint64_t number, std::string& out);
 
   Replica& replica_;
   std::map<std::string, Peer, std::less<>> peers_;
