@@ -163,8 +163,8 @@ void addPeers(Command& app) {
 
 struct PartitionArguments : LiveArguments {
   std::string partition, device, reason, domain;
-  std::uint64_t copies = 0;
-  bool allLost = false;
+  std::uint64_t copies = 0, entries = 0, days = 0, whole = kLeastCopies;
+  bool allLost = false, all = false;
 };
 
 // Each by itself: what one copy lacks keeps no other from being seized.
@@ -185,6 +185,24 @@ Result<int> seizeAllLost(const ControlClient& client, const PartitionArguments& 
   return failed > 0 ? kExitFailed : code;
 }
 
+std::string keptWords(std::uint64_t entries, std::uint64_t days) {
+  if (entries == 0 && days == 0) return "every entry";
+  return concat(entries > 0 ? concat("the newest ", entries) : "", entries > 0 && days > 0 ? " and " : "",
+                days > 0 ? concat("those of ", days, " days") : "");
+}
+
+std::string retentionWords(const json::value& partition, const DeviceNames& names) {
+  const json::value* const retention = partition.get_object().if_contains("retention");
+  if (retention == nullptr) return "";
+  const auto number = [&](const char* member) -> std::uint64_t {
+    const json::value* const value = retention->get_object().if_contains(member);
+    return value == nullptr ? 0 : value->to_number<std::uint64_t>();
+  };
+  std::vector<std::string> whole;
+  for (const json::value& device : rowsOf(*retention, "whole")) whole.push_back(names.in(device.as_string()));
+  return concat("keeps ", keptWords(number("entries"), number("days")), "; all on ", joined(whole));
+}
+
 std::string partitionsWords(const json::value& answer, const DeviceNames& names) {
   std::vector<std::vector<std::string>> rows;
   for (const json::value& p : rowsOf(answer, "partitions")) {
@@ -196,15 +214,50 @@ std::string partitionsWords(const json::value& answer, const DeviceNames& names)
     if (!p.get_object().contains("entries") && p.get_object().contains("keepers")) {
       std::vector<std::string> keepers;
       for (const json::value& keeper : rowsOf(p, "keepers")) keepers.push_back(names.in(keeper.as_string()));
-      rows.push_back(
-          {shown(p, "partition"), owner, "epoch " + shown(p, "epoch"), "copies: " + joined(keepers), "", ""});
+      rows.push_back({shown(p, "partition"), owner, "epoch " + shown(p, "epoch"), "copies: " + joined(keepers), "", "",
+                      retentionWords(p, names)});
       continue;
     }
-    rows.push_back({shown(p, "partition"), owner, "epoch " + shown(p, "epoch"), shown(p, "entries") + " entries",
+    const std::string from = shown(p, "firstEntry") == "-" ? "" : ", here from " + shown(p, "firstEntry") + " on";
+    rows.push_back({shown(p, "partition"), owner, "epoch " + shown(p, "epoch"), shown(p, "entries") + " entries" + from,
                     shown(p, "entities") + " entities",
-                    shown(p, "pending") == "0" || shown(p, "pending") == "-" ? "" : shown(p, "pending") + " pending"});
+                    shown(p, "pending") == "0" || shown(p, "pending") == "-" ? "" : shown(p, "pending") + " pending",
+                    retentionWords(p, names)});
   }
   return columns(rows);
+}
+
+Result<int> retain(const ControlClient& client, const PartitionArguments& a) {
+  const bool some = a.entries > 0 || a.days > 0;
+  if (some == a.all)
+    return reportUsage(some ? invalid("--all keeps every entry: no --entries or --days goes with it")
+                            : invalid("nothing says what stays", "give --entries, --days or both, or --all"),
+                       a.json);
+  json::object body{{"domain", a.domain}};
+  if (a.entries > 0) body["entries"] = a.entries;
+  if (a.days > 0) body["days"] = a.days;
+  if (some) body["whole"] = a.whole;
+  WITAN_TRY(answer, client.post("/v1/partitions/retention", body));
+  for (const json::value& warning : rowsOf(answer, "warnings"))
+    if (!a.json) putErr(concat("witan: warning: ", warning.as_string(), "\n"));
+  return print(answer, a.json, [&](const json::value& done) {
+    return concat("copies of ", a.domain, " keep ", keptWords(a.entries, a.days),
+                  some ? concat("; ", a.whole, " of each partition keep every entry") : "", "; roster ",
+                  shown(done, "version"), "\n");
+  });
+}
+
+void addRetain(Command& partition) {
+  const auto [command, a] = addLiveVerb<PartitionArguments>(
+      partition, "retain", "Which entries copies of a domain's partitions keep, but for the few that keep all",
+      "witan partition retain udt --entries 100000 --days 365", retain);
+  command->option("DOMAIN", a->domain, "The domain")->required();
+  command->option("--entries", a->entries, "Keep the newest so many entries")->check(wholeNumber(1));
+  command->option("--days", a->days, "Keep the entries of so many days")->check(wholeNumber(1, 36'500));
+  command->option("--whole", a->whole, "So many copies of each partition keep every entry")
+      ->showDefault()
+      ->check(wholeNumber(kLeastCopies));
+  command->flag("--all", a->all, "Each copy keeps every entry again");
 }
 
 void addPartition(Command& app) {
@@ -255,6 +308,7 @@ void addPartition(Command& app) {
       });
   copies->option("DOMAIN", a->domain, "The domain")->required();
   copies->option("COPIES", a->copies, "2 or more, and the owner's; 0: on each device with the role ledger")->required();
+  addRetain(*partition);
   change("move", "Hand a partition over to another device", "witan partition move udt/3 server --reason maintenance",
          true);
   change("seize", "Take a partition over without its owner, which is gone for good",

@@ -87,6 +87,14 @@ WITAN_STRUCT(CopiesRequest, (std::string, domain, "Domain of the partitions", 1)
              (std::uint64_t, copies,
               "Copies of each partition, 2 or more; 0: each device with the role ledger has one"))
 
+WITAN_STRUCT(RetentionRequest, (std::string, domain, "Domain of the partitions", 1),
+             (Omittable<std::uint64_t>, entries, "Each copy keeps the newest so many entries; default: by days alone"),
+             (Omittable<std::uint64_t>, days,
+              "Each copy keeps the entries of so many days, at most 36500; default: by their number alone. Without "
+              "both, each keeps every entry"),
+             (Omittable<std::uint64_t>, whole,
+              "So many copies of each partition keep every entry, 2 or more; default: 2"))
+
 WITAN_STRUCT(RosterChanged, (std::uint64_t, version, "Version of the new roster"),
              (std::vector<std::string>, warnings, "Roles that no domain has, and the like"))
 
@@ -271,6 +279,34 @@ Result<RosterChanged> setDomainCopies(const ApiContext& context, const CopiesReq
   return changed;
 }
 
+// Where copies are as few as are to keep every entry, none prunes.
+void warnIfNonePrunes(const Roster& roster, const std::string& domain, RosterChanged& changed) {
+  const Placement placement = placementOf(roster);
+  const std::string partition = partitionId(domain, 0);
+  if (placement.retention(partition) == nullptr) return;
+  const auto keep = [](const RosterDevice& one) { return one.active() && one.keepsLedgers(); };
+  const std::size_t copies = placement.partial(partition)
+                                 ? placement.keepers(partition).size()
+                                 : static_cast<std::size_t>(std::ranges::count_if(roster.devices, keep));
+  if (copies > placement.whole(partition).size()) return;
+  changed.warnings.push_back(concat("no more than ", copies, copies == 1 ? " device keeps" : " devices keep",
+                                    " each partition of ", domain, ": each copy has every entry until there are more"));
+}
+
+Result<RosterChanged> setDomainRetention(const ApiContext& context, const RetentionRequest& request) {
+  Daemon& daemon = context.daemon;
+  WITAN_TRY(module, moduleNamed(daemon, request.domain));
+  (void)module;
+  const DomainRetention wanted{request.domain, request.whole.value_or(kLeastCopies), request.entries.value_or(0),
+                               request.days.value_or(0)};
+  if ((wanted.entries > 0 || wanted.days > 0) && daemon.config().engine == "etcd")
+    return conflict("with etcd each copy keeps every entry", "the tail of each log is in etcd");
+  WITAN_DO(daemon.enrolment().change([&](Roster& roster) { return setRetention(roster, wanted); }));
+  RosterChanged changed = published(context);
+  warnIfNonePrunes(daemon.roster().current(), request.domain, changed);
+  return changed;
+}
+
 Result<KeyRotated> rotateKey(const ApiContext& context, const Nothing&) {
   WITAN_DO(context.daemon.rotateKey());
   context.daemon.scheduleTick();
@@ -339,6 +375,9 @@ std::vector<ControlRoute> clusterRoutes() {
            {404, 409, 500}),
       post("/v1/partitions/copies", "setCopies", "partitions", admin,
            "Says how many copies of each partition of a domain there are", setDomainCopies, {404, 409, 500}),
+      post("/v1/partitions/retention", "setRetention", "partitions", admin,
+           "Says which entries copies of a domain's partitions keep, and how many copies keep all", setDomainRetention,
+           {404, 409, 500}),
       post("/v1/devices/accept-key", "acceptDeviceKey", "devices", admin,
            "Gives a member the key for which it asked, or denies it", acceptKey, {404, 409, 500}),
       post("/v1/devices/rotate-key", "rotateDeviceKey", "devices", admin,

@@ -9,6 +9,10 @@ namespace witan::node::api {
 
 namespace {
 
+WITAN_STRUCT(Retained, (Omittable<std::uint64_t>, entries, "The newest so many; absent: by days alone"),
+             (Omittable<std::uint64_t>, days, "Those of so many days; absent: by their number alone"),
+             (std::vector<std::string>, whole, "Ids of the devices that are to keep every entry"))
+
 WITAN_STRUCT(PartitionRow, (std::string, partition, "DOMAIN/NUMBER"),
              (Omittable<std::string>, owner, "Id of the device that decides; absent: no owner is known"),
              (Omittable<std::string>, ownerName, "Name of that device"),
@@ -24,6 +28,9 @@ WITAN_STRUCT(PartitionRow, (std::string, partition, "DOMAIN/NUMBER"),
              (Omittable<std::vector<std::string>>, witnesses, "Ids of those that cosigned it"),
              (Omittable<std::vector<std::string>>, keepers,
               "Ids of the devices that are to keep copies beside the owner; absent: each with the role ledger"),
+             (Omittable<Retained>, retention, "Which entries its copies keep; absent: every one"),
+             (Omittable<std::uint64_t>, firstEntry,
+              "The first entry that this device's copy has; before it only hashes stand. Absent: it has every one"),
              (Omittable<bool>, lost, "True: its owner was revoked, or has lost its ledgers; an operator seizes it"))
 
 WITAN_STRUCT(Partitions, (std::vector<PartitionRow>, partitions, "Partitions, by id"))
@@ -52,7 +59,13 @@ PartitionRow rowOf(Daemon& daemon, const std::string& id, PartitionHost* host) {
     row.ownerConnected = device == replica.device() || replica.isConnected(device);
   }
   if (const auto& keepers = replica.placement().keepers(id); !keepers.empty()) row.keepers = keepers;
+  if (const DomainRetention* retention = replica.placement().retention(id)) {
+    row.retention = Retained{{}, {}, replica.placement().whole(id)};
+    if (retention->entries > 0) row.retention->entries = retention->entries;
+    if (retention->days > 0) row.retention->days = retention->days;
+  }
   if (host == nullptr) return row;
+  if (host->firstEntry() > 1) row.firstEntry = host->firstEntry();
   if (claim != nullptr && !replica.refusesOwner(id) && replica.ownerState(id) == OwnerState::lost) row.lost = true;
   row.here = replica.owns(*host);
   const LedgerReaders::Census census = daemon.readers().censusOf(*host);
