@@ -1,4 +1,6 @@
 // Members, those who would like to be, and the links to them.
+#include <algorithm>
+
 #include "base/seams.h"
 #include "base/string_util.h"
 #include "node/api/control_routes.h"
@@ -264,21 +266,6 @@ Result<RosterChanged> setSite(const ApiContext& context, const SiteRequest& requ
   return published(context);
 }
 
-Result<RosterChanged> setDomainCopies(const ApiContext& context, const CopiesRequest& request) {
-  Daemon& daemon = context.daemon;
-  WITAN_TRY(module, moduleNamed(daemon, request.domain));
-  (void)module;
-  if (request.copies > 0 && daemon.config().engine == "etcd")
-    return conflict("with etcd each device that keeps ledgers keeps all", "the tail of each log is in etcd");
-  WITAN_DO(
-      daemon.enrolment().change([&](Roster& roster) { return setCopies(roster, request.domain, request.copies); }));
-  RosterChanged changed = published(context);
-  if (request.copies > 0 && !placementOf(daemon.roster().current()).partial(partitionId(request.domain, 0)))
-    changed.warnings.push_back(
-        concat("no more than ", request.copies, " devices have the role ledger: each keeps all of ", request.domain));
-  return changed;
-}
-
 // Where copies are as few as are to keep every entry, none prunes.
 void warnIfNonePrunes(const Roster& roster, const std::string& domain, RosterChanged& changed) {
   const Placement placement = placementOf(roster);
@@ -291,6 +278,22 @@ void warnIfNonePrunes(const Roster& roster, const std::string& domain, RosterCha
   if (copies > placement.whole(partition).size()) return;
   changed.warnings.push_back(concat("no more than ", copies, copies == 1 ? " device keeps" : " devices keep",
                                     " each partition of ", domain, ": each copy has every entry until there are more"));
+}
+
+Result<RosterChanged> setDomainCopies(const ApiContext& context, const CopiesRequest& request) {
+  Daemon& daemon = context.daemon;
+  WITAN_TRY(module, moduleNamed(daemon, request.domain));
+  (void)module;
+  if (request.copies > 0 && daemon.config().engine == "etcd")
+    return conflict("with etcd each device that keeps ledgers keeps all", "the tail of each log is in etcd");
+  WITAN_DO(
+      daemon.enrolment().change([&](Roster& roster) { return setCopies(roster, request.domain, request.copies); }));
+  RosterChanged changed = published(context);
+  if (request.copies > 0 && !placementOf(daemon.roster().current()).partial(partitionId(request.domain, 0)))
+    changed.warnings.push_back(
+        concat("no more than ", request.copies, " devices have the role ledger: each keeps all of ", request.domain));
+  warnIfNonePrunes(daemon.roster().current(), request.domain, changed);
+  return changed;
 }
 
 Result<RosterChanged> setDomainRetention(const ApiContext& context, const RetentionRequest& request) {

@@ -296,6 +296,9 @@ TEST(HeldEntries, AreAskedAndProvenOnADeviceWithoutACopy) {
   Node& first = *nodes.front();
   ASSERT_TRUE(first.init(1).exitCode == 0 && first.up()) << first.log();
   ASSERT_EQ(first.run({"partition", "copies", "budget", "2"}).exitCode, 0);
+  const Finished retained = first.run({"partition", "retain", "budget", "--days", "30"});
+  ASSERT_EQ(retained.exitCode, 0) << retained.err;
+  EXPECT_THAT(retained.err, HasSubstr("each copy has every entry until there are more"));
   // Who keeps copies is drawn; one that is to keep none has none from the beginning.
   const Node* asker = nullptr;
   for (const char* name : {"second", "third", "fourth", "fifth", "sixth"}) {
@@ -327,6 +330,9 @@ TEST(HeldEntries, AreAskedAndProvenOnADeviceWithoutACopy) {
   const json::value head = asker->runJson({"ledger", "checkpoint", "--partition", "budget/0"});
   EXPECT_EQ(head.at("root"), here.at("root"));
   EXPECT_FALSE(head.at("cosigners").as_array().empty());
+  const json::value row = asker->runJson({"partition", "list", "--domain", "budget"}).at("partitions").at(0);
+  EXPECT_EQ(row.at("retention").at("days").to_number<int>(), 30);
+  EXPECT_EQ(row.at("retention").at("whole"), row.at("keepers"));
   const Finished none = asker->run({"ledger", "show", "9", "--partition", "budget/0"});
   EXPECT_EQ(none.exitCode, 1);
   EXPECT_THAT(none.err, HasSubstr("there is no entry 9"));
