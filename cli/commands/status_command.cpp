@@ -207,6 +207,11 @@ std::string partitionsWords(const json::value& answer, const DeviceNames& names)
   std::vector<std::vector<std::string>> rows;
   for (const json::value& p : rowsOf(answer, "partitions")) {
     std::string owner = names.in(shown(p, "owner"));
+    const std::string retention = retentionWords(p, names);
+    const auto add = [&](std::vector<std::string> row) {
+      if (!retention.empty()) row.push_back(retention);
+      rows.push_back(std::move(row));
+    };
     if (isTrue(p, "here"))
       owner += " (this device)";
     else if (!isTrue(p, "ownerConnected"))
@@ -214,15 +219,13 @@ std::string partitionsWords(const json::value& answer, const DeviceNames& names)
     if (!p.get_object().contains("entries") && p.get_object().contains("keepers")) {
       std::vector<std::string> keepers;
       for (const json::value& keeper : rowsOf(p, "keepers")) keepers.push_back(names.in(keeper.as_string()));
-      rows.push_back({shown(p, "partition"), owner, "epoch " + shown(p, "epoch"), "copies: " + joined(keepers), "", "",
-                      retentionWords(p, names)});
+      add({shown(p, "partition"), owner, "epoch " + shown(p, "epoch"), "copies: " + joined(keepers), "", ""});
       continue;
     }
     const std::string from = shown(p, "firstEntry") == "-" ? "" : ", here from " + shown(p, "firstEntry") + " on";
-    rows.push_back({shown(p, "partition"), owner, "epoch " + shown(p, "epoch"), shown(p, "entries") + " entries" + from,
-                    shown(p, "entities") + " entities",
-                    shown(p, "pending") == "0" || shown(p, "pending") == "-" ? "" : shown(p, "pending") + " pending",
-                    retentionWords(p, names)});
+    add({shown(p, "partition"), owner, "epoch " + shown(p, "epoch"), shown(p, "entries") + " entries" + from,
+         shown(p, "entities") + " entities",
+         shown(p, "pending") == "0" || shown(p, "pending") == "-" ? "" : shown(p, "pending") + " pending"});
   }
   return columns(rows);
 }
