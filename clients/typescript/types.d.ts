@@ -1383,13 +1383,13 @@ export interface LedgerHead {
 }
 
 export interface LedgerProof {
-  /** The entry's bytes in base64 (docs/ledger-format.md) */
+  /** The entry's bytes in base64 (docs/ledger-format.md); empty: `size` was given, and they were pruned here */
   bytes: string;
   /** Path from the earlier tree */
   consistency?: Array<string>;
   /** Root of the earlier tree */
   firstRoot?: string;
-  /** Id of the device that was asked, where this one keeps no copy: what it told was checked here, and `statement` is the head of the ledger's owner */
+  /** Id of the device that was asked, where this one keeps no copy, or has pruned the entry: what it told was checked here, and `statement` is the head of the ledger's owner */
   holder?: string;
   /** Index of the leaf */
   index: number;
@@ -1440,6 +1440,8 @@ export interface LedgerVerdict {
   partition: string;
   /** The first problem; null: none */
   problem: string | null;
+  /** The first so many were pruned here: only their hashes, and what they add up to, were checked */
+  prunedEntries?: number;
   /** Root of the Merkle tree */
   root: string;
   /** Entries that the newest head of its owner covers */
@@ -1681,6 +1683,8 @@ export interface PartitionRow {
   entries?: number;
   /** Number of the owner's epoch */
   epoch?: number;
+  /** The first entry that this device's copy has; before it only hashes stand. Absent: it has every one */
+  firstEntry?: number;
   /** Whether this device decides; absent: it keeps no copy */
   here?: boolean;
   /** Ids of the devices that are to keep copies beside the owner; absent: each with the role ledger */
@@ -1697,6 +1701,8 @@ export interface PartitionRow {
   partition: string;
   /** Proposals that wait for a counselor */
   pending?: number;
+  /** Which entries its copies keep; absent: every one */
+  retention?: Record<string, Json>;
   /** Entries under the newest head that a device other than the owner has cosigned; absent: there is none */
   witnessed?: number;
   /** Ids of those that cosigned it */
@@ -2122,6 +2128,17 @@ export interface RegisterRequest {
   suite?: string;
   /** Of a model or adapter; an agent is the one of this node */
   version?: string;
+}
+
+export interface RetentionRequest {
+  /** Each copy keeps the entries of so many days, at most 36500; default: by their number alone. Without both, each keeps every entry */
+  days?: number;
+  /** Domain of the partitions */
+  domain: string;
+  /** Each copy keeps the newest so many entries; default: by days alone */
+  entries?: number;
+  /** So many copies of each partition keep every entry, 2 or more; default: 2 */
+  whole?: number;
 }
 
 export interface RevokePersonRequest {

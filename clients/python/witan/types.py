@@ -1373,13 +1373,13 @@ class LedgerHead(TypedDict):
 
 
 class LedgerProof(TypedDict):
-    # The entry's bytes in base64 (docs/ledger-format.md)
+    # The entry's bytes in base64 (docs/ledger-format.md); empty: `size` was given, and they were pruned here
     bytes: str
     # Path from the earlier tree
     consistency: NotRequired[list[str]]
     # Root of the earlier tree
     firstRoot: NotRequired[str]
-    # Id of the device that was asked, where this one keeps no copy: what it told was checked here, and `statement` is the head of the ledger's owner
+    # Id of the device that was asked, where this one keeps no copy, or has pruned the entry: what it told was checked here, and `statement` is the head of the ledger's owner
     holder: NotRequired[str]
     # Index of the leaf
     index: int
@@ -1430,6 +1430,8 @@ class LedgerVerdict(TypedDict):
     partition: str
     # The first problem; null: none
     problem: str | None
+    # The first so many were pruned here: only their hashes, and what they add up to, were checked
+    prunedEntries: NotRequired[int]
     # Root of the Merkle tree
     root: str
     # Entries that the newest head of its owner covers
@@ -1671,6 +1673,8 @@ class PartitionRow(TypedDict):
     entries: NotRequired[int]
     # Number of the owner's epoch
     epoch: NotRequired[int]
+    # The first entry that this device's copy has; before it only hashes stand. Absent: it has every one
+    firstEntry: NotRequired[int]
     # Whether this device decides; absent: it keeps no copy
     here: NotRequired[bool]
     # Ids of the devices that are to keep copies beside the owner; absent: each with the role ledger
@@ -1687,6 +1691,8 @@ class PartitionRow(TypedDict):
     partition: str
     # Proposals that wait for a counselor
     pending: NotRequired[int]
+    # Which entries its copies keep; absent: every one
+    retention: NotRequired[dict[str, Json]]
     # Entries under the newest head that a device other than the owner has cosigned; absent: there is none
     witnessed: NotRequired[int]
     # Ids of those that cosigned it
@@ -2106,6 +2112,17 @@ class RegisterRequest(TypedDict):
     suite: NotRequired[str]
     # Of a model or adapter; an agent is the one of this node
     version: NotRequired[str]
+
+
+class RetentionRequest(TypedDict):
+    # Each copy keeps the entries of so many days, at most 36500; default: by their number alone. Without both, each keeps every entry
+    days: NotRequired[int]
+    # Domain of the partitions
+    domain: str
+    # Each copy keeps the newest so many entries; default: by days alone
+    entries: NotRequired[int]
+    # So many copies of each partition keep every entry, 2 or more; default: 2
+    whole: NotRequired[int]
 
 
 class RevokePersonRequest(TypedDict):

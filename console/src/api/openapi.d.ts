@@ -1168,7 +1168,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** New entries as server-sent events `entry`, each a LedgerRow, and `parted` {"partition","from"}: what was sent from entry `from` on is not in the ledger. With Last-Event-ID from that event on; 0: from the first entry on */
+        /** New entries as server-sent events `entry`, each a LedgerRow, and `parted` {"partition","from"}: what was sent from entry `from` on is not in the ledger. With Last-Event-ID from that event on; 0: from the first entry on that this device has */
         get: operations["streamLedger"];
         put?: never;
         post?: never;
@@ -1546,6 +1546,23 @@ export interface paths {
         put?: never;
         /** Transfers the ownership of a partition to another device */
         post: operations["movePartition"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/partitions/retention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Says which entries copies of a domain's partitions keep, and how many copies keep all */
+        post: operations["setRetention"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3703,13 +3720,13 @@ export interface components {
             witnesses: string[];
         };
         LedgerProof: {
-            /** @description The entry's bytes in base64 (docs/ledger-format.md) */
+            /** @description The entry's bytes in base64 (docs/ledger-format.md); empty: `size` was given, and they were pruned here */
             bytes: string;
             /** @description Path from the earlier tree */
             consistency?: string[];
             /** @description Root of the earlier tree */
             firstRoot?: string;
-            /** @description Id of the device that was asked, where this one keeps no copy: what it told was checked here, and `statement` is the head of the ledger's owner */
+            /** @description Id of the device that was asked, where this one keeps no copy, or has pruned the entry: what it told was checked here, and `statement` is the head of the ledger's owner */
             holder?: string;
             /** @description Index of the leaf */
             index: number;
@@ -3757,6 +3774,8 @@ export interface components {
             partition: string;
             /** @description The first problem; null: none */
             problem: string | null;
+            /** @description The first so many were pruned here: only their hashes, and what they add up to, were checked */
+            prunedEntries?: number;
             /** @description Root of the Merkle tree */
             root: string;
             /** @description Entries that the newest head of its owner covers */
@@ -3993,6 +4012,8 @@ export interface components {
             entries?: number;
             /** @description Number of the owner's epoch */
             epoch?: number;
+            /** @description The first entry that this device's copy has; before it only hashes stand. Absent: it has every one */
+            firstEntry?: number;
             /** @description Whether this device decides; absent: it keeps no copy */
             here?: boolean;
             /** @description Ids of the devices that are to keep copies beside the owner; absent: each with the role ledger */
@@ -4009,6 +4030,15 @@ export interface components {
             partition: string;
             /** @description Proposals that wait for a counselor */
             pending?: number;
+            /** @description Which entries its copies keep; absent: every one */
+            retention?: {
+                /** @description Those of so many days; absent: by their number alone */
+                days?: number;
+                /** @description The newest so many; absent: by days alone */
+                entries?: number;
+                /** @description Ids of the devices that are to keep every entry */
+                whole: string[];
+            };
             /** @description Entries under the newest head that a device other than the owner has cosigned; absent: there is none */
             witnessed?: number;
             /** @description Ids of those that cosigned it */
@@ -4524,6 +4554,16 @@ export interface components {
             suite?: string;
             /** @description Of a model or adapter; an agent is the one of this node */
             version?: string;
+        };
+        RetentionRequest: {
+            /** @description Each copy keeps the entries of so many days, at most 36500; default: by their number alone. Without both, each keeps every entry */
+            days?: number;
+            /** @description Domain of the partitions */
+            domain: string;
+            /** @description Each copy keeps the newest so many entries; default: by days alone */
+            entries?: number;
+            /** @description So many copies of each partition keep every entry, 2 or more; default: 2 */
+            whole?: number;
         };
         RevokePersonRequest: {
             /** @description Name of the person */
@@ -9879,12 +9919,20 @@ export interface operations {
                      *           "entities": 2,
                      *           "entries": 7,
                      *           "epoch": 1,
+                     *           "firstEntry": 3,
                      *           "here": true,
                      *           "owner": "0d66796d1c3b9a52",
                      *           "ownerConnected": true,
                      *           "ownerName": "office",
                      *           "partition": "udt/0",
                      *           "pending": 1,
+                     *           "retention": {
+                     *             "days": 365,
+                     *             "whole": [
+                     *               "7be2a90c44d1f38e",
+                     *               "c01f55e2b6a83d94"
+                     *             ]
+                     *           },
                      *           "witnessed": 6,
                      *           "witnesses": [
                      *             "7be2a90c44d1f38e"
@@ -9984,6 +10032,55 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Moved"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setRetention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "days": 365,
+                 *       "domain": "budget",
+                 *       "entries": 100000,
+                 *       "whole": 2
+                 *     }
+                 */
+                "application/json": components["schemas"]["RetentionRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "version": 9,
+                     *       "warnings": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RosterChanged"];
                 };
             };
             400: components["responses"]["BadRequest"];

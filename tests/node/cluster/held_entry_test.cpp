@@ -12,6 +12,11 @@
 #include "kernel/record/merkle.h"
 #include "node/data_dir/replica_dir.h"
 #include "node/ledgers/holder_questions.h"
+#include "node/ledgers/ledger_place.h"
+#include "node/ledgers/ledger_readers.h"
+#include "node/ledgers/ledger_rows.h"
+#include "node/operations/why.h"
+#include "node/slices/slices.h"
 #include "replica/head_exchange.h"
 #include "tests/node/node_process.h"
 #include "tests/node/scratch.h"
@@ -287,6 +292,123 @@ bool lacksCopy(const Node& node) {
            std::ranges::none_of(keepers->as_array(), [&](const json::value& one) { return one.as_string() == id; });
   }
   return false;
+}
+
+// Devices "a" to "e", which all have a copy: "a" decides, two of them keep every entry, the others the newest two.
+class PrunedCopy : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto& wholeOnes = placement().whole(kHere);
+    for (char name = 'b'; name <= 'e'; ++name)
+      (std::ranges::find(wholeOnes, std::string(1, name)) == wholeOnes.end() ? pruner : whole) = name;
+    ASSERT_TRUE(device('a').replica().bootstrap(at(0)).ok());
+    ASSERT_TRUE(device('a').replica().submit(beginning(), at(0)).ok());
+    for (char one = 'a'; one <= 'e'; ++one)
+      for (char other = 'a'; other < one; ++other) cluster.connect(device(other), device(one));
+    cluster.run();
+    slow.emplace(here());
+    spendSome(12);
+    for (int n = 0; n < 40; ++n) pass();
+    gone = copy().firstEntry() - 1;
+    ASSERT_GT(gone, 3u);
+    ASSERT_EQ(device(whole).host().first(), 0u);
+  }
+  Device& device(char name) { return cluster.of(std::string(1, name)); }
+  Replica& here() { return device(pruner).replica(); }
+  PartitionHost& copy() { return device(pruner).host(); }
+  void spendSome(int n) {
+    for (int i = 0; i < n; ++i) device('a').submit(spend("op-" + std::to_string(++spent), 1)), cluster.run();
+  }
+  void pass() {
+    for (char name = 'a'; name <= 'e'; ++name) device(name).passTime(5'000);
+    cluster.run();
+  }
+  static Placement placement() {
+    std::vector<LedgerMember> members;
+    for (char name = 'a'; name <= 'e'; ++name) members.push_back({std::string(1, name), ""});
+    return Placement(members, {}, 1, {{"budget", 2, 2, 0}});
+  }
+
+  TestCluster cluster{5, [](std::size_t, ReplicaConfig& config) {
+                        config.placement = placement;
+                        config.pruneEvery = 4;
+                      }};
+  char pruner = '?', whole = '?';
+  int spent = 0;
+  std::uint64_t gone = 0;
+  std::optional<LedgerFeed> slow;  // of the pruner, and has read nothing
+};
+
+TEST_F(PrunedCopy, IsReadFromItsFirstEntryOn) {
+  const RowFilter all{"", kHere, ""};
+  const std::uint64_t stand = copy().entries() - gone;
+  EXPECT_EQ(newestRows(here(), all, 100)->size(), stand);
+  EXPECT_EQ(rowsAfter(here(), all, gone, 100, false)->size(), stand);
+  EXPECT_EQ(rowsAfter(here(), all, 0, 100, false).error().code, ErrorCode::notFound);
+  EXPECT_EQ(*lastDurable(copy()), copy().entries());
+  const auto first = placeAt(copy(), gone + 1), before = placeAt(copy(), gone);
+  ASSERT_TRUE(first.ok() && before.ok());
+  EXPECT_EQ(first->seq, gone + 1);
+  EXPECT_EQ(before->seq, 0u) << "before all that stands";
+  EXPECT_EQ(*partedFrom(copy(), *first), std::nullopt);
+  std::uint64_t fed = 0;
+  ASSERT_TRUE(slow->poll([&](PartitionHost&, const StoredEntry& entry) { EXPECT_EQ(entry.seq, gone + ++fed); }).ok());
+  EXPECT_EQ(fed, stand);
+}
+
+TEST_F(PrunedCopy, ProvesWhatIsGoneByItsHashAndTellsNoOtherOfIt) {
+  const auto mine = proveEntry(here(), kHere, 2, 0, 1), full = proveEntry(device(whole).replica(), kHere, 2, 0, 1);
+  ASSERT_TRUE(mine.ok() && full.ok());
+  EXPECT_EQ(mine->bytes, "");
+  EXPECT_FALSE(full->bytes.empty());
+  EXPECT_EQ(mine->leafHash, full->leafHash);
+  EXPECT_EQ(mine->path, full->path);
+  EXPECT_EQ(mine->root, full->root);
+  EXPECT_EQ(*mine->consistency, *full->consistency);
+  EXPECT_FALSE(proveEntry(here(), kHere, gone + 1, 0, 0)->bytes.empty());
+  const EntryAsk ask{1, kHere, 2};
+  EXPECT_EQ(tellEntry(here(), ask).verdict, EntryVerdict::refused);
+  const auto held = checkTold(here(), ask, tellEntry(device(whole).replica(), ask), nullptr);
+  ASSERT_TRUE(held.ok()) << held.error().message;
+  EXPECT_EQ(held->proof.leafHash, mine->leafHash);
+}
+
+TEST_F(PrunedCopy, IsVerifiedAndSaysFromWhereOn) {
+  const auto report = verifyHosts(here(), device(pruner).stores[2], true);
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  EXPECT_TRUE(report->at("ok").as_bool()) << *report;
+  EXPECT_EQ(report->at("ledgers").at(0).at("prunedEntries").to_number<std::uint64_t>(), gone);
+  EXPECT_EQ(verifyHosts(device(whole).replica(), device(whole).stores[2], true)->at("root"), report->at("root"));
+}
+
+TEST_F(PrunedCopy, OfACauseThatIsGoneTheChainSaysSo) {
+  const std::filesystem::path none;
+  operations::OperationContext context{none, here().data(), at(0).wall, [] { return okStatus(); }, &here()};
+  const auto chain = operations::why(context, {kHere + ":2"});
+  ASSERT_TRUE(chain.ok()) << chain.error().message;
+  ASSERT_EQ(chain->links.size(), 1u);
+  EXPECT_EQ(chain->links[0].kind, operations::WhyKind::missing);
+  EXPECT_EQ(operations::why(context, {kHere + ":" + std::to_string(gone + 1)})->links.back().kind,
+            operations::WhyKind::decision);
+  EXPECT_EQ(operations::why(context, {kHere + ":0"}).error().code, ErrorCode::notFound);
+}
+
+// What the batches changed is not known any more; what they led to is.
+TEST_F(PrunedCopy, SlicesOfAllEntitiesStandForTheBatchesThatAreGone) {
+  SliceServer slices(here());
+  RosterDevice reader;
+  reader.device = "f", reader.roles = {"budget.A"};
+  slices.connected(reader);
+  ASSERT_TRUE(slices.onHave("f", {}).ok());
+  const auto sent = [&] {
+    std::string frames;
+    EXPECT_EQ(*slices.produce("f", frames), false);
+    return frames;
+  };
+  EXPECT_THAT(sent(), HasSubstr(concat(R"("spentA":)", spent)));
+  EXPECT_THAT(sent(), IsEmpty());
+  spendSome(1);
+  EXPECT_THAT(sent(), HasSubstr(concat(R"("spentA":)", spent)));
 }
 
 TEST(HeldEntries, AreAskedAndProvenOnADeviceWithoutACopy) {
