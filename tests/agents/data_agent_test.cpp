@@ -59,7 +59,8 @@ TEST(DataAgent, NumbersBeyondTheirRangeAreRefused) {
 // A model's calls are told what they gave, each under its id, and of what is no call nothing is made up.
 TEST(DataAgent, AModelIsToldWhatItsCallsGave) {
   const std::string text =
-      "id = \"leak\"\nwhat = \"reads\"\nform = \"model\"\nmind = \"model.ask\"\n[[tools]]\nname = \"journal.read\"\n";
+      "id = \"leak\"\nwhat = \"reads\"\nentries = [\"note\"]\nform = \"model\"\nmind = \"model.ask\"\n[[tools]]\nname "
+      "= \"journal.read\"\n";
   const auto agent = DataAgent::make(readAgentFile(text, "leak.agent.toml").value(), agentFileVersion(text)).value();
   const auto seen = [&](const Turn& turn, json::object answer) {
     return agent->step(turn.sigma, {InputKind::observation, json::array{std::move(answer)}});

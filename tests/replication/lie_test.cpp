@@ -1,6 +1,7 @@
 // Peers that lie about what a device has written (design: replication, "Dots and clocks").
 #include <algorithm>
 
+#include "replication/incidents.h"
 #include "replication/records/record_schemas.h"
 #include "tests/replication/cluster.h"
 
