@@ -498,7 +498,9 @@ void SyncSession::announce() {
         [this, space, id = shared.id](const VersionVector& claimed) {
           return local_.judgeClaim(*space, id, peer_, withNames(claimed, space->writers()));
         },
-        [this](const std::string& why) { return local_.dotWasTaken(peer_, why); });
+        [this](const std::string& why, bool taken) {
+          return taken ? local_.dotWasTaken(peer_, why) : local_.reincarnate(why);
+        });
     if (database == DatabaseName::agents && scope == kClusterScope) shared.sync->acceptStatementsOnly();
     if (isSealedScope(scope)) shared.sync->acceptSealedOnly(options_.copiesOnly);
     if (live_) shared.sync->useAliases();

@@ -1,6 +1,7 @@
 // What goes wrong with the identity of a device (design: replication, "Dots and clocks"): one dot with two contents, a
 // cloned disk, a store that went back in time, a restored backup.
 #include <algorithm>
+#include <set>
 
 #include "replication/records/journal_entity.h"
 #include "replication/records/record_schemas.h"
@@ -138,6 +139,25 @@ TEST(Equivocation, IsShownSettledAndLosesNothing) {
   EXPECT_EQ(
       b.antichain("agent")[0].state.consecutiveFailureCount + b.antichain("agent")[1].state.consecutiveFailureCount,
       3u);
+}
+
+// Who commits a content anew has written there itself, what the author of that content had not seen. It stands.
+TEST(Equivocation, WhatAHolderWroteThereItselfStands) {
+  Device first("a", 7), second("a", 7), b("b"), c("c");
+  b.write("agent", failures(4));
+  c.write("agent", failures(8));
+  first.write("agent", failures(1));
+  second.write("agent", failures(2));
+  sync(first, b);
+  sync(second, c);
+  for (int round = 0; round < 3; ++round) sync(b, c);
+  expectEqual(b, c);
+  std::multiset<std::uint64_t> held;
+  for (const AgentSnapshot& one : b.antichain("agent")) held.insert(one.state.consecutiveFailureCount);
+  EXPECT_EQ(held, (std::multiset<std::uint64_t>{1, 2, 4, 8}));
+  // Only the one of them whose content gave way goes on under another name, and no peer is blamed for it.
+  EXPECT_EQ(count(b.incidents(), "newIncarnation") + count(c.incidents(), "newIncarnation"), 1u);
+  for (Device* device : {&b, &c}) EXPECT_EQ(count(device->incidents(), "quarantine"), 0u);
 }
 
 // A directory is put back and used before any peer was met: as many commits again as were lost, so no counter tells.
