@@ -242,7 +242,9 @@ void SealedCopies::chooseNext(Kept& kept) {
         [this, &kept, author](const VersionVector& claimed) {
           return state_.local->judgeClaim(*kept.space, kept.id, author, withNames(claimed, kept.space->writers()));
         },
-        [this, author](const std::string& why) { return state_.local->dotWasTaken(author, why); });
+        [this, author](const std::string& why, bool taken) {
+          return taken ? state_.local->dotWasTaken(author, why) : state_.local->reincarnate(why);
+        });
     kept.taking = Taking{name, author, 0, {}, std::move(sync)};
     return;
   }
@@ -391,7 +393,7 @@ Status SealedCopies::begin(Kept& kept, const Chain& chain) {
   VersionVector from;
   for (const auto& [writer, counter] : making.copy.from.entries())
     if (const auto index = kept.space->writers().find(writer)) from.raise(*index, counter);
-  const auto never = [](const auto&) { return okStatus(); };
+  const auto never = [](const auto&...) { return okStatus(); };
   making.sync = std::make_unique<replication::SpaceSync>(*kept.space, kept.database, never, never);
   making.sync->begin(from);
   kept.making = std::move(making);

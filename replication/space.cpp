@@ -248,6 +248,11 @@ Status Space::settle(const Incoming& in) {
   if (in.context != nullptr) other->setContext(*in.context);
   other->body = in.body;
   if (held.fingerprint() < fingerprintOf(*record, *other, other->body)) return okStatus();
+  const bool event = schemas_.traits(in.kind).event;
+  for (const Held* own : record->versions)
+    if (!event && own->writer == self_ && own != &held && !other->saw(self_, own->seq))
+      return conflict(concat(schemas_.traits(in.kind).name, " ", in.key, ": what this device wrote there, ", selfName(),
+                             ":", own->seq, ", stands beside what it is to commit anew"));
   Held lost;
   lost.writer = held.writer;
   lost.seq = held.seq;
@@ -260,7 +265,7 @@ Status Space::settle(const Incoming& in) {
   ++losses_;
   proven(in, hold(table_.findOrAdd(in.kind, key), std::move(other)));
   // An event is its dot; committed anew it would be another change.
-  return schemas_.traits(in.kind).event ? okStatus() : reissue(lost, in.kind, key);
+  return event ? okStatus() : reissue(lost, in.kind, key);
 }
 
 Status Space::reissue(const Held& lost, Kind kind, const std::string& key) {

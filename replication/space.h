@@ -152,8 +152,8 @@ class Space {
   // read, a key of a non-register kind that exists; nothing is changed then.
   Result<Dot> commit(std::span<const Write> writes);
   Arrival receive(const Incoming& incoming, Gate gate = Gate::closed);
-  // After an equivocation: of the two contents every replica keeps the one with the smaller fingerprint. If that is not
-  // the one held here, this one is committed anew, by this device, so that nothing is lost and people see both.
+  // After an equivocation: every replica keeps the content with the smaller fingerprint. What gives way here is
+  // committed anew. Errors: conflict, that would replace what this writer wrote there: become another one first.
   Status settle(const Incoming& incoming);
   // The vector of a peer that has sent everything it had up to there.
   void advance(const VersionVector& to);

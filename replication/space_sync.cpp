@@ -548,8 +548,14 @@ Status SpaceSync::settle(const Incoming& incoming, Applied& applied) {
   const std::string what = concat("EQUIVOCATION: two contents of ", dotText(space_, incoming.writer, incoming.seq),
                                   " for ", space_.schemas().traits(incoming.kind).name, " ", incoming.key);
   applied.incidents.emplace_back(deviceOf(space_.writers().name(incoming.writer)), what);
-  if (incoming.writer == space_.self()) WITAN_DO(newWriter_(what));
-  if (!adoptEvents_ || !space_.schemas().traits(incoming.kind).event) return space_.settle(incoming);
+  if (incoming.writer == space_.self()) WITAN_DO(newWriter_(what, true));
+  if (!adoptEvents_ || !space_.schemas().traits(incoming.kind).event) {
+    const Status settled = space_.settle(incoming);
+    if (settled.ok() || settled.error().code != ErrorCode::conflict) return settled;
+    // A writer's later version stands for all that it wrote there before, which the one to be committed had not seen.
+    WITAN_DO(newWriter_(settled.error().message, false));
+    return space_.settle(incoming);
+  }
   const Record& record = *space_.table().find(incoming.kind, incoming.key);
   space_.drop(*record.versions.front());  // its dot is its key
   return space_.receive(incoming, Gate::open) == Arrival::inserted ? okStatus() : invalid(what);

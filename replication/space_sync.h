@@ -85,9 +85,9 @@ struct Violation {
 class SpaceSync {
  public:
   // `ownClaim` is asked before anything is believed that shows more commits of this device's own writer than it made.
-  // `newWriter` makes this device go on as another writer: someone else used a dot of its present one.
+  // `newWriter` makes this device go on as another writer; `taken`: someone else used a dot of its present one.
   SpaceSync(Space& space, DatabaseName database, std::function<Status(const VersionVector& claimed)> ownClaim,
-            std::function<Status(const std::string& why)> newWriter)
+            std::function<Status(const std::string& why, bool taken)> newWriter)
       : space_(space), database_(database), ownClaim_(std::move(ownClaim)), newWriter_(std::move(newWriter)) {}
 
   Space& space() { return space_; }
@@ -202,7 +202,7 @@ class SpaceSync {
   Space& space_;
   const DatabaseName database_;
   const std::function<Status(const VersionVector&)> ownClaim_;
-  const std::function<Status(const std::string&)> newWriter_;
+  const std::function<Status(const std::string&, bool)> newWriter_;
   std::vector<WriterIndex> summarised_;
   WriterNumbers out_, in_;
   KeyAliases outAliases_, inAliases_;

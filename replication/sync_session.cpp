@@ -490,15 +490,15 @@ void SyncSession::announce() {
     const bool known = std::ranges::any_of(spaces_, [&](const Shared& s) { return &s.sync->space() == space; });
     if (known || !peerMayHave(database, scope) || spaces_.size() >= kMaxSpaces) return;
     Shared& shared = spaces_.emplace_back();
-    shared.database = database;
-    shared.scope = scope;
-    shared.id = LocalReplica::spaceId(database, scope);
+    shared.database = database, shared.scope = scope, shared.id = LocalReplica::spaceId(database, scope);
     shared.sync = std::make_unique<SpaceSync>(
         *space, database,
         [this, space, id = shared.id](const VersionVector& claimed) {
           return local_.judgeClaim(*space, id, peer_, withNames(claimed, space->writers()));
         },
-        [this](const std::string& why) { return local_.dotWasTaken(peer_, why); });
+        [this](const std::string& why, bool taken) {
+          return taken ? local_.dotWasTaken(peer_, why) : local_.reincarnate(why);
+        });
     if (database == DatabaseName::agents && scope == kClusterScope) shared.sync->acceptStatementsOnly();
     if (isSealedScope(scope)) shared.sync->acceptSealedOnly(options_.copiesOnly);
     if (live_) shared.sync->useAliases();

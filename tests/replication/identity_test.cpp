@@ -1,6 +1,7 @@
 // What goes wrong with the identity of a device (design: replication, "Dots and clocks"): one dot with two contents, a
 // cloned disk, a store that went back in time, a restored backup.
 #include <algorithm>
+#include <set>
 
 #include "replication/records/journal_entity.h"
 #include "replication/records/record_schemas.h"
@@ -154,6 +155,25 @@ TEST(Equivocation, WhatOneOfTheContentsHadReplacedStaysReplaced) {
     ASSERT_EQ(d.antichain("agent").size(), 2u) << n;
     for (const auto& one : d.antichain("agent")) EXPECT_NE(one.state.consecutiveFailureCount, 1u) << n;
   }
+}
+
+// Who commits a content anew has written there itself, what the author of that content had not seen. It stands.
+TEST(Equivocation, WhatAHolderWroteThereItselfStands) {
+  Device first("a", 7), second("a", 7), b("b"), c("c");
+  b.write("agent", failures(4));
+  c.write("agent", failures(8));
+  first.write("agent", failures(1));
+  second.write("agent", failures(2));
+  sync(first, b);
+  sync(second, c);
+  for (int round = 0; round < 3; ++round) sync(b, c);
+  expectEqual(b, c);
+  std::multiset<std::uint64_t> held;
+  for (const AgentSnapshot& one : b.antichain("agent")) held.insert(one.state.consecutiveFailureCount);
+  EXPECT_EQ(held, (std::multiset<std::uint64_t>{1, 2, 4, 8}));
+  // Only the one of them whose content gave way goes on under another name, and no peer is blamed for it.
+  EXPECT_EQ(count(b.incidents(), "newIncarnation") + count(c.incidents(), "newIncarnation"), 1u);
+  for (Device* device : {&b, &c}) EXPECT_EQ(count(device->incidents(), "quarantine"), 0u);
 }
 
 // A directory is put back and used before any peer was met: as many commits again as were lost, so no counter tells.
@@ -379,8 +399,8 @@ TEST(Restore, AdoptsWhatHappenedAndKeepsWhatOnlyItKnows) {
   EXPECT_EQ(count(b.incidents(), "equivocation"), 0u);
 }
 
-// A newcomer gets what it has, or half of it, from an older copy, which knows that it is one, or does not. What all had
-// removed and replaced does not come back with it, whomever it meets next.
+// A newcomer gets what it has, or half of it, from an older copy, which knows that it is one, or does not. What all
+// had removed and replaced does not come back with it, whomever it meets next.
 TEST(Restore, ANewcomerBringsNothingBackThatAnOlderCopyHad) {
   enum class Next { member, halfAndMember, olderCopyThatAdopts };
   for (const Next next : {Next::member, Next::halfAndMember, Next::olderCopyThatAdopts})
@@ -499,8 +519,8 @@ TEST(Restore, WhatOnlyTheBackupKnewReachesTheOthers) {
 }
 
 // The restored copy removed something under a dot that its peer has for something else. What was committed since the
-// restore under such a dot is lost, so the removal is too: the copy that is adopted holds what it took away (seed 1228
-// of everything).
+// restore under such a dot is lost, so the removal is too: the copy that is adopted holds what it took away (seed
+// 1228 of everything).
 TEST(Restore, ARemovalUnderAUsedDotIsLostWithTheCopyThatMadeIt) {
   Device a("a", 7), b("b");
   admitOthers(a, {"a", "b"});
@@ -527,8 +547,9 @@ TEST(Restore, ARemovalUnderAUsedDotIsLostWithTheCopyThatMadeIt) {
   expectEqual(a, b);
 }
 
-// A copy that nothing contradicts: the device has written nothing since. But it had acknowledged what the others wrote
-// over and removed, so they forgot what that replaced; a peer that remembers the acknowledgement says so first of all.
+// A copy that nothing contradicts: the device has written nothing since. But it had acknowledged what the others
+// wrote over and removed, so they forgot what that replaced; a peer that remembers the acknowledgement says so first
+// of all.
 TEST(Restore, OfADeviceThatWroteNothingSinceIsNoticedToo) {
   Device a("a", 7), b("b");
   admitOthers(a, {"a", "b"});
