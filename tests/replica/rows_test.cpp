@@ -412,6 +412,7 @@ TEST_F(Rows, NoSealOfNothingStays) {
     EXPECT_TRUE(a().stores[0].scan(prefix, {}, [&](std::string_view, std::string_view) { return ++n > 0; }).ok());
     return n;
   };
+  meet(a(), b());
   for (int i = 0; i < 20; ++i) {
     write(a(), "plot", std::to_string(i));
     cluster.run();
