@@ -69,9 +69,10 @@ TEST(LedgerWatch, ABeginningHasTheTimeOfItsDecision) {
   a.passTime(1'000);
   begin(a, "e");
   std::vector<LedgerEvent> found;
-  for (std::uint64_t n = 0; n < a.host().ledger().batches(); ++n)
-    for (LedgerEvent& event : ledgerFactsIn(a.host(), n, {"begun", "budget", "", ""}).value())
-      found.push_back(std::move(event));
+  for (std::uint64_t n = 0; n < a.host().ledger().batches(); ++n) {
+    const auto facts = ledgerFactsIn(a.host(), n, {"begun", "budget", "", ""}).value();
+    found.insert(found.end(), facts.begin(), facts.end());
+  }
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].fact.entity, "e");
   EXPECT_EQ(found[0].time, at(a.ms).wall);

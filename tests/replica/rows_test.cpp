@@ -404,22 +404,6 @@ TEST_F(Rows, SealsShrinkWithWhatTheyProve) {
   EXPECT_LT(largest, 64 * sizeof(Hash) / 2);
 }
 
-// A seal goes with the last version that it proves.
-TEST_F(Rows, NoSealOfNothingStays) {
-  const auto seals = [&] {
-    std::size_t n = 0;
-    const std::string prefix = std::string("smain") + '\0' + 'p';
-    EXPECT_TRUE(a().stores[0].scan(prefix, {}, [&](std::string_view, std::string_view) { return ++n > 0; }).ok());
-    return n;
-  };
-  for (int i = 0; i < 20; ++i) {
-    write(a(), "plot", std::to_string(i));
-    cluster.run();
-  }
-  EXPECT_GE(seals(), 1u);
-  EXPECT_LE(seals(), 2u);
-}
-
 // What its author had seen is part of what a device seals, also when it is shortened.
 TEST_F(Rows, AShortenedVersionKeepsItsProof) {
   admit(a(), "ab");

@@ -98,7 +98,7 @@ TEST(AgentRules, WhatNobodyWantedIsCounted) {
 
 TEST(AgentRules, AnAnswerThatWasReplacedDeniesNothing) {
   ApprovalBody said;
-  said.agentId = "clerk", said.what = "pay", said.by = "somebody", said.verdict = ApprovalVerdict::denied;
+  said.agentId = "clerk", said.what = "{}", said.by = "somebody", said.verdict = ApprovalVerdict::denied;
   said.operationId = said.runKey = said.digest = sha256("x");
   const auto version = [&](std::uint64_t counter) {
     Version one;
