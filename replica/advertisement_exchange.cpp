@@ -151,7 +151,7 @@ bool AdvertisementExchange::wants(std::string_view from, const PartitionHost& ho
   };
   const bool ownerHere = at != state_.peers.end() && at->second.follower(host.id()).known() &&
                          !at->second.follower(host.id()).hasNothing() && has(at->second);
-  return ownerHere ? from == owner : has(state_.peers.find(from)->second);
+  return ownerHere ? from == owner : true;
 }
 
 void AdvertisementExchange::refreshFollowing() {
@@ -456,6 +456,14 @@ void AdvertisementExchange::onReopened(const std::string& partition) {
       std::erase_if(peer.news.positions, [&](const LogPosition& position) { return position.partition == partition; });
     }
   tellAll(*state_.partitions.find(partition));
+}
+
+void AdvertisementExchange::onPruned(PartitionHost& host) {
+  for (auto& [name, peer] : state_.peers)
+    if (const auto at = peer.partitions.find(host.id());
+        at != peer.partitions.end() && at->second.follower.replicating() && at->second.follower.next() < host.first())
+      at->second.follower.pause();
+  tellAll(host);
 }
 
 // --- logs that differ

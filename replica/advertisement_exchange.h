@@ -50,6 +50,8 @@ class AdvertisementExchange final : public EpochListener {
   void sendNews();
   // A copy was opened again: what was to be told of it does not hold any more.
   void onReopened(const std::string& partition);
+  // A copy has the log that it had, and other old entries of it.
+  void onPruned(PartitionHost& host);
 
   // ---- logs that differ
   // Two logs of one epoch: its owner came back with an older disk and decided again before it met its followers.

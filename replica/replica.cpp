@@ -367,25 +367,26 @@ Status Replica::reopenCopies(Now now) {
       WITAN_DO(state_.partitions.release(id, state_.stores.ledgers));
       state_.seals.forget(id);
     }
-    WITAN_DO(openAgain(id, module));
+    WITAN_DO(state_.partitions.openHost(state_.config, state_.stores.ledgers, state_.ownerName, module, id));
+    parts_->exchange.onReopened(id);
+    parts_->heads.onReopened(id);
   }
   state_.partitions.reopened();
-  parts_->ownership->onReopened(now);
-  return okStatus();
-}
-
-Status Replica::openAgain(const std::string& id, const kernel::DomainModule& module) {
-  WITAN_DO(state_.partitions.openHost(state_.config, state_.stores.ledgers, state_.ownerName, module, id));
-  parts_->exchange.onReopened(id);
-  parts_->heads.onReopened(id);
   state_.followDirty = true;
+  parts_->ownership->onReopened(now);
   return okStatus();
 }
 
 // Requires: everything that counts as durable is written, no decision of the round is open.
 Status Replica::pruneCopies(Now now) {
   WITAN_TRY(changed, parts_->pruning.round(now));
-  for (const std::string& id : changed) WITAN_DO(openAgain(id, host(id)->module()));
+  for (const std::string& id : changed) {
+    const kernel::DomainModule& module = host(id)->module();
+    WITAN_DO(state_.partitions.openHost(state_.config, state_.stores.ledgers, state_.ownerName, module, id));
+    parts_->exchange.onPruned(*host(id));
+    parts_->heads.onReopened(id);
+    state_.followDirty = true;
+  }
   if (!changed.empty()) parts_->ownership->onReopened(now);
   return okStatus();
 }

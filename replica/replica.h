@@ -197,7 +197,6 @@ class Replica {
   void place();
   Status makeCopies(Now now);
   Status reopenCopies(Now now);
-  Status openAgain(const std::string& id, const kernel::DomainModule& module);
   Status pruneCopies(Now now);
   void giveReleases(Effects& out);
   void finishOwnership(Now now, Effects& out);

@@ -389,7 +389,8 @@ Status Ledger::restoreEpochStarts() {
   const auto& epochs = partition_->epochs();
   if (epochStarts_.size() > epochs.size()) return corrupt("what stands for the pruned entries names too many epochs");
   for (const EpochRecord& epoch : std::span(epochs).subspan(epochStarts_.size())) {
-    auto at = std::ranges::lower_bound(firstSeqs_, epoch.entries + 1);
+    auto at = std::ranges::lower_bound(firstSeqs_.begin() + static_cast<std::ptrdiff_t>(prunedBatches_),
+                                       firstSeqs_.end(), epoch.entries + 1);
     bool found = false;
     for (; at != firstSeqs_.end() && *at == epoch.entries + 1 && !found; ++at) {
       const auto number = static_cast<std::uint64_t>(at - firstSeqs_.begin());

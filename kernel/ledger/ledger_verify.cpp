@@ -506,7 +506,8 @@ class Verification {
       return checkRoot();
     }));
     report_.prunedEntries = pruned.entries;
-    WITAN_DO(checkPrunedState(*store_, pruned, frontier_.root(), format.origin, options_.checkpointKey));
+    WITAN_DO(
+        checkPrunedState(*store_, pruned, frontier_.root(), format.origin, options_.checkpointKey, options_.copyKeys));
     const auto state = prunedState(*store_, pruned);
     WITAN_DO(checker.goOnFrom(state, pruned.entries));
     if (options_.replay == nullptr) return okStatus();

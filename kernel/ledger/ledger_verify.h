@@ -33,6 +33,8 @@ struct VerifyOptions {
   std::function<void(std::uint64_t entries)> progress = {};  // called after each batch with the entries so far
   // All keys of a device, none if they are not known: then its first key counts, from which its id derives.
   std::function<std::vector<PublicKey>(std::string_view device)> keysOf = {};
+  // Of a cluster's log: all keys of the device whose copy it is, which signs what stands for entries that it pruned.
+  std::vector<PublicKey> copyKeys = {};
 };
 
 struct VerifyReport {

@@ -46,6 +46,7 @@ class RowsDigest {
 };
 
 std::string copyOrigin(std::string_view origin) { return concat(kCopyStatement, origin); }
+bool isCopy(const PrunedLog& pruned) { return pruned.note.starts_with(kCopyStatement); }
 
 // Writes of bounded size, without a sync.
 class SmallWrites {
@@ -272,10 +273,11 @@ Error isPruned(const PrunedLog& pruned) {
   std::string kept;
   if (pruned.keepEntries > 0) kept = concat("the newest ", pruned.keepEntries);
   if (pruned.keepDays > 0) kept += concat(kept.empty() ? "" : ", and ", "those of ", pruned.keepDays, " days");
-  return {ErrorCode::notFound,
-          concat("entries 1 to ", pruned.entries, " were pruned here on ", formatTime(Time{pruned.at}).substr(0, 10),
-                 ": their hashes stand, they do not (kept were ", kept, ")"),
-          "look in an export from before"};
+  return {
+      ErrorCode::notFound,
+      concat("entries 1 to ", pruned.entries, " were pruned here on ", formatTime(Time{pruned.at}).substr(0, 10),
+             ": their hashes stand, they do not (kept were ", kept, ")"),
+      isCopy(pruned) ? "ask a device that keeps every entry: witan partition list" : "look in an export from before"};
 }
 
 Status forEachPrunedLeaf(const store::Reader& store, const PrunedLog& pruned,
@@ -310,12 +312,17 @@ store::PrefixReads<store::Reader> prunedState(const store::Reader& store, const 
 }
 
 Status checkPrunedState(const store::Reader& store, const PrunedLog& pruned, const Hash& root, std::string_view origin,
-                        const std::optional<NoteVerifier>& key) {
+                        const std::optional<NoteVerifier>& key, std::span<const PublicKey> copyKeys) {
   Checkpoint said;
-  const bool copy = pruned.note.starts_with(kCopyStatement);
-  const std::string of = copy ? copyOrigin(origin) : std::string(origin);
-  if (key) {
-    auto opened = openCheckpoint(pruned.note, of, {&*key, 1});
+  const std::string of = isCopy(pruned) ? copyOrigin(origin) : std::string(origin);
+  std::vector<NoteVerifier> keys;
+  if (!isCopy(pruned) && key) keys.push_back(*key);
+  for (const PublicKey& one : isCopy(pruned) ? copyKeys : std::span<const PublicKey>()) {
+    WITAN_TRY(verifier, makeNoteVerifier(of, one));
+    keys.push_back(std::move(verifier));
+  }
+  if (!keys.empty()) {
+    auto opened = openCheckpoint(pruned.note, of, keys);
     if (!opened) return corrupt("what the pruned entries add up to bears no good signature: " + opened.error().message);
     said = std::move(opened->checkpoint);
   } else {

@@ -16,6 +16,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -65,16 +66,11 @@ Status forEachPrunedLeaf(const store::Reader&, const PrunedLog& pruned,
 Result<Hash> prunedLeaf(const store::Reader&, std::uint64_t seq);
 // The snapshot after them, by its own keys. The store outlives it.
 store::PrefixReads<store::Reader> prunedState(const store::Reader&, const PrunedLog& pruned);
-// Whether the snapshot is the one that was signed, of the entries whose tree has this root. `origin`: of the log.
-// Without a key the signature is not checked. Errors: corrupt.
+// Whether the snapshot is the one that was signed, of the entries whose tree has this root. `origin`: of the log. Of a
+// ledger of `witan run` `key` signed, of a cluster's copy one of `copyKeys`, its device's. Without them the signature
+// is not checked. Errors: corrupt.
 Status checkPrunedState(const store::Reader&, const PrunedLog& pruned, const Hash& root, std::string_view origin,
-                        const std::optional<NoteVerifier>& key);
-
-struct PruneReport {
-  std::uint64_t before = 0;   // entries that were gone before
-  std::uint64_t pruned = 0;   // in all, now
-  std::uint64_t entries = 0;  // of the whole ledger
-};
+                        const std::optional<NoteVerifier>& key, std::span<const PublicKey> copyKeys = {});
 
 struct PruneOptions {
   bool ofCluster = false;  // the ledger may have epochs, and the note is one of a copy (kCopyStatement)

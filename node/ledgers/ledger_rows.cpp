@@ -150,6 +150,7 @@ Result<json::value> verifyHosts(const Replica& replica, const store::Store& ledg
     kernel::VerifyOptions options{replay ? &host->module() : nullptr, std::nullopt, keptHeads(replica, id), true};
     const auto keysOf = [&replica](std::string_view device) { return replica.keysOf(device); };
     options.keysOf = keysOf;
+    options.copyKeys = replica.keysOf(replica.device());
     if (progress) options.progress = [&progress, before = entries](std::uint64_t some) { progress(before + some); };
     WITAN_TRY(report, kernel::verifyLedger(host->rows(), options));
     if (report.ok()) report.problem = alteredSince(SealBook(ledgers), *host, replica.data().cluster(), keysOf);

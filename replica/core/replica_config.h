@@ -118,8 +118,8 @@ struct ReplicaCounters {
   std::uint64_t answersUnproven = 0;   // that their entry does not prove; they count for nothing
   std::uint64_t surplusEntries = 0, handovers = 0, seizures = 0, forks = 0, wentBack = 0, badFrames = 0;
   std::uint64_t copiesMade = 0, copiesReleased = 0;  // because the placement changed
-  std::uint64_t copiesPruned = 0;  // how often
-  std::uint64_t pastRefused = 0;   // batches for a pruned copy that are not those that it had
+  std::uint64_t copiesPruned = 0;                    // how often
+  std::uint64_t pastRefused = 0;                     // batches for a pruned copy that are not those that it had
   EtcdCounters etcd;
   WITAN_MEMBERS(ReplicaCounters, decided, duplicates, frozen, forwarded, retries, redirects, batchesSent,
                 batchesFollowed, batchesRepeated, gaps, resent, zombieRefused, fenced, surplusEntries, handovers,

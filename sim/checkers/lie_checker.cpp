@@ -184,6 +184,8 @@ class LieChecker final : public Checker {
   }
 
   void checkLogs(Seat& at) {
+    const std::uint64_t released = at.replica().counters().copiesReleased;  // and perhaps begun again since
+    if (std::exchange(released_[at], released) != released) logs_[at].clear();
     for (const auto& [id, host] : at.replica().hosts()) {
       const LogMark now{host->epoch(), host->ledger().batches(), host->chain().last()};
       const LogMark before = std::exchange(logs_[at].try_emplace(id, now).first->second, now);
@@ -246,6 +248,7 @@ class LieChecker final : public Checker {
   std::set<EpochOf> begun_;
   PerDevice<std::map<std::string, kernel::Epoch, std::less<>>> seen_;
   PerDevice<std::map<std::string, LogMark, std::less<>>> logs_;
+  PerDevice<std::uint64_t> released_;
   PerDevice<std::map<std::pair<std::string, std::uint64_t>, std::set<Hash>>> heads_;  // roots by origin and size
   CutOff cutOff_;
   std::vector<LieEffect> effects_;

@@ -301,6 +301,24 @@ TEST_F(PrunedCopy, KeepsItsEpochsAndGoesOnWithThem) {
   ASSERT_NO_FATAL_FAILURE(expectSameEpochs(store, whole));
 }
 
+// Epochs without entries, and a base at each place between them.
+TEST_F(PrunedCopy, MayBeginBetweenEpochsWithoutEntries) {
+  const auto fillEmpty = [&](store::Store& at) {
+    begin(at, 1);
+    feedTo(at, 0, 9);
+    for (std::uint64_t n = 2; n <= 4; ++n) begin(at, n);
+    feedTo(at, 9, 20);
+  };
+  fillEmpty(whole);
+  const std::uint64_t all = open(whole)->batches();
+  for (std::uint64_t batches = 1; batches < all; ++batches) {
+    store::MemoryStore one;
+    fillEmpty(one);
+    ASSERT_TRUE(pruneCopy(one, 1, {.ofCluster = true, .batches = batches}).ok());
+    ASSERT_NO_FATAL_FAILURE(expectSameEpochs(one, whole)) << batches;
+  }
+}
+
 TEST_F(PrunedCopy, NothingGoesFromTheGivenBatchOn) {
   fillWithEpochs(store);
   for (const std::uint64_t batches : {0, 1, 3, 7, 8, 12}) {
@@ -311,12 +329,17 @@ TEST_F(PrunedCopy, NothingGoesFromTheGivenBatchOn) {
   EXPECT_GT(prunedLog(store).value()->batches, 3u);
 }
 
-TEST_F(PrunedCopy, ItsNoteIsNoHeadOfALog) {
+TEST_F(PrunedCopy, ItsNoteIsOfACopyAndByTheKeyOfItsDevice) {
   fillWithEpochs(store);
   ASSERT_TRUE(pruneCopy(store, 5).ok());
   EXPECT_TRUE(prunedLog(store).value()->note.starts_with(concat(kCopyStatement, origin, "\n")));
-  const VerifyReport report = verifyLedger(store, {module.get(), std::nullopt}).value();
-  EXPECT_EQ(report.problem, "");
+  VerifyOptions options{module.get(), std::nullopt};
+  EXPECT_EQ(verifyLedger(store, options).value().problem, "");
+  const SigningKey other = SigningKey::fromSeed(std::string(32, '8')).value();
+  options.copyKeys = {other.publicKey(), key.publicKey()};
+  EXPECT_EQ(verifyLedger(store, options).value().problem, "");
+  options.copyKeys = {other.publicKey()};
+  EXPECT_NE(verifyLedger(store, options).value().problem, "");
 }
 
 TEST_F(PrunedCopy, AnAlteredStartOfAnEpochIsFound) {
