@@ -72,6 +72,12 @@ store::PrefixReads<store::Reader> prunedState(const store::Reader&, const Pruned
 Status checkPrunedState(const store::Reader&, const PrunedLog& pruned, const Hash& root, std::string_view origin,
                         const std::optional<NoteVerifier>& key, std::span<const PublicKey> copyKeys = {});
 
+struct PruneReport {
+  std::uint64_t before = 0;   // entries that were gone before
+  std::uint64_t pruned = 0;   // in all, now
+  std::uint64_t entries = 0;  // of the whole ledger
+};
+
 struct PruneOptions {
   bool ofCluster = false;  // the ledger may have epochs, and the note is one of a copy (kCopyStatement)
   std::uint64_t batches = std::numeric_limits<std::uint64_t>::max();  // none from this one on goes
