@@ -240,6 +240,22 @@ TEST_F(Pruning, AnOwnerAnswersAboutOldEntriesOnceItHasThemAgain) {
   EXPECT_EQ(device(asks).answered("init-e")->recorded, kernel::Outcome::initialised);
 }
 
+// Who follows a copy goes on when it has pruned, or got back what it pruned: no position need be told first.
+TEST_F(Pruning, WhatIsDecidedMeanwhileReachesAllAtOnce) {
+  spendSome(20);
+  pass();
+  const char next = pruner();
+  ASSERT_TRUE(
+      device(owner()).replica().transferOwnership(kPartition, std::string(1, next), "", at(device('a').ms)).ok());
+  cluster.run();
+  ASSERT_EQ(owner(), next);
+  ASSERT_GT(device(next).host().first(), 0u);
+  for (int i = 0; i < 60 && device(next).host().first() > 0; ++i) device(next).passTime(1'000), cluster.run();
+  ASSERT_EQ(device(next).host().first(), 0u);
+  spendSome(1);
+  expectOneLog();
+}
+
 TEST_F(Pruning, ThoseThatAreToKeepEveryEntryGetBackWhatTheyPruned) {
   spendSome(20);
   pass();
