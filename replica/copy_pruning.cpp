@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kPruneLookMs = 60'000;  // as often as positions are told
 constexpr std::int64_t kAskAgainMs = 10'000;   // another device, if the one that was asked says nothing
-constexpr std::size_t kPastBytes = 1 << 20;    // of one answer, and one batch more
+constexpr std::size_t kPastBytes = 1 << 20;    // of one answer; one batch goes whatever its size
 constexpr std::size_t kMostPast = 4096;        // batches of one answer
 constexpr std::int64_t kMicrosOfDay = 86'400'000'000;
 
@@ -47,8 +47,9 @@ bool CopyPruning::keepsAll(const PartitionHost& host) const {
 }
 
 std::uint64_t CopyPruning::keptElsewhere(const PartitionHost& host) {
-  std::uint64_t batches = host.durableBatches();
-  for (const std::string& keeper : state_.placement.whole(host.id())) {
+  const auto& keepers = state_.placement.whole(host.id());
+  std::uint64_t batches = keepers.size() < kLeastCopies ? 0 : host.durableBatches();
+  for (const std::string& keeper : keepers) {
     Peer* const peer = state_.member(keeper);
     const PeerPartition link = peer == nullptr ? PeerPartition() : peer->partitions[host.id()];
     const bool keeps = link.keeps >= state_.placement.version() && link.first == 0 && !link.follower.diverged();
@@ -120,6 +121,8 @@ Result<std::vector<std::string>> CopyPruning::round(Now now) {
     const PartitionHost* host = state_.partitions.find(one.first);
     return host == nullptr || host->first() == 0 || !keepsAll(*host);
   });
+  answerEach();
+  if (!asked_.empty()) nextMs_ = now.ms;
   for (const auto& [id, host] : state_.partitions.hosts()) {
     const bool whole = keepsAll(*host);
     if (whole && host->first() == 0 && state_.placement.retention(id) == nullptr) continue;
@@ -132,16 +135,33 @@ Result<std::vector<std::string>> CopyPruning::round(Now now) {
   return changed;
 }
 
-void CopyPruning::onAsked(Peer& peer, const AskPast& asked) {
-  PartitionHost* const mine = peer.keeper ? state_.partitions.find(asked.partition) : nullptr;
+// The latest question of each partition counts, so that who asks again and again gets no more than others.
+void CopyPruning::onAsked(const Peer& peer, AskPast asked) {
+  if (!peer.keeper || state_.partitions.find(asked.partition) == nullptr) return;
+  std::string partition = asked.partition;
+  asked_[peer.device].insert_or_assign(std::move(partition), std::move(asked));
+  hurry();
+}
+
+void CopyPruning::answerEach() {
+  for (auto at = asked_.begin(); at != asked_.end();) {
+    Peer* const peer = state_.member(at->first);
+    if (peer != nullptr) answer(*peer, at->second.extract(at->second.begin()).mapped());
+    at = peer == nullptr || at->second.empty() ? asked_.erase(at) : std::next(at);
+  }
+}
+
+void CopyPruning::answer(Peer& peer, const AskPast& asked) {
+  PartitionHost* const mine = state_.partitions.find(asked.partition);
   if (mine == nullptr || !state_.partitions.usable(mine->id()) || asked.from < mine->first()) return;
   Past past{mine->id(), asked.from, {}};
   std::size_t bytes = 0;
   const std::uint64_t end = std::min(asked.to, mine->durableBatches());
-  for (std::uint64_t n = asked.from; n < end && bytes < kPastBytes && past.batches.size() < kMostPast; ++n) {
+  for (std::uint64_t n = asked.from; n < end && past.batches.size() < kMostPast; ++n) {
     const auto value = mine->ledger().batch(n);
     if (!value.ok()) return;  // the store fails: drain() meets it too
     bytes += value->size();
+    if (!past.batches.empty() && bytes > kPastBytes) break;  // one alone may be as large as a frame
     past.batches.push_back({{value->begin(), value->end()}});
   }
   if (!past.batches.empty()) state_.say(peer, past);

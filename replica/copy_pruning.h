@@ -33,9 +33,9 @@ class CopyPruning {
   CopyPruning(ReplicaState& state, const std::unique_ptr<OwnershipEngine>& ownership)
       : state_(state), ownership_(ownership) {}
 
-  // Prunes at most one copy, and asks for what others lack. Returns the copies that are to be opened again. O(entries
-  // that go, and state). Requires: everything that counts as durable is written, no decision of the round is open.
-  // Errors: of the store.
+  // Prunes at most one copy, asks for what copies lack, and answers each peer that asks, once. Returns the copies that
+  // are to be opened again. O(entries that go, and state). Requires: everything that counts as durable is written, no
+  // decision of the round is open. Errors: of the store.
   Result<std::vector<std::string>> round(Now now);
   // Looks with the next round.
   void hurry() { nextMs_ = 0; }
@@ -43,7 +43,7 @@ class CopyPruning {
   // No copy waits for old batches.
   bool quiet() const { return fetches_.empty(); }
 
-  void onAsked(Peer& peer, const AskPast& asked);
+  void onAsked(const Peer& peer, AskPast asked);
   void onPast(const std::string& from, Peer& peer, const Past& past);
 
  private:
@@ -54,6 +54,8 @@ class CopyPruning {
     std::uint64_t next = 0;    // batch; all before it are here again
   };
 
+  void answerEach();
+  void answer(Peer& peer, const AskPast& asked);
   bool keepsAll(const PartitionHost& host) const;
   // Batches that may go, as far as others are concerned.
   std::uint64_t keptElsewhere(const PartitionHost& host);
@@ -68,6 +70,7 @@ class CopyPruning {
   ReplicaState& state_;
   const std::unique_ptr<OwnershipEngine>& ownership_;
   std::map<std::string, Fetch, std::less<>> fetches_;
+  std::map<std::string, std::map<std::string, AskPast>, std::less<>> asked_;  // by device and partition
   std::int64_t nextMs_ = 0;
 };
 

@@ -94,7 +94,7 @@ void PeerSessions::dispatch(const std::string& from, Peer& peer, std::uint8_t ty
     case AdjudicationFrame::entries:
       return read(Entries{}, [&](Entries& m) { entries_.onEntries(from, peer, m, now); });
     case AdjudicationFrame::followed: return read(Followed{}, [&](Followed& m) { entries_.onFollowed(peer, m, now); });
-    case AdjudicationFrame::askPast: return read(AskPast{}, [&](AskPast& m) { pruning_.onAsked(peer, m); });
+    case AdjudicationFrame::askPast: return read(AskPast{}, [&](AskPast& m) { pruning_.onAsked(peer, std::move(m)); });
     case AdjudicationFrame::past: return read(Past{}, [&](Past& m) { pruning_.onPast(from, peer, m); });
   }
   state_.cutOff(from, peer, invalid("a frame of the unknown type " + std::to_string(type)));

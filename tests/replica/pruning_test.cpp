@@ -362,6 +362,25 @@ TEST_F(Pruning, WhoSendsMoreThanWasAskedForIsCutOff) {
   EXPECT_EQ(device(back).replica().counters().badFrames, 1u);
 }
 
+// However often a device asks at once, it gets one answer.
+TEST_F(Pruning, WhoAsksAgainAndAgainGetsOneAnswer) {
+  spendSome(20);
+  pass();
+  std::string bytes;
+  WordWriter words;
+  appendFrame(bytes, words, AskPast{std::string(kPartition), 0, 10});
+  int answers = 0;
+  cluster.lose = [&](const TestCluster::Frame& frame) {
+    answers += isAdjudication(frame.bytes) && typeOf(frame.bytes) == AdjudicationFrame::past ? 1 : 0;
+    return false;
+  };
+  const char from = pruner();
+  for (int n = 0; n < 50; ++n) cluster.hand({std::string(1, from), std::string(1, keeper()), bytes});
+  cluster.run();
+  EXPECT_EQ(answers, 1);
+  EXPECT_GT(device(from).host().first(), 0u);
+}
+
 // Nobody asked for it.
 TEST_F(Pruning, BatchesThatNobodyAskedForAreNothing) {
   spendSome(20);
