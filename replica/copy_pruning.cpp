@@ -13,10 +13,11 @@ namespace witan::node {
 
 namespace {
 
-constexpr std::int64_t kPruneLookMs = 60'000;  // as often as positions are told
-constexpr std::int64_t kAskAgainMs = 10'000;   // another device, if the one that was asked says nothing
-constexpr std::size_t kPastBytes = 1 << 20;    // of one answer; one batch goes whatever its size
-constexpr std::size_t kMostPast = 4096;        // batches of one answer
+constexpr std::int64_t kPruneLookMs = 60'000;    // as often as positions are told
+constexpr std::int64_t kTryAgainMs = 3'600'000;  // where an open question keeps all: each look reads the log
+constexpr std::int64_t kAskAgainMs = 10'000;     // another device, if the one that was asked says nothing
+constexpr std::size_t kPastBytes = 1 << 20;      // of one answer; one batch goes whatever its size
+constexpr std::size_t kMostPast = 4096;          // batches of one answer
 constexpr std::int64_t kMicrosOfDay = 86'400'000'000;
 
 store::PrefixStore rowsOf(const ReplicaState& state, std::string_view partition) {
@@ -74,10 +75,12 @@ Result<bool> CopyPruning::prune(PartitionHost& host, Now now) {
       state_.partitions.refused(host.id()) != nullptr || !isDue(host, keep, now.wall))
     return false;
   const std::uint64_t elsewhere = keptElsewhere(host);
-  if (elsewhere <= host.first()) return false;
+  std::int64_t& notBefore = notBeforeMs_[host.id()];
+  if (elsewhere <= host.first() || now.ms < notBefore) return false;
   store::PrefixStore rows = rowsOf(state_, host.id());
   WITAN_TRY(report, kernel::pruneLog(rows, host.module(), state_.config.heads->key(), keep, now.wall,
                                      {.ofCluster = true, .batches = elsewhere}));
+  notBefore = report.pruned == report.before ? now.ms + kTryAgainMs : 0;
   if (report.pruned == report.before) return false;
   ++state_.counters.copiesPruned;
   state_.notice("pruned", host.id(), concat("entries 1 to ", report.pruned, " of ", report.entries));
@@ -115,14 +118,13 @@ Result<bool> CopyPruning::fetch(PartitionHost& host, Now now) {
 
 Result<std::vector<std::string>> CopyPruning::round(Now now) {
   std::vector<std::string> changed;
+  answerEach();
   if (now.ms < nextMs_) return changed;
   nextMs_ = std::numeric_limits<std::int64_t>::max();
   std::erase_if(fetches_, [&](const auto& one) {
     const PartitionHost* host = state_.partitions.find(one.first);
     return host == nullptr || host->first() == 0 || !keepsAll(*host);
   });
-  answerEach();
-  if (!asked_.empty()) nextMs_ = now.ms;
   for (const auto& [id, host] : state_.partitions.hosts()) {
     const bool whole = keepsAll(*host);
     if (whole && host->first() == 0 && state_.placement.retention(id) == nullptr) continue;
@@ -140,7 +142,6 @@ void CopyPruning::onAsked(const Peer& peer, AskPast asked) {
   if (!peer.keeper || state_.partitions.find(asked.partition) == nullptr) return;
   std::string partition = asked.partition;
   asked_[peer.device].insert_or_assign(std::move(partition), std::move(asked));
-  hurry();
 }
 
 void CopyPruning::answerEach() {

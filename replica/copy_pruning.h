@@ -39,7 +39,7 @@ class CopyPruning {
   Result<std::vector<std::string>> round(Now now);
   // Looks with the next round.
   void hurry() { nextMs_ = 0; }
-  std::int64_t nextMs() const { return nextMs_; }
+  std::int64_t nextMs() const { return asked_.empty() ? nextMs_ : 0; }
   // No copy waits for old batches.
   bool quiet() const { return fetches_.empty(); }
 
@@ -71,6 +71,7 @@ class CopyPruning {
   const std::unique_ptr<OwnershipEngine>& ownership_;
   std::map<std::string, Fetch, std::less<>> fetches_;
   std::map<std::string, std::map<std::string, AskPast>, std::less<>> asked_;  // by device and partition
+  std::map<std::string, std::int64_t, std::less<>> notBeforeMs_;  // by partition: the next look, where nothing could go
   std::int64_t nextMs_ = 0;
 };
 
