@@ -59,8 +59,12 @@ std::uint64_t CopyPruning::keptElsewhere(const PartitionHost& host) {
   return mutated("pruneAlone") ? host.durableBatches() : batches;
 }
 
+std::uint64_t CopyPruning::leastToGo(const PartitionHost& host) const {
+  return host.firstEntry() - 1 + std::max<std::uint64_t>(state_.config.pruneEvery, 1);
+}
+
 bool CopyPruning::isDue(PartitionHost& host, const kernel::Retention& keep, Time now) const {
-  const std::uint64_t last = host.firstEntry() - 1 + std::max<std::uint64_t>(state_.config.pruneEvery, 1);
+  const std::uint64_t last = leastToGo(host);
   if (last + std::max<std::uint64_t>(keep.entries, 1) > host.entries()) return false;
   if (keep.days == 0) return true;
   const auto bytes = host.ledger().entryBytes(last);
@@ -76,7 +80,7 @@ Result<bool> CopyPruning::prune(PartitionHost& host, Now now) {
     return false;
   const std::uint64_t elsewhere = keptElsewhere(host);
   std::int64_t& notBefore = notBeforeMs_[host.id()];
-  if (elsewhere <= host.first() || now.ms < notBefore) return false;
+  if (elsewhere <= host.ledger().batchOf(leastToGo(host)) || now.ms < notBefore) return false;
   store::PrefixStore rows = rowsOf(state_, host.id());
   WITAN_TRY(report, kernel::pruneLog(rows, host.module(), state_.config.heads->key(), keep, now.wall,
                                      {.ofCluster = true, .batches = elsewhere}));

@@ -59,7 +59,9 @@ class CopyPruning {
   bool keepsAll(const PartitionHost& host) const;
   // Batches that may go, as far as others are concerned.
   std::uint64_t keptElsewhere(const PartitionHost& host);
-  // Whether the oldest entries, as many as make it worth it, are not to be kept.
+  // The last of the oldest entries, as many as make it worth it.
+  std::uint64_t leastToGo(const PartitionHost& host) const;
+  // Whether they are not to be kept.
   bool isDue(PartitionHost& host, const kernel::Retention& keep, Time now) const;
   Result<bool> prune(PartitionHost& host, Now now);
   // Whether everything is here again.
