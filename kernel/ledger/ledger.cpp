@@ -187,8 +187,9 @@ Result<std::unique_ptr<Ledger>> Ledger::open(store::Store& store, const DomainMo
   WITAN_TRY(existing, readFormat(store));
   const LedgerFormat wanted = formatOf(module, options.origin);
   WITAN_TRY(any, store.last("l"));
+  WITAN_TRY(pruned, prunedLog(store));
   // Without a batch it means nothing yet: it takes the rules of today.
-  if (existing && !any && existing->domain == wanted.domain && existing->moduleDigest != wanted.moduleDigest)
+  if (existing && !any && !pruned && existing->domain == wanted.domain && existing->moduleDigest != wanted.moduleDigest)
     existing.reset();
   if (existing) {
     if (existing->domain != wanted.domain)

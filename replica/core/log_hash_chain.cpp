@@ -76,8 +76,8 @@ Status LogHashChain::open() {
     out.erase(key);
     return true;
   }));
-  // A crash may have cut the last batch shorter since its row was written: it is digested again.
-  const std::uint64_t before = batches_ == 0 ? 0 : batches_ - 1;
+  // A crash may have cut the last batch shorter since its row was written: it is digested again. A pruned one is gone.
+  const std::uint64_t before = std::max(batches_ == 0 ? 0 : batches_ - 1, ledger_.prunedBatches());
   WITAN_TRY(newest, rows_.last("h"));
   const std::optional<Hash> was = row(batches_);
   WITAN_TRY(hash, fold(newest ? before : 0, batches_, &out));

@@ -395,6 +395,48 @@ TEST_F(Pruning, BatchesThatNobodyAskedForAreNothing) {
   EXPECT_GT(device(back).host().first(), 0u);
 }
 
+// Behind what was pruned nothing is left: a log that parts just there was cut.
+TEST_F(Pruning, ALogMayEndWhereItWasPruned) {
+  spendSome(20);
+  pass();
+  const char cut = pruner();
+  const std::uint64_t first = device(cut).host().first();
+  store::WriteBatch rows;
+  ASSERT_TRUE(device(cut).host().truncateDivergent(first, rows).ok());
+  ASSERT_TRUE(device(cut).stores[2].writeSynced(rows).ok());
+  cluster.losePower(device(cut));
+  EXPECT_EQ(device(cut).host().first(), first);
+  EXPECT_EQ(device(cut).host().ledger().batches(), first);
+  join(cut);
+  pass();
+  expectOneLog();
+}
+
+// A device that went back decides another log, alone. Copies that have pruned more than it has are in its way no more
+// than others.
+TEST_F(Pruning, AnOwnerThatWentBackGivesWayToCopiesThatHavePruned) {
+  spendSome(4);
+  const auto early = device('a').stores[2].image();
+  spendSome(20);
+  pass();
+  cutOff('a');
+  cluster.losePower(device('a'));
+  device('a').stores[2].restoreImage(*early);
+  cluster.losePower(device('a'));
+  ASSERT_EQ(owner(), 'a');
+  spendSome(1);
+  join('a');
+  pass(70);
+  for (const char taker : without("bc", wholeOnes())) {
+    ASSERT_GT(device(taker).host().first(), device('a').host().ledger().batches());
+    const Status seized = device(taker).replica().forceTakeover(kPartition, "went back", at(device(taker).ms));
+    EXPECT_TRUE(seized.ok()) << seized.error().message;
+    cluster.run();
+    EXPECT_EQ(owner(), taker);
+    break;
+  }
+}
+
 // All others went back to before what one has pruned, and went on from there.
 TEST_F(Pruning, ALogThatPartsFromWhatWasPrunedIsBegunAnew) {
   spendSome(4);
