@@ -412,28 +412,6 @@ TEST_F(Pruning, ALogMayEndWhereItWasPruned) {
   expectOneLog();
 }
 
-// It decides nothing more, and asks for what it lacks also those that have pruned it: so they know that it gave way.
-TEST_F(Pruning, AnOwnerThatWentBackGivesWayToCopiesThatHavePruned) {
-  spendSome(4);
-  const auto early = device('a').stores[2].image();
-  spendSome(20);
-  pass();
-  cutOff('a');
-  cluster.losePower(device('a'));
-  device('a').stores[2].restoreImage(*early);
-  cluster.losePower(device('a'));
-  join('a');
-  pass(70);
-  for (const char taker : without("bc", wholeOnes())) {
-    ASSERT_GT(device(taker).host().first(), device('a').host().ledger().batches());
-    const Status seized = device(taker).replica().forceTakeover(kPartition, "went back", at(device(taker).ms));
-    EXPECT_TRUE(seized.ok()) << seized.error().message;
-    cluster.run();
-    EXPECT_EQ(owner(), taker);
-    break;
-  }
-}
-
 // All others went back to before what one has pruned, and went on from there.
 TEST_F(Pruning, ALogThatPartsFromWhatWasPrunedIsBegunAnew) {
   spendSome(4);
