@@ -31,6 +31,7 @@ foreach(plan
     nameOfAnotherMessage
     newcomerOfAnOlderCopy
     outcomeBeforeItsEffect
+    ownerThatWentBackBehindABase
     ownChangeBesideARepair
     pausedAfterABrokenStep
     removedUnderAUsedDot
