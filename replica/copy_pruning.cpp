@@ -29,15 +29,15 @@ bool isStill(const PartitionHost& host) {
   return host.durableBatches() == host.ledger().batches() && host.showsLog() && host.waiting() == 0;
 }
 
-// Of those before `end` the first batches are here, up to the first that is not.
+// Of those before `end` the first that is not here. What a power cut left of a prune are later ones: they do not count.
 Result<std::uint64_t> firstMissing(const store::Reader& rows, std::uint64_t end) {
-  std::uint64_t low = 0, high = end;
-  while (low < high) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    WITAN_TRY(there, rows.get(kernel::batchKey(middle)));
-    (there ? low : high) = there ? middle + 1 : middle;
-  }
-  return low;
+  std::uint64_t next = 0;
+  WITAN_DO(rows.scan("l", {}, [&](std::string_view key, std::string_view) {
+    const bool there = next < end && key == kernel::batchKey(next);
+    next += there ? 1 : 0;
+    return there;
+  }));
+  return next;
 }
 
 }  // namespace

@@ -281,6 +281,22 @@ TEST_F(Pruning, ThoseThatAreToKeepEveryEntryGetBackWhatTheyPruned) {
   expectOneLog();
 }
 
+// A power cut while it pruned left the later ones of the rows that were to go.
+TEST_F(Pruning, WhatAnInterruptedPruneLeftIsNotTakenForWhatCameBack) {
+  spendSome(20);
+  pass();
+  const char back = pruner();
+  store::WriteBatch left;
+  for (std::uint64_t n = 1; n < device(back).host().first(); ++n)
+    left.put(concat("p/budget/0/", kernel::batchKey(n)), *device(keeper()).host().ledger().batch(n));
+  ASSERT_TRUE(device(back).stores[2].writeSynced(left).ok());
+  keeps = false;
+  roster("abcde", std::string(1, back));
+  pass(30);
+  EXPECT_EQ(device(back).host().first(), 0u);
+  EXPECT_EQ(verify(back).problem, "");
+}
+
 // Just when they are there, and not yet on its disk; and when they are, and nothing else is.
 TEST_F(Pruning, APowerCutWhileTheyComeBackLosesNothing) {
   spendSome(20);
