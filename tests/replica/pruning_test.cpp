@@ -89,6 +89,18 @@ class Pruning : public ::testing::Test {
     for (const char name : without("abcde", std::string(1, back))) cluster.connect(device(name), device(back));
     cluster.run();
   }
+  static bool isPast(const TestCluster::Frame& frame) {
+    return isAdjudication(frame.bytes) && typeOf(frame.bytes) == AdjudicationFrame::past;
+  }
+  void handAltered(const TestCluster::Frame& frame, const std::function<void(Past&)>& alter) {
+    Past past;
+    EXPECT_TRUE(readMessage(std::string_view(frame.bytes).substr(replication::kFrameHeaderBytes), past, "past").ok());
+    alter(past);
+    std::string bytes;
+    WordWriter words;
+    appendFrame(bytes, words, past);
+    cluster.hand({frame.from, frame.to, bytes});
+  }
   kernel::VerifyReport verify(char name) {
     kernel::VerifyOptions options{.replay = &budget()};
     options.ofCluster = true;
@@ -179,10 +191,7 @@ TEST_F(Pruning, ANewCopyComesFromOneThatHasEverything) {
   pass();
   // The owner hands over to one that has pruned, and that one has no time to fetch.
   const char next = pruner();
-  const auto past = [&](const TestCluster::Frame& frame) {
-    return isAdjudication(frame.bytes) && typeOf(frame.bytes) == AdjudicationFrame::past;
-  };
-  cluster.lose = past;
+  cluster.lose = isPast;
   ASSERT_TRUE(
       device(owner()).replica().transferOwnership(kPartition, std::string(1, next), "", at(device('a').ms)).ok());
   cluster.run();
@@ -209,9 +218,7 @@ TEST_F(Pruning, AnOwnerAnswersAboutOldEntriesOnceItHasThemAgain) {
   pass();
   const char next = pruner();
   bool past = true;
-  cluster.lose = [&](const TestCluster::Frame& frame) {
-    return past && isAdjudication(frame.bytes) && typeOf(frame.bytes) == AdjudicationFrame::past;
-  };
+  cluster.lose = [&](const TestCluster::Frame& frame) { return past && isPast(frame); };
   ASSERT_TRUE(
       device(owner()).replica().transferOwnership(kPartition, std::string(1, next), "", at(device('a').ms)).ok());
   cluster.run();
@@ -304,7 +311,7 @@ TEST_F(Pruning, APowerCutWhileTheyComeBackLosesNothing) {
   const char back = pruner();
   int came = 0;
   cluster.lose = [&](const TestCluster::Frame& frame) {
-    if (!isAdjudication(frame.bytes) || typeOf(frame.bytes) != AdjudicationFrame::past || ++came > 2) return false;
+    if (!isPast(frame) || ++came > 2) return false;
     cluster.hand(frame);
     const Status drained = came == 2 ? device(back).drain() : okStatus();
     EXPECT_TRUE(drained.ok());
@@ -331,16 +338,12 @@ TEST_F(Pruning, BatchesThatDifferAreRefusedAndAnotherDeviceIsAsked) {
   const char back = pruner();
   int altered = 0;
   const std::function<bool(const TestCluster::Frame&)> alter = [&](const TestCluster::Frame& frame) {
-    if (!isAdjudication(frame.bytes) || typeOf(frame.bytes) != AdjudicationFrame::past || altered > 0) return false;
-    Past past;
-    EXPECT_TRUE(readMessage(std::string_view(frame.bytes).substr(replication::kFrameHeaderBytes), past, "past").ok());
-    EXPECT_GT(past.batches.size(), 3u);
-    past.batches[2].value.back() ^= 1;
+    if (!isPast(frame) || altered > 0) return false;
     ++altered;
-    std::string bytes;
-    WordWriter words;
-    appendFrame(bytes, words, past);
-    cluster.hand({frame.from, frame.to, bytes});
+    handAltered(frame, [&](Past& past) {
+      EXPECT_GT(past.batches.size(), 3u);
+      past.batches[2].value.back() ^= 1;
+    });
     return true;
   };
   cluster.lose = alter;
@@ -360,15 +363,11 @@ TEST_F(Pruning, WhoSendsMoreThanWasAskedForIsCutOff) {
   const char back = pruner();
   int altered = 0;
   cluster.lose = [&](const TestCluster::Frame& frame) {
-    if (!isAdjudication(frame.bytes) || typeOf(frame.bytes) != AdjudicationFrame::past || altered > 0) return false;
-    Past past;
-    EXPECT_TRUE(readMessage(std::string_view(frame.bytes).substr(replication::kFrameHeaderBytes), past, "past").ok());
-    while (past.batches.size() <= device(back).host().first()) past.batches.push_back(past.batches.front());
+    if (!isPast(frame) || altered > 0) return false;
     ++altered;
-    std::string bytes;
-    WordWriter words;
-    appendFrame(bytes, words, past);
-    cluster.hand({frame.from, frame.to, bytes});
+    handAltered(frame, [&](Past& past) {
+      while (past.batches.size() <= device(back).host().first()) past.batches.push_back(past.batches.front());
+    });
     return true;
   };
   keeps = false;
@@ -387,7 +386,7 @@ TEST_F(Pruning, WhoAsksAgainAndAgainGetsOneAnswer) {
   appendFrame(bytes, words, AskPast{std::string(kPartition), 0, 10});
   int answers = 0;
   cluster.lose = [&](const TestCluster::Frame& frame) {
-    answers += isAdjudication(frame.bytes) && typeOf(frame.bytes) == AdjudicationFrame::past ? 1 : 0;
+    answers += isPast(frame) ? 1 : 0;
     return false;
   };
   const char from = pruner();
