@@ -197,6 +197,14 @@ class Partition {
   Time latest() const { return latest_; }
   void checkInvariants() const;
 
+  // What the log's batches add up to, in an order of its own: equal on all devices that folded this log, whatever
+  // snapshots they went through. `firstSeqs`: of each batch. Requires: no open batch. O(states + operations log).
+  struct Folded {
+    Hash digest{};
+    std::uint64_t bytes = 0;  // of what it is over
+  };
+  Folded folded(const std::vector<std::uint64_t>& firstSeqs) const;
+
   // ---- snapshots (kernel/ledger/snapshot.h) ----
   // What changed since the last one. `batches` of the log are committed; `newBatches` are the first sequence numbers of
   // those since the last snapshot. Requires: options.snapshots, no open batch.

@@ -1,5 +1,6 @@
 #include "kernel/run_bindings.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/bytes.h"
@@ -34,6 +35,12 @@ std::string RunBindings::objection(Bytes runKey, Bytes planDigest) const {
   return concat("run ", toHex(runKey), " is bound to the plan whose digest begins with ",
                 toHex(Bytes(reinterpret_cast<const std::uint8_t*>(bound->plan.data()), sizeof bound->plan)), " (entry ",
                 bound->entry, ")");
+}
+
+std::vector<RunBindings::Row> RunBindings::rows() const {
+  std::vector<Row> all(table_.begin(), table_.end());
+  std::ranges::sort(all, {}, &Row::first);
+  return all;
 }
 
 bool RunBindings::isBoundTo(Bytes runKey, Bytes planDigest) const {

@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "kernel/domain_module.h"
 #include "kernel/record/entry.h"
@@ -42,6 +43,8 @@ class RunBindings {
   // Of a snapshot.
   void restore(const Row& row) { table_[row.first] = row.second; }
   std::size_t size() const { return table_.size(); }
+  // By key.
+  std::vector<Row> rows() const;
 
  private:
   struct PrefixHash {

@@ -148,10 +148,39 @@ struct AskPast {                # type 37: a copy that is to have every batch la
 
 struct PastBatch {
   value @0 :Data;               # as it stands in the log
+  seal @1 :Data;                # a BatchSeal; empty: none is here
 }
 
 struct Past {                   # type 38, the answer: some of them, from the first that was asked on
   partition @0 :Text;
   from @1 :UInt64;
   batches @2 :List(PastBatch);
+}
+
+struct AskFolded {              # type 39, to the owner: what does your log add up to (replica/base_transfer.h)?
+  partition @0 :Text;
+  least @1 :UInt64;             # after so many batches or more
+}
+
+struct Folded {                 # type 40, the answer
+  partition @0 :Text;
+  note @1 :Text;                # signed: a checkpoint with the line "folded BATCHES DIGEST BYTES"
+}
+
+struct AskBase {                # type 41: what stands for the entries that you have pruned?
+  partition @0 :Text;
+  batches @1 :UInt64;           # that are pruned
+  after @2 :Data;               # the last key that I have; empty: none
+}
+
+struct BaseRow {
+  key @0 :Data;
+  value @1 :Data;
+}
+
+struct Base {                   # type 42, the answer: some rows, in the order of their keys
+  partition @0 :Text;
+  batches @1 :UInt64;           # that are pruned now: not those that were asked for, then no rows follow
+  rows @2 :List(BaseRow);
+  last @3 :Bool;
 }

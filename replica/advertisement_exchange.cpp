@@ -141,7 +141,9 @@ void AdvertisementExchange::tellAll(PartitionHost& host) {
 
 // Whether this device wants a partition's entries from a peer: from the owner if it is there, else from every replica.
 bool AdvertisementExchange::wants(std::string_view from, const PartitionHost& host) const {
-  if (ownership_->owns(host) || host.ahead() || state_.leaving.contains(host.id())) return false;
+  if (ownership_->owns(host) || host.ahead() || state_.leaving.contains(host.id()) ||
+      state_.beginning.contains(host.id()))
+    return false;
   if (!ownership_->needsPeers(host.id()) || state_.refusesOwner(host.id())) return false;
   const std::string owner = state_.ownerDevice(host.id());
   const auto at = state_.peers.find(owner);

@@ -29,17 +29,6 @@ bool isStill(const PartitionHost& host) {
   return host.durableBatches() == host.ledger().batches() && host.showsLog() && host.waiting() == 0;
 }
 
-// Of those before `end` the first that is not here. What a power cut left of a prune are later ones: they do not count.
-Result<std::uint64_t> firstMissing(const store::Reader& rows, std::uint64_t end) {
-  std::uint64_t next = 0;
-  WITAN_DO(rows.scan("l", {}, [&](std::string_view key, std::string_view) {
-    const bool there = next < end && key == kernel::batchKey(next);
-    next += there ? 1 : 0;
-    return there;
-  }));
-  return next;
-}
-
 }  // namespace
 
 bool CopyPruning::keepsAll(const PartitionHost& host) const {
@@ -95,7 +84,7 @@ Result<bool> CopyPruning::fetch(PartitionHost& host, Now now) {
   const auto [at, begun] = fetches_.try_emplace(host.id());
   Fetch& fetch = at->second;
   store::PrefixStore rows = rowsOf(state_, host.id());
-  if (begun) WITAN_SET(fetch.next, firstMissing(rows, host.first()));
+  if (begun) WITAN_SET(fetch.next, kernel::firstMissing(rows, host.first()));
   if (fetch.next == host.first()) {
     if (!isStill(host)) return false;
     WITAN_DO(kernel::makeWhole(rows));
@@ -167,7 +156,7 @@ void CopyPruning::answer(Peer& peer, const AskPast& asked) {
     if (!value.ok()) return;  // the store fails: drain() meets it too
     bytes += value->size();
     if (!past.batches.empty() && bytes > kPastBytes) break;  // one alone may be as large as a frame
-    past.batches.push_back({{value->begin(), value->end()}});
+    past.batches.push_back({{value->begin(), value->end()}, state_.seals.find(mine->id(), n)});
   }
   if (!past.batches.empty()) state_.say(peer, past);
 }

@@ -4,6 +4,7 @@
 
 #include "base/mutant.h"
 #include "replica/advertisement_exchange.h"
+#include "replica/base_transfer.h"
 #include "replica/copy_pruning.h"
 #include "replica/entry_replicator.h"
 #include "replica/head_exchange.h"
@@ -95,7 +96,14 @@ void PeerSessions::dispatch(const std::string& from, Peer& peer, std::uint8_t ty
       return read(Entries{}, [&](Entries& m) { entries_.onEntries(from, peer, m, now); });
     case AdjudicationFrame::followed: return read(Followed{}, [&](Followed& m) { entries_.onFollowed(peer, m, now); });
     case AdjudicationFrame::askPast: return read(AskPast{}, [&](AskPast& m) { pruning_.onAsked(peer, std::move(m)); });
-    case AdjudicationFrame::past: return read(Past{}, [&](Past& m) { pruning_.onPast(from, peer, m); });
+    case AdjudicationFrame::past:
+      return read(Past{}, [&](Past& m) {
+        if (!bases_.onPast(from, m)) pruning_.onPast(from, peer, m);
+      });
+    case AdjudicationFrame::askFolded: return read(AskFolded{}, [&](AskFolded& m) { bases_.onAskFolded(peer, m); });
+    case AdjudicationFrame::folded: return read(Folded{}, [&](Folded& m) { bases_.onFolded(from, m); });
+    case AdjudicationFrame::askBase: return read(AskBase{}, [&](AskBase& m) { bases_.onAskBase(peer, std::move(m)); });
+    case AdjudicationFrame::base: return read(Base{}, [&](Base& m) { bases_.onBase(from, m); });
   }
   state_.cutOff(from, peer, invalid("a frame of the unknown type " + std::to_string(type)));
 }

@@ -17,6 +17,7 @@ namespace witan::node {
 
 class AdvertisementExchange;
 class EntryReplicator;
+class BaseTransfer;
 class CopyPruning;
 class HeadExchange;
 class RequestRouter;
@@ -25,8 +26,8 @@ struct Outgoing;
 class PeerSessions {
  public:
   PeerSessions(ReplicaState& state, AdvertisementExchange& exchange, EntryReplicator& entries, RequestRouter& router,
-               HeadExchange& heads, CopyPruning& pruning)
-      : state_(state), exchange_(exchange), entries_(entries), router_(router), heads_(heads), pruning_(pruning) {}
+               HeadExchange& heads, CopyPruning& pruning, BaseTransfer& bases)
+      : state_(state), exchange_(exchange), entries_(entries), router_(router), heads_(heads), pruning_(pruning), bases_(bases) {}
 
   void connected(const std::string& peer, Now now);
   void disconnected(const std::string& peer);
@@ -52,6 +53,7 @@ class PeerSessions {
   RequestRouter& router_;
   HeadExchange& heads_;
   CopyPruning& pruning_;
+  BaseTransfer& bases_;
   std::uint64_t statementsSeen_ = 0;
   std::map<std::string, std::int64_t> graftedMs_;  // by space: when a link was last asked to be eager
 };

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/mutant.h"
 #include "replica/agent_runtime.h"
+#include "replica/base_transfer.h"
 #include "replica/copy_pruning.h"
 #include "replica/copy_release.h"
 #include "replica/core/request_proofs.h"
@@ -43,9 +44,10 @@ struct Replica::Parts {
   EntryReplicator entries{state, ownership, exchange};
   CopyRelease release{state, ownership, exchange};
   CopyPruning pruning{state, ownership};
+  BaseTransfer bases{state, ownership};
   RequestRouter router;
   HeadExchange heads{state, ownership};
-  PeerSessions sessions{state, exchange, entries, router, heads, pruning};
+  PeerSessions sessions{state, exchange, entries, router, heads, pruning, bases};
   SealedCopies copies{state};
   std::vector<PartitionHost::Release> releases;  // between two steps of drain()
 };
@@ -89,6 +91,7 @@ Status Replica::start(Now now) {
   WITAN_DO(state_.partitions.open(config, state_.stores.ledgers, state_.ownerName,
                                   [&](std::string_view id) { return state_.isKeeper(id); }));
   state_.placed = true;
+  WITAN_DO(parts_->bases.open());
   for (const auto& [id, why] : state_.partitions.damaged()) {
     state_.local->note({"damagedLedger", device(), concat(why.message, "; ", why.hint)});
     state_.notice("damagedLedger", id, why.message);
@@ -264,7 +267,8 @@ std::int64_t Replica::nextTickMs() const {
       std::min({nextTickMs_, nextAdvertiseMs_, nextStabiliseMs_, ownership.nextTickMs(), parts_->heads.nextMs()});
   if (!state_.writes.synced()) next = std::min(next, state_.writes.syncDueMs(ownership.syncWaitMs()));
   next = std::min({next, parts_->sessions.nextMs(drained_.ms), parts_->copies.nextMs()});
-  if (state_.writes.synced()) next = std::min({next, parts_->release.nextMs(), parts_->pruning.nextMs()});
+  if (state_.writes.synced())
+    next = std::min({next, parts_->release.nextMs(), parts_->pruning.nextMs(), parts_->bases.nextMs()});
   if (const auto due = state_.outbox.dueMs()) next = std::min(next, *due);
   for (const auto& [name, peer] : state_.peers)
     if (const auto due = peer.session->dueMs()) next = std::min(next, *due);
@@ -379,7 +383,9 @@ Status Replica::reopenCopies(Now now) {
 
 // Requires: everything that counts as durable is written, no decision of the round is open.
 Status Replica::pruneCopies(Now now) {
+  WITAN_TRY(begun, parts_->bases.round(now));
   WITAN_TRY(changed, parts_->pruning.round(now));
+  changed.insert(changed.end(), begun.begin(), begun.end());
   for (const std::string& id : changed) {
     const kernel::DomainModule& module = host(id)->module();
     WITAN_DO(state_.partitions.openHost(state_.config, state_.stores.ledgers, state_.ownerName, module, id));
@@ -387,6 +393,7 @@ Status Replica::pruneCopies(Now now) {
     parts_->heads.onReopened(id);
     state_.followDirty = true;
   }
+  for (const std::string& id : begun) parts_->ownership->onEpochs(*host(id), 0);
   if (!changed.empty()) parts_->ownership->onReopened(now);
   return okStatus();
 }
@@ -477,7 +484,8 @@ bool Replica::quiet() const {
   if (agents_ && !agents_->host().quiet()) return false;
   if (graphs_ && !graphs_->quiet()) return false;
   return parts_->ownership->quiet() && state_.outbox.size() == 0 && state_.writes.quiet() && parts_->sessions.quiet() &&
-         parts_->entries.quiet() && parts_->copies.quiet() && parts_->release.quiet() && parts_->pruning.quiet();
+         parts_->entries.quiet() && parts_->copies.quiet() && parts_->release.quiet() && parts_->pruning.quiet() &&
+         parts_->bases.quiet();
 }
 
 }  // namespace witan::node

@@ -307,19 +307,21 @@ constexpr const char* kCounted[] = {"absurd frame",
 
 // Kinds of replication::Incident and node::Notice. Both are open: texts of whoever reports.
 constexpr const char* kIncidents[] = {
-    "badBatch",     "badCopy",     "badEntries",    "cannotUndo",  "contradiction",  "damagedLedger",  "digestAlarm",
-    "equivocation", "falseAnswer", "falsePosition", "forgedName",  "forgedRow",      "fork",           "forkProven",
-    "graph",        "graphBody",   "graphLoop",     "headDiffers", "newIncarnation", "olderCopy",      "otherRules",
-    "quarantine",   "rolledBack",  "surplus",       "unlawful",    "unsigned",       "unsignedAnswer", "wentBack"};
-constexpr const char* kNotices[] = {"agent answer",   "agent failed",    "agent folded", "agent needsAttention",
-                                    "agent question", "agent unheard",   "badFrame",     "claimRefused",
-                                    "contradiction",  "damagedLedger",   "evidence",     "falseAnswer",
-                                    "falsePosition",  "forgedName",      "fork",         "forkProven",
-                                    "graph",          "graphBody",       "handover",     "headDiffers",
-                                    "headsNotSigned", "notAllowed",      "otherEngine",  "otherRules",
-                                    "owner",          "proposerUnknown", "pruned",       "released",
-                                    "seizure",        "session ends",    "surplus",      "tooLarge",
-                                    "unlawful",       "unsigned",        "wentBack",     "wholeAgain"};
+    "badBatch",      "badCopy",        "baseDiffers",  "badEntries",     "cannotUndo",    "contradiction",
+    "damagedLedger", "digestAlarm",    "equivocation", "falseAnswer",    "falsePosition", "forgedName",
+    "forgedRow",     "fork",           "forkProven",   "graph",          "graphBody",     "graphLoop",
+    "headDiffers",   "newIncarnation", "olderCopy",    "otherRules",     "quarantine",    "rolledBack",
+    "surplus",       "unlawful",       "unsigned",     "unsignedAnswer", "wentBack"};
+constexpr const char* kNotices[] = {"agent answer",   "agent failed",  "agent folded",   "agent needsAttention",
+                                    "agent question", "agent unheard", "badFrame",       "baseRefused",
+                                    "claimRefused",   "contradiction", "copyBegun",      "damagedLedger",
+                                    "evidence",       "falseAnswer",   "falsePosition",  "forgedName",
+                                    "fork",           "forkProven",    "graph",          "graphBody",
+                                    "handover",       "headDiffers",   "headsNotSigned", "notAllowed",
+                                    "otherEngine",    "otherRules",    "owner",          "proposerUnknown",
+                                    "pruned",         "released",      "seizure",        "session ends",
+                                    "surplus",        "tooLarge",      "unlawful",       "unsigned",
+                                    "wentBack",       "wholeAgain"};
 
 std::vector<std::string> allNames() {
   std::vector<std::string> names(std::begin(kCounted), std::end(kCounted));
@@ -371,6 +373,11 @@ constexpr Unreached kUnreached[] = {
     {"copy pruned", "likewise"},
     {"notice: pruned", "likewise"},
     {"notice: wholeAgain", "likewise"},
+    {"copiesBegun", "likewise"},
+    {"notice: copyBegun", "likewise"},
+    {"basesRefused", "likewise, and who hands out a base is honest; tests/replica/base_transfer_test.cpp"},
+    {"notice: baseRefused", "likewise"},
+    {"incident: baseDiffers", "likewise"},
     {"pastRefused", "who gives old batches back is honest; tests/replica/pruning_test.cpp"},
     {"memory folded", "nobody tells an agent anything to remember; the scenario agents reaches it"},
     {"notice: agent folded", "nobody tells an agent anything to remember; the scenario agents reaches it"},

@@ -18,7 +18,8 @@ constexpr std::string_view kSyncFrames[] = {"",      "hello",  "writers",    "se
                                             "retry", "ranges", "range list", "need",    "items",
                                             "acks",  "bye",    "spaces",     "tree",    "live"};
 constexpr std::string_view kAdjudicationFrames[] = {"request",  "answer",  "standing", "entries",
-                                                    "followed", "askPast", "past"};
+                                                    "followed", "askPast", "past",     "askFolded",
+                                                    "folded",   "askBase", "base"};
 
 // A name from outside may be anything.
 std::string plain(std::string_view text) {
@@ -63,6 +64,20 @@ std::string adjudication(AdjudicationFrame type, std::string_view name, std::str
     case AdjudicationFrame::past:
       return read<node::Past>(message, name, [](const node::Past& m) {
         return concat(plain(m.partition), " ", m.batches.size(), " batches from ", m.from, " on");
+      });
+    case AdjudicationFrame::askFolded:
+      return read<node::AskFolded>(message, name, [](const node::AskFolded& m) {
+        return concat(plain(m.partition), " after ", m.least, " batches or more");
+      });
+    case AdjudicationFrame::folded:
+      return read<node::Folded>(message, name, [](const node::Folded& m) { return plain(m.partition); });
+    case AdjudicationFrame::askBase:
+      return read<node::AskBase>(message, name, [](const node::AskBase& m) {
+        return concat(plain(m.partition), " of ", m.batches, " batches");
+      });
+    case AdjudicationFrame::base:
+      return read<node::Base>(message, name, [](const node::Base& m) {
+        return concat(plain(m.partition), " of ", m.batches, " batches, ", m.rows.size(), " rows");
       });
   }
   return {};

@@ -57,4 +57,9 @@ class PrefixStore final : public PrefixReads<Store> {
   Store& below_;
 };
 
+// Takes all keys with the prefix out, in writes of bounded size, without a sync. Errors: of the store.
+Status eraseUnder(Store& store, std::string_view prefix);
+// Puts all keys with the prefix, and their values, into another store, in the same way.
+Status copyUnder(const Reader& from, std::string_view prefix, Store& to);
+
 }  // namespace witan::store

@@ -98,6 +98,8 @@ class Ledger final : public EntrySource {
   // The number of its first entry, or of the next if it has none; also of a batch that was pruned. Requires: number <
   // batches().
   std::uint64_t firstSeqOf(std::uint64_t number) const { return firstSeqs_[number]; }
+  // What the log adds up to (Partition::folded()). Requires: no open batch.
+  Partition::Folded folded() const { return partition_->folded(firstSeqs_); }
   // The value of a batch. Requires: number < batches().
   Result<std::string> batch(std::uint64_t number) const;
   // Makes the decisions of the next batch again, as its owner wrote it, folds it and stages it. Errors: corrupt;

@@ -26,24 +26,9 @@ constexpr std::uint64_t kMostDays = 10'000'000;  // before the year 1
 std::string tileKey(std::uint64_t number) { return concat("t", batchKey(number).substr(1)); }
 std::string stateRows(std::uint64_t batches) { return concat("b", batchKey(batches).substr(1)); }
 
-// Of keys and values, each behind its length.
-class RowsDigest {
- public:
-  void add(const std::vector<EpochStart>& epochs) {
-    for (const EpochStart& epoch : epochs) add("epoch", concat(epoch.number, " ", epoch.batch));
-  }
-  void add(std::string_view key, std::string_view value) {
-    for (const std::string_view part : {key, value}) {
-      const std::uint64_t size = part.size();
-      hash_.update({reinterpret_cast<const char*>(&size), sizeof size});
-      hash_.update(part);
-    }
-  }
-  std::string hex() { return toHex(hash_.finish()); }
-
- private:
-  Sha256 hash_;
-};
+void add(RowsDigest& digest, const std::vector<EpochStart>& epochs) {
+  for (const EpochStart& epoch : epochs) digest.add("epoch", concat(epoch.number, " ", epoch.batch));
+}
 
 std::string copyOrigin(std::string_view origin) { return concat(kCopyStatement, origin); }
 bool isCopy(const PrunedLog& pruned) { return pruned.note.starts_with(kCopyStatement); }
@@ -203,16 +188,22 @@ Status writeTiles(const store::Reader& store, std::uint64_t from, const std::vec
   return tile.empty() ? okStatus() : out.put(tileKey(number), tile);
 }
 
-Result<std::string> signState(const LedgerFormat& format, std::string origin, const Horizon& horizon,
-                              const Folded& folded, const std::vector<EpochStart>& epochs, const SigningKey& key,
+// `digest`: of the snapshot's rows.
+Result<std::string> signState(const LedgerFormat& format, std::string origin, std::uint64_t entries, const Hash& root,
+                              RowsDigest digest, const std::vector<EpochStart>& epochs, const SigningKey& key,
                               Time now) {
-  RowsDigest digest;
-  for (const auto& [row, value] : folded.rows) digest.add(row, value);
-  digest.add(epochs);
-  Checkpoint checkpoint{std::move(origin), horizon.entries, folded.root, format.checkpointLines()};
-  checkpoint.extensions.push_back(concat(kStateLine, digest.hex()));
+  add(digest, epochs);
+  Checkpoint checkpoint{std::move(origin), entries, root, format.checkpointLines()};
+  checkpoint.extensions.push_back(concat(kStateLine, toHex(digest.finish())));
   checkpoint.extensions.push_back("time " + formatTime(now));
   return signCheckpoint(checkpoint, key);
+}
+
+Status writePrunedRow(store::Store& store, const PrunedLog& pruned) {
+  store::WriteBatch row;
+  WordWriter words;
+  row.put(kPrunedKey, sealSnapshot(words.message(pruned)));
+  return store.writeSynced(row);
 }
 
 // The row "pruned" comes last, and makes everything before it durable.
@@ -221,10 +212,7 @@ Status writePruned(store::Store& store, const PrunedLog& pruned, const Folded& f
   for (const auto& [key, value] : folded.rows) WITAN_DO(out.put(concat(stateRows(pruned.batches), key), value));
   WITAN_DO(writeTiles(store, from, folded.leaves, out));
   WITAN_DO(out.flush());
-  store::WriteBatch row;
-  WordWriter words;
-  row.put(kPrunedKey, sealSnapshot(words.message(pruned)));
-  return store.writeSynced(row);
+  return writePrunedRow(store, pruned);
 }
 
 // Takes the keys with the prefix out, but for those that stay.
@@ -333,10 +321,10 @@ Status checkPrunedState(const store::Reader& store, const PrunedLog& pruned, con
     digest.add(row, value);
     return true;
   }));
-  digest.add(pruned.epochs);
+  add(digest, pruned.epochs);
   const bool same = said.origin == of && said.size == pruned.entries && said.root == root;
   if (!same) return corrupt("the tiles of the pruned entries are not those that were signed");
-  if (std::ranges::find(said.extensions, concat(kStateLine, digest.hex())) == said.extensions.end())
+  if (std::ranges::find(said.extensions, concat(kStateLine, toHex(digest.finish()))) == said.extensions.end())
     return corrupt("what the pruned entries add up to is not what was signed", "restore the store from a copy");
   return okStatus();
 }
@@ -363,30 +351,38 @@ Result<PruneReport> pruneLog(store::Store& store, const DomainModule& module, co
     WITAN_TRY(folded, foldUpTo(store, module, before, horizon));
     std::vector<EpochStart> epochs = before ? std::move(before->epochs) : std::vector<EpochStart>();
     for (const EpochStart& epoch : search.epochsBefore(horizon.batches)) epochs.push_back(epoch);
-    WITAN_TRY(note, signState(*format, options.ofCluster ? copyOrigin(format->origin) : format->origin, horizon, folded,
-                              epochs, key, now));
+    RowsDigest digest;
+    for (const auto& [row, value] : folded.rows) digest.add(row, value);
+    WITAN_TRY(note, signState(*format, options.ofCluster ? copyOrigin(format->origin) : format->origin, horizon.entries,
+                              folded.root, digest, epochs, key, now));
     before = PrunedLog{.batches = horizon.batches,
                        .entries = horizon.entries,
                        .at = now.micros,
                        .keepEntries = keep.days == 0 ? std::max<std::uint64_t>(keep.entries, 1) : keep.entries,
                        .keepDays = keep.days,
                        .note = std::move(note),
-                       .epochs = std::move(epochs)};
+                       .epochs = std::move(epochs),
+                       .vouched = before ? std::move(before->vouched) : std::vector<std::string>()};
     WITAN_DO(writePruned(store, *before, folded, begin.entries));
   }
   WITAN_DO(sweep(store, before));
   return report;
 }
 
+Result<std::uint64_t> firstMissing(const store::Reader& store, std::uint64_t end) {
+  std::uint64_t next = 0;
+  WITAN_DO(store.scan("l", {}, [&](std::string_view key, std::string_view) {
+    const bool there = next < end && key == batchKey(next);
+    next += there ? 1 : 0;
+    return there;
+  }));
+  return next;
+}
+
 Status makeWhole(store::Store& store) {
   WITAN_TRY(pruned, prunedLog(store));
   if (!pruned) return okStatus();
-  std::uint64_t next = 0;
-  WITAN_DO(store.scan("l", {}, [&](std::string_view key, std::string_view) {
-    const bool there = key == batchKey(next);
-    next += there ? 1 : 0;
-    return there && next < pruned->batches;
-  }));
+  WITAN_TRY(next, firstMissing(store, pruned->batches));
   if (next < pruned->batches) return corrupt(concat("batch ", next, " of the log is missing"));
   WITAN_DO(store.sync());  // the batches are on disk before what stands for them goes
   store::WriteBatch row;
@@ -394,6 +390,32 @@ Status makeWhole(store::Store& store) {
   WITAN_DO(store.writeSynced(row));
   WITAN_DO(eraseRows(store, "b", [](std::string_view) { return false; }));
   return eraseRows(store, "t", [](std::string_view) { return false; });
+}
+
+Result<Hash> prunedRoot(const store::Reader& store, const PrunedLog& pruned) {
+  MerkleFrontier tree;
+  WITAN_DO(forEachPrunedLeaf(store, pruned, [&](const Hash& leaf) {
+    tree.append(leaf);
+    return okStatus();
+  }));
+  return tree.root();
+}
+
+Status beginPruned(store::Store& store, PrunedLog pruned, std::vector<std::string> vouched, const SigningKey& key,
+                   Time now) {
+  WITAN_TRY(format, Ledger::readFormat(store));
+  if (!format) return notFound("the store holds no ledger");
+  WITAN_TRY(root, prunedRoot(store, pruned));
+  RowsDigest digest;
+  WITAN_DO(prunedState(store, pruned).scan({}, {}, [&](std::string_view row, std::string_view value) {
+    digest.add(row, value);
+    return true;
+  }));
+  WITAN_SET(pruned.note,
+            signState(*format, copyOrigin(format->origin), pruned.entries, root, digest, pruned.epochs, key, now));
+  pruned.at = now.micros;
+  pruned.vouched = std::move(vouched);
+  return writePrunedRow(store, pruned);
 }
 
 }  // namespace witan::kernel

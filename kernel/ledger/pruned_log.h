@@ -52,7 +52,10 @@ struct PrunedLog {
   std::uint64_t keepEntries = 0, keepDays = 0;
   std::string note;                  // a checkpoint of these entries with a line "state" and the digest of the snapshot
   std::vector<EpochStart> epochs{};  // of a cluster's: those that began in these batches; the digest covers them
-  WITAN_MEMBERS(PrunedLog, version, batches, entries, at, keepEntries, keepDays, note, epochs)
+  // Of a copy that began here: what two devices signed of it, the one that it has this from and the owner
+  // (replica/base_transfer.h).
+  std::vector<std::string> vouched{};
+  WITAN_MEMBERS(PrunedLog, version, batches, entries, at, keepEntries, keepDays, note, epochs, vouched)
 };
 
 // None: nothing was pruned. Errors: corrupt; conflict, of a later version.
@@ -64,6 +67,8 @@ Status forEachPrunedLeaf(const store::Reader&, const PrunedLog& pruned,
                          const std::function<Status(const Hash&)>& visit);
 // Of one that is gone. Requires: 1 <= seq <= pruned.entries. Errors: corrupt, its tile is missing.
 Result<Hash> prunedLeaf(const store::Reader&, std::uint64_t seq);
+// Of the tree over them, by the tiles. O(entries). Errors: as forEachPrunedLeaf().
+Result<Hash> prunedRoot(const store::Reader&, const PrunedLog& pruned);
 // The snapshot after them, by its own keys. The store outlives it.
 store::PrefixReads<store::Reader> prunedState(const store::Reader&, const PrunedLog& pruned);
 // Whether the snapshot is the one that was signed, of the entries whose tree has this root. `origin`: of the log. Of a
@@ -89,6 +94,14 @@ struct PruneOptions {
 // state). Errors: conflict, a ledger of a cluster or of another module; corrupt; of the store.
 Result<PruneReport> pruneLog(store::Store&, const DomainModule&, const SigningKey&, const Retention& keep, Time now,
                              const PruneOptions& options = {});
+// A log begins by what stands for the first entries of another device's copy: its rows "b" and "t" are in the store,
+// and the log's format. Signs it as this device's own. Durable: after a crash there is nothing, or a log of these
+// entries. Requires: it was proven that these entries add up to this; the store holds no batch. Errors: corrupt, rows
+// are missing; of the store.
+Status beginPruned(store::Store&, PrunedLog pruned, std::vector<std::string> vouched, const SigningKey&, Time now);
+// Of the batches before `end` the first that is not there. What a power cut left of a prune are later ones: they do not
+// count.
+Result<std::uint64_t> firstMissing(const store::Reader&, std::uint64_t end);
 // Takes out what stands for pruned entries, once their batches are there again. Durable. Used while no Ledger is open
 // on the store. Errors: corrupt, a batch is missing; of the store.
 Status makeWhole(store::Store&);

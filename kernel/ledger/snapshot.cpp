@@ -17,6 +17,30 @@ std::string numbered(std::string key, std::uint64_t number) {
   for (int i = 0; i < 8; ++i) key += static_cast<char>(number >> (56 - 8 * i));
   return key;
 }
+// u64 bytes of the EntitySnapshot, u64 bytes of all, both: the state may be larger than what is read of one message.
+std::string entityPayload(const DomainModule& module, const Partition::Instance& instance, WordWriter& words) {
+  EntitySnapshot s{.firstSeq = instance.firstSeq,
+                   .lastSeq = instance.lastSeq,
+                   .pendingSeq = instance.pending ? instance.pending->seq : 0,
+                   .notPassing = instance.state->notPassing,
+                   .digest = instance.digest,
+                   .genesisHash = instance.genesisHash,
+                   .genesis = instance.genesis};
+  const std::string_view message = words.message(s);
+  std::array<std::uint64_t, 2> sizes{message.size()};
+  std::string payload(reinterpret_cast<const char*>(&sizes), sizeof sizes);
+  payload += message;
+  module.writeState(payload, *instance.state);
+  sizes[1] = payload.size();
+  std::memcpy(payload.data(), &sizes, sizeof sizes);
+  return payload;
+}
+
+template <class T>
+std::string_view bytesOf(const T& value) {
+  return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+
 std::string entityKey(const std::string& entity, std::uint64_t part) {
   std::string key = concat(kSnapshotEntityPrefix, entity);
   return part == 0 ? key : numbered(key + '\n', part);
@@ -45,21 +69,7 @@ void Partition::stageSnapshot(std::uint64_t batches, const std::vector<std::uint
   for (const std::string& entity : changed_) {
     Instance& instance = *find(entity);
     instance.changed = false;
-    EntitySnapshot s{.firstSeq = instance.firstSeq,
-                     .lastSeq = instance.lastSeq,
-                     .pendingSeq = instance.pending ? instance.pending->seq : 0,
-                     .notPassing = instance.state->notPassing,
-                     .digest = instance.digest,
-                     .genesisHash = instance.genesisHash,
-                     .genesis = instance.genesis};
-    // The state stands outside of the message: it may be larger than what is read of one.
-    const std::string_view message = writer_.message(s);
-    std::array<std::uint64_t, 2> sizes{message.size()};
-    std::string payload(reinterpret_cast<const char*>(&sizes), sizeof sizes);
-    payload += message;
-    module_->writeState(payload, *instance.state);
-    sizes[1] = payload.size();
-    std::memcpy(payload.data(), &sizes, sizeof sizes);
+    const std::string payload = entityPayload(*module_, instance, writer_);
     for (std::uint64_t part = 0; part * kSnapshotPartBytes < payload.size(); ++part)
       out.put(entityKey(entity, part),
               sealSnapshot(std::string_view(payload).substr(part * kSnapshotPartBytes, kSnapshotPartBytes)));
@@ -97,6 +107,31 @@ void Partition::stageSnapshot(std::uint64_t batches, const std::vector<std::uint
   newOperations_.clear();
   newBindings_.clear();
   snapshotNotes_ = notes_.size();
+}
+
+Partition::Folded Partition::folded(const std::vector<std::uint64_t>& firstSeqs) const {
+  WITAN_CHECK(batch_.empty(), "what is folded are committed batches");
+  RowsDigest digest;
+  WordWriter words;
+  digest.add("tree", frontier_.serialise());
+  digest.add("unsafe", bytesOf(unsafeCommits_));
+  digest.add("latest", bytesOf(latest_.micros));
+  for (const EpochRecord& epoch : epochs_) digest.add("epoch", words.message(epoch));
+  digest.add("batches", {reinterpret_cast<const char*>(firstSeqs.data()), firstSeqs.size() * sizeof(std::uint64_t)});
+  const auto section = [&](std::string_view name, std::uint64_t rows) { digest.add(name, bytesOf(rows)); };
+  section("entities", instances_.size());
+  for (const std::string& entity : entities()) digest.add(entity, entityPayload(*module_, *find(entity), words));
+  section("operations", operations_.size());
+  std::vector<std::pair<OperationKey, std::uint64_t>> operations(operations_.begin(), operations_.end());
+  std::ranges::sort(operations);
+  for (const auto& [key, answer] : operations) digest.add(bytesOf(key), bytesOf(answer));
+  section("runs", bindings_.size());
+  for (const auto& [run, binding] : bindings_.rows())
+    digest.add(bytesOf(run), concat(bytesOf(binding.plan), bytesOf(binding.entry)));
+  section("notes", notes_.size());
+  for (const auto& [outcome, message] : notes_) digest.add(enumName(outcome), message);
+  const std::uint64_t bytes = digest.bytes();
+  return {digest.finish(), bytes};
 }
 
 namespace {

@@ -71,6 +71,26 @@ struct NoteList {
 inline constexpr std::string_view kSnapshotHeadKey = "s/head";
 inline constexpr std::string_view kSnapshotEntityPrefix = "s/e/";
 
+// SHA-256 over keys and values in their order, each behind its length in eight bytes.
+class RowsDigest {
+ public:
+  void add(std::string_view key, std::string_view value) {
+    for (const std::string_view part : {key, value}) {
+      const std::uint64_t size = part.size();
+      hash_.update({reinterpret_cast<const char*>(&size), sizeof size});
+      hash_.update(part);
+      bytes_ += part.size();
+    }
+  }
+  // Of keys and values.
+  std::uint64_t bytes() const { return bytes_; }
+  Hash finish() { return hash_.finish(); }
+
+ private:
+  Sha256 hash_;
+  std::uint64_t bytes_ = 0;
+};
+
 std::string snapshotChunkKey(char kind, std::uint64_t number);  // kind 'o', 'r', 'n' or 'b'
 std::string sealSnapshot(std::string_view payload);
 // The payload, or corrupt.

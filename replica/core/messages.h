@@ -26,7 +26,11 @@ enum class AdjudicationFrame : std::uint8_t {
   entries = 35,
   followed = 36,
   askPast = 37,
-  past = 38
+  past = 38,
+  askFolded = 39,
+  folded = 40,
+  askBase = 41,
+  base = 42
 };
 
 // A batch of a log must fit into a frame.
@@ -187,7 +191,8 @@ struct AskPast {
 
 struct PastBatch {
   std::vector<std::uint8_t> value;
-  WITAN_MEMBERS(PastBatch, value)
+  std::vector<std::uint8_t> seal;
+  WITAN_MEMBERS(PastBatch, value, seal)
 };
 
 struct Past {
@@ -196,6 +201,43 @@ struct Past {
   std::uint64_t from = 0;
   std::vector<PastBatch> batches;
   WITAN_MEMBERS(Past, partition, from, batches)
+};
+
+struct AskFolded {
+  static constexpr auto kFrame = AdjudicationFrame::askFolded;
+  std::string partition;
+  std::uint64_t least = 0;
+  WITAN_MEMBERS(AskFolded, partition, least)
+};
+
+struct Folded {
+  static constexpr auto kFrame = AdjudicationFrame::folded;
+  std::string partition;
+  std::string note;
+  WITAN_MEMBERS(Folded, partition, note)
+};
+
+struct AskBase {
+  static constexpr auto kFrame = AdjudicationFrame::askBase;
+  std::string partition;
+  std::uint64_t batches = 0;
+  std::vector<std::uint8_t> after;
+  WITAN_MEMBERS(AskBase, partition, batches, after)
+};
+
+struct BaseRow {
+  std::vector<std::uint8_t> key;
+  std::vector<std::uint8_t> value;
+  WITAN_MEMBERS(BaseRow, key, value)
+};
+
+struct Base {
+  static constexpr auto kFrame = AdjudicationFrame::base;
+  std::string partition;
+  std::uint64_t batches = 0;
+  std::vector<BaseRow> rows;
+  bool last = false;
+  WITAN_MEMBERS(Base, partition, batches, rows, last)
 };
 
 // One frame, header included.

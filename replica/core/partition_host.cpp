@@ -34,7 +34,10 @@ std::string partitionOf(std::string_view domain, std::string_view entity, std::u
 }
 
 PartitionHost::PartitionHost(store::Store& ledgers, const kernel::DomainModule& module, HostOptions options)
-    : module_(module), options_(std::move(options)), rows_(ledgers, "p/" + options_.id + "/"), ledgers_(ledgers) {}
+    : module_(module),
+      options_(std::move(options)),
+      rows_(ledgers, concat(options_.place, options_.id, "/")),
+      ledgers_(ledgers) {}
 
 Result<std::unique_ptr<PartitionHost>> PartitionHost::open(store::Store& ledgers, const kernel::DomainModule& module,
                                                            HostOptions options) {

@@ -60,7 +60,8 @@ struct HostOptions {
   std::string id;      // "{domain}/{number}"
   std::string origin;  // name of the log in checkpoints
   std::int64_t pendingTtlMicros = 0;
-  bool isSigned = false;  // epochs that begin here have entries and beginnings with proofs
+  bool isSigned = false;     // epochs that begin here have entries and beginnings with proofs
+  std::string place = "p/";  // of its rows: "p/" + id + "/"
 };
 
 class PartitionHost {

@@ -3,30 +3,17 @@
 #include "base/concat.h"
 #include "replica/core/owner_proofs.h"
 #include "replication/space_rows.h"
+#include "store/prefix_store.h"
 
 namespace witan::node {
 
 namespace {
 constexpr std::string_view kStoppedRow = "w/";   // + partition -> "{number} {owner}" of its epoch
 constexpr std::string_view kReleasedRow = "q/";  // + partition -> its batches, big-endian; and "-" until all is out
-constexpr std::size_t kReleaseOps = 4096;        // of one write
 constexpr std::string_view kRefusedRow =
     "u/";  // + partition -> two big-endian numbers (epoch, batch), owner, newline, batch
 
 std::string epochText(const kernel::Epoch& epoch) { return std::to_string(epoch.number) + " " + epoch.owner; }
-
-Status eraseRows(const std::string& prefix, store::Store& ledgers) {
-  for (std::size_t erased = kReleaseOps; erased == kReleaseOps;) {
-    store::WriteBatch rows;
-    WITAN_DO(ledgers.scan(prefix, {}, [&](std::string_view key, std::string_view) {
-      rows.erase(key);
-      return rows.size() < kReleaseOps;
-    }));
-    WITAN_DO(ledgers.write(rows));
-    erased = rows.size();
-  }
-  return okStatus();
-}
 }  // namespace
 
 Status PartitionTable::open(const ReplicaConfig& config, store::Store& ledgers, const std::string& ownerName,
@@ -103,8 +90,8 @@ Status PartitionTable::loadReleased(store::Store& ledgers) {
     return true;
   }));
   for (const std::string& id : begun) {
-    WITAN_DO(eraseRows(concat("p/", id, "/"), ledgers));
-    WITAN_DO(eraseRows(sealRowsOf(id), ledgers));
+    WITAN_DO(store::eraseUnder(ledgers, concat("p/", id, "/")));
+    WITAN_DO(store::eraseUnder(ledgers, sealRowsOf(id)));
     store::WriteBatch done;
     done.put(std::string(kReleasedRow) + id, bigEndian(released_[id]));
     WITAN_DO(ledgers.writeSynced(done));

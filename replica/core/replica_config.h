@@ -120,12 +120,15 @@ struct ReplicaCounters {
   std::uint64_t copiesMade = 0, copiesReleased = 0;  // because the placement changed
   std::uint64_t copiesPruned = 0;                    // how often
   std::uint64_t pastRefused = 0;                     // batches for a pruned copy that are not those that it had
+  std::uint64_t copiesBegun = 0;                     // by the base of another copy
+  std::uint64_t basesRefused = 0;                    // that are not what was signed
   EtcdCounters etcd;
   WITAN_MEMBERS(ReplicaCounters, decided, duplicates, frozen, forwarded, retries, redirects, batchesSent,
                 batchesFollowed, batchesRepeated, gaps, resent, zombieRefused, fenced, surplusEntries, handovers,
                 seizures, forks, wentBack, badFrames, boundElsewhere, notAllowed, answersUnasked, logsRefused,
                 headsSigned, headsCosigned, headsRefused, forksProven, claimsRefused, positionsRefused, batchesUnsealed,
-                requestsUnproven, answersUnproven, copiesMade, copiesReleased, copiesPruned, pastRefused)
+                requestsUnproven, answersUnproven, copiesMade, copiesReleased, copiesPruned, pastRefused, copiesBegun,
+                basesRefused)
 };
 
 }  // namespace witan::node

@@ -89,9 +89,10 @@ struct ReplicaState {
   std::uint64_t run = 0;
   LedgerWrites writes;
   PartitionTable partitions;
-  Placement placement;                         // ReplicaConfig::placement
-  bool placed = true;                          // the copies that this device is to have are here, or were begun
-  std::set<std::string, std::less<>> leaving;  // copies that take nothing more: CopyRelease gives them up
+  Placement placement;                           // ReplicaConfig::placement
+  bool placed = true;                            // the copies that this device is to have are here, or were begun
+  std::set<std::string, std::less<>> leaving;    // copies that take nothing more: CopyRelease gives them up
+  std::set<std::string, std::less<>> beginning;  // copies that take nothing yet: BaseTransfer begins them
   bool keepsAll = false;  // agents of this device read ledgers: it keeps copies beside those of the placement
   OwnerTable owners;
   SealBook seals;

@@ -1,5 +1,6 @@
 // Checker "keepers": each partition has its copies, each with the whole log, on as many sites as there can be; no
 // device gives up a copy before as many others have what is in it; and no entry goes before two others have it.
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -36,6 +37,7 @@ class KeepersChecker final : public Checker {
       if (c_.plan().options.cluster.ledgerCopies > 0)
         if (const std::string what = lacking(id); !what.empty()) return c_.failed("keepers", id + what);
       if (const std::string what = lackingEntries(id); !what.empty()) return c_.failed("keepers", id + what);
+      if (const std::string what = unlike(id); !what.empty()) return c_.failed("keepers", id + what);
     }
   }
 
@@ -104,6 +106,21 @@ class KeepersChecker final : public Checker {
     }
     const std::int64_t wanted = std::min(members, static_cast<std::int64_t>(node::kLeastCopies));
     return whole >= wanted ? std::string() : concat(" has ", whole, " copies with every entry, not ", wanted);
+  }
+
+  // Copies of one log, each begun in its own way, that do not add up to the same.
+  std::string unlike(const std::string& id) {
+    std::map<Hash, std::pair<Seat*, Hash>> known;  // by the digest of the log
+    for (Seat* at : c_.members()) {
+      const node::PartitionHost* host = at->replica().host(id);
+      if (host == nullptr || !host->showsLog()) continue;
+      const Hash folded = host->ledger().folded().digest;
+      const auto [other, first] = known.try_emplace(host->chain().last(), at, folded);
+      if (!first && other->second.second != folded)
+        return concat(": ", at->name(), " and ", other->second.first->name(),
+                      " have one log, and it does not add up to the same for both");
+    }
+    return {};
   }
 
   // Counted by what devices have, not by what they compute.

@@ -34,6 +34,14 @@ TEST(Frames, SchemaAndStructsHaveOneLayout) {
   expectSameLayout<wire::PeerAdvertisement, PeerAdvertisement>();
   expectSameLayout<wire::Entries, Entries>();
   expectSameLayout<wire::Followed, Followed>();
+  expectSameLayout<wire::AskPast, AskPast>();
+  expectSameLayout<wire::PastBatch, PastBatch>();
+  expectSameLayout<wire::Past, Past>();
+  expectSameLayout<wire::AskFolded, AskFolded>();
+  expectSameLayout<wire::Folded, Folded>();
+  expectSameLayout<wire::AskBase, AskBase>();
+  expectSameLayout<wire::BaseRow, BaseRow>();
+  expectSameLayout<wire::Base, Base>();
 }
 
 TEST(Requests, AtTheDoor) {
