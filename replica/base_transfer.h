@@ -73,6 +73,7 @@ class BaseTransfer {
   // Of this device's own log.
   struct Folding {
     std::uint64_t batches = 0;
+    Hash chain{};  // of them
     std::int64_t ms = 0;
     std::string note;
   };

@@ -17,6 +17,7 @@ set(WITAN_HOOKED_kernel
   kernel/partition_fold.cpp)
 set(WITAN_HOOKED_replica
   replica/advertisement_exchange.cpp
+  replica/base_transfer.cpp
   replica/copy_pruning.cpp
   replica/copy_release.cpp
   replica/core/ledger_writes.cpp

@@ -36,6 +36,7 @@ constexpr MutantCase kCases[] = {
     {"noRemaking", "keepers", "keepers", 20, "no copy is made again when the device that had one has left"},
     {"releaseEarly", "keepers", "keepers", 20, "a copy goes before those that keep the partition have all of it"},
     {"pruneAlone", "keepers", "pruned", 40, "a copy is pruned before those that keep every entry have what goes"},
+    {"anyBase", "keepers", "pruned", 200, "a new copy begins with a base that is not what the owner says"},
     {"neverFetch", "keepers liveness", "pruned", 40,
      "a copy that is to have every entry does not ask for what it pruned"},
     {"ignoreSites", "keepers", "keepers", 20, "copies are placed without a look at their sites"},

@@ -1,7 +1,7 @@
 // Liar: the device that lies (Options::cluster.liar). Its program is the honest one. Beside what that says it sends
 // frames of its own, signed with its own key where that may help, and when it owns a partition, entries, heads and
 // answers that its log does not give. What it told is in the history (History::lies); the checker "lies" judges what
-// came of it.
+// came of it. Who asks for its base (replica/base_transfer.h) gets a false one.
 //
 // Each event of the plan tells one lie, and while the run settles it goes on until it is retired.
 #pragma once
@@ -28,6 +28,7 @@ class Liar final : public ClusterObserver {
 
  private:
   bool tell(Lie lie, std::uint64_t seed);
+  void sayBase(Seat& self, std::uint32_t to, const node::AskBase& asked);
 
   Cluster& c_;
   std::optional<std::uint64_t> answers_;  // the next request that reaches it gets a false answer, drawn of this

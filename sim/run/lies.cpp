@@ -58,8 +58,11 @@ void Liar::goOn(std::uint64_t round) {
   }
 }
 
-void Liar::onFrame(Seat& at, std::uint32_t, std::string_view frame) {
+void Liar::onFrame(Seat& at, std::uint32_t peer, std::string_view frame) {
   if (!c_.isLiar(at.index()) || !isOfAdjudication(frame)) return;
+  if (node::AskBase asked; static_cast<std::uint8_t>(frame[4]) == static_cast<std::uint8_t>(node::AskBase::kFrame) &&
+                           readMessage(frame.substr(replication::kFrameHeaderBytes), asked, "frame").ok())
+    sayBase(at, peer, asked);
   heard_.emplace_back(frame);
   if (heard_.size() > kHeardFrames) heard_.pop_front();
   if (answers_ && static_cast<std::uint8_t>(frame[4]) == static_cast<std::uint8_t>(node::AdjudicationFrame::request) &&
