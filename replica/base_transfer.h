@@ -1,7 +1,8 @@
 // BaseTransfer: a new copy of a partition begins where another copy's log begins that was pruned, not with the first
 // entry. Only where the domain has a retention (replica/core/placement.h) and this device need not keep every entry.
 //
-// B1  Two devices say what the copy begins with, and sign it: the one whose base it is, and the partition's owner.
+// B1  Two devices say what the copy begins with, and sign it: one that goes on from this base itself, and the
+//     partition's owner, which has every entry.
 // B2  The owner says what its log adds up to after some batch: states, operations, runs, notes, epochs, the place and
 //     the digest of each batch, the tree (Partition::folded()). The new copy decides again each batch between the base
 //     and there, and compares. Until then it is no copy: no other part of this device knows of it.

@@ -385,6 +385,8 @@ Status makeWhole(store::Store& store) {
   WITAN_TRY(next, firstMissing(store, pruned->batches));
   if (next < pruned->batches) return corrupt(concat("batch ", next, " of the log is missing"));
   WITAN_DO(store.sync());  // the batches are on disk before what stands for them goes
+  // Others said what they add up to: from now on its own fold counts.
+  if (!pruned->vouched.empty()) WITAN_DO(eraseRows(store, "s/", [](std::string_view) { return false; }));
   store::WriteBatch row;
   row.erase(kPrunedKey);
   WITAN_DO(store.writeSynced(row));

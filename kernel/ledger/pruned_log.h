@@ -102,7 +102,8 @@ Status beginPruned(store::Store&, PrunedLog pruned, std::vector<std::string> vou
 // Of the batches before `end` the first that is not there. What a power cut left of a prune are later ones: they do not
 // count.
 Result<std::uint64_t> firstMissing(const store::Reader&, std::uint64_t end);
-// Takes out what stands for pruned entries, once their batches are there again. Durable. Used while no Ledger is open
+// Takes out what stands for pruned entries, once their batches are there again; if others vouched for it, what was
+// folded from there goes too, and the next opening folds the whole log. Durable. Used while no Ledger is open
 // on the store. Errors: corrupt, a batch is missing; of the store.
 Status makeWhole(store::Store&);
 

@@ -41,8 +41,11 @@ void Liar::sayBase(Seat& self, std::uint32_t to, const node::AskBase& asked) {
            .ok())
     return;
   node::Base base{asked.partition, asked.batches, {}, true};
+  const std::string end = concat("h", kernel::batchKey(asked.batches).substr(1));
   const Status read = rows.scan("", {}, [&](std::string_view key, std::string_view value) {
-    if (!key.starts_with("format")) base.rows.push_back({{key.begin(), key.end()}, {value.begin(), value.end()}});
+    const bool later = key.starts_with('h') && key > end;
+    if (!later && !key.starts_with("format"))
+      base.rows.push_back({{key.begin(), key.end()}, {value.begin(), value.end()}});
     return true;
   });
   if (!read.ok()) return;

@@ -146,7 +146,7 @@ TEST_F(Pruned, WhatALogAddsUpToIsOverEveryRowThatItGoesOnFrom) {
     }
     put(store, row, value);
   }
-  EXPECT_EQ(kinds, (std::set<std::string>{"s/e/", "s/he", "s/n/", "s/o/"}));
+  EXPECT_EQ(kinds, (std::set<std::string>{"s/b/", "s/e/", "s/he", "s/n/", "s/o/"}));
 }
 
 TEST_F(Pruned, SeveralTimesIsAsOnce) {
@@ -422,6 +422,23 @@ TEST_F(PrunedCopy, IsWholeAgainAtEveryWriteBoundary) {
         one.crash({.keepUnsynced = kept, .tearLastValue = {}});
         ASSERT_NO_FATAL_FAILURE(expectSameEpochs(one, whole));
       }
+}
+
+TEST_F(PrunedCopy, ThatOthersVouchedForFoldsEveryEntryOnceItIsWhole) {
+  fillWithEpochs(whole);
+  for (const bool vouched : {false, true}) {
+    store::MemoryStore one;
+    fillWithEpochs(one);
+    ASSERT_GT(pruneCopy(one, 12)->pruned, 0u);
+    const PrunedLog pruned = *prunedLog(one).value();
+    ASSERT_TRUE(!vouched || beginPruned(one, pruned, {"a", "b"}, key, kNow).ok());
+    ASSERT_NE(open(one), nullptr);
+    ASSERT_FALSE(keys(one, "s/").empty());
+    for (std::uint64_t n = 0; n < pruned.batches; ++n) put(one, batchKey(n), *whole.get(batchKey(n)).value());
+    ASSERT_TRUE(makeWhole(one).ok());
+    EXPECT_EQ(keys(one, "s/").empty(), vouched);
+    ASSERT_NO_FATAL_FAILURE(expectSameEpochs(one, whole));
+  }
 }
 
 TEST_F(PrunedCopy, IsNotWholeWhileABatchIsMissing) {
