@@ -27,7 +27,13 @@ class PeerSessions {
  public:
   PeerSessions(ReplicaState& state, AdvertisementExchange& exchange, EntryReplicator& entries, RequestRouter& router,
                HeadExchange& heads, CopyPruning& pruning, BaseTransfer& bases)
-      : state_(state), exchange_(exchange), entries_(entries), router_(router), heads_(heads), pruning_(pruning), bases_(bases) {}
+      : state_(state),
+        exchange_(exchange),
+        entries_(entries),
+        router_(router),
+        heads_(heads),
+        pruning_(pruning),
+        bases_(bases) {}
 
   void connected(const std::string& peer, Now now);
   void disconnected(const std::string& peer);
