@@ -8,7 +8,7 @@
 #include "agents/episode/gate.h"
 #include "agents/wake/wake_job.h"
 #include "replica/agent_runtime.h"
-#include "tests/replica/test_cluster.h"
+#include "tests/replica/pruning_cluster.h"
 
 namespace witan::node::test::ledger_watch_test {
 namespace {
@@ -114,6 +114,29 @@ TEST(LedgerWatch, WhatStandsInPlaceOfWhatWasLookedAtIsLookedAt) {
 
   restart(true);
   EXPECT_THAT(greeted(a, {"p", "q", "r"}), ElementsAre("p", "q", "r"));
+}
+
+// A device whose agents come to read ledgers looks at nothing of a copy that it has pruned until every entry is back.
+class ReadingPruned : public PrunedCluster {};
+
+TEST_F(ReadingPruned, WaitsForWhatItPruned) {
+  spendSome(20);
+  pass();
+  const char reader = pruner();
+  ASSERT_GT(device(reader).host().first(), 0u);
+  cluster.lose = isPast;
+  more = [&](ReplicaConfig& config) {
+    if (config.replication.device == std::string(1, reader)) config.agents = greeting();
+  };
+  cluster.losePower(device(reader));
+  join(reader);
+  pass(60);
+  EXPECT_GT(device(reader).host().first(), 0u);
+  EXPECT_THAT(greeted(device(reader), {"e"}), ElementsAre());
+  cluster.lose = {};
+  pass(60);
+  EXPECT_EQ(device(reader).host().first(), 0u);
+  EXPECT_THAT(greeted(device(reader), {"e"}), ElementsAre("e"));
 }
 
 }  // namespace

@@ -124,9 +124,11 @@ class PrunedCluster : public ::testing::Test {
   bool keeps = true;
   std::uint64_t whole = 2, version = 1;
   int spent = 0;
+  std::function<void(ReplicaConfig&)> more;  // of each device at its next start
   TestCluster cluster{5, [this](std::size_t, ReplicaConfig& config) {
                         config.placement = [this] { return placement(); };
                         config.pruneEvery = 4;
+                        if (more) more(config);
                       }};
 };
 
