@@ -379,7 +379,8 @@ Result<int> proof(const LedgerArguments& a) {
 // Copies of a cluster's ledgers prune by themselves: each has to know which of them keep every entry.
 Status checkNoNode(const std::filesystem::path& dir) {
   std::error_code ec;
-  for (const auto& at : {dir, dir.filename() == "ledgers" ? dir.parent_path() : dir}) {
+  const std::filesystem::path folder = (dir / "").parent_path();  // without a slash at its end
+  for (const auto& at : {folder, folder.filename() == "ledgers" ? folder.parent_path() : folder}) {
     if (std::filesystem::exists(at / "cluster.json", ec))
       return conflict(dir.string() + " is of a node: by hand no ledger of a cluster is pruned",
                       "say what its copies keep, where the admin's key is: witan partition retain DOMAIN --entries N "

@@ -264,7 +264,7 @@ TEST_F(PrunedLedger, StaysWholeIfItDoesNotVerifyOrNothingSaysWhatStays) {
   EXPECT_EQ(runWitan({"ledger", "prune", "--keep", "1"}).exitCode, kExitUsage);
   const std::string node = scratch_ / "node";
   ASSERT_EQ(runWitan({"init", "--dir", node, "--listen", "127.0.0.1:0"}).exitCode, kExitOk);
-  for (const std::string& cluster : {node, node + "/ledgers"})
+  for (const std::string& cluster : {node, node + "/", node + "/ledgers", node + "/ledgers/"})
     EXPECT_EQ(codeOf(runWitan({"ledger", "prune", "--store", cluster, "--keep", "1", "--json"})), "conflict");
   EXPECT_EQ(ledger({"prune", "--keep", "9"}).exitCode, kExitOk);
   EXPECT_EQ(verify().get_object().if_contains("prunedEntries"), nullptr);
