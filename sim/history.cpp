@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <tuple>
 
 #include "base/bytes.h"
 #include "replication/writer.h"
@@ -56,10 +55,20 @@ Answer answerOf(const node::Answer& told) {
 
 }  // namespace
 
+void History::gave(std::uint32_t device, std::string_view frames, Micros at) {
+  constexpr auto kAnswer = static_cast<std::uint8_t>(node::AdjudicationFrame::answer);
+  forEachFrame(frames, [&](std::string_view frame) {
+    node::Answer answer;
+    if (frame.size() <= kFrameHeaderBytes || static_cast<std::uint8_t>(frame[4]) != kAnswer ||
+        !readMessage(frame.substr(kFrameHeaderBytes), answer, "frame").ok())
+      return;
+    if (answer.seq != 0 && answer.outcome != kernel::Outcome::duplicate) given_[givenKey(device, answer)] = at;
+  });
+}
+
 std::vector<Operation> operationsOf(std::span<const RequestRecord> requests, const kernel::DomainModule& module,
                                     const std::function<bool(const node::Request&)>& isOfPartition) {
   std::vector<Operation> operations;
-  std::map<std::tuple<std::uint32_t, std::string, std::string>, kernel::Outcome> told;
   for (const RequestRecord& booked : requests) {
     if (!isOfPartition(booked.request)) continue;
     Operation operation = operationOf(booked, module);
@@ -67,10 +76,7 @@ std::vector<Operation> operationsOf(std::span<const RequestRecord> requests, con
       operation.returned = *booked.returned;
       operation.answer = answerOf(booked.answer);
       kernel::Decision& decision = operation.answer.decision;
-      const auto [first, fresh] =
-          told.try_emplace({booked.device, operation.operationId, operation.plan}, decision.outcome);
-      if (!fresh && decision.seq != 0 && decision.outcome == first->second &&
-          decision.outcome != kernel::Outcome::duplicate) {
+      if (booked.given && *booked.given <= booked.invoked) {
         decision.recorded = decision.outcome;
         decision.outcome = kernel::Outcome::duplicate;
       }

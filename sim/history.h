@@ -47,6 +47,7 @@ struct RequestRecord {
   bool accepted = false;    // durably
   bool answerLost = false;  // the answer was there, and died with the device before the client had it
   bool mayBeLost = false;
+  std::optional<Micros> given = {};  // when its owner last gave this answer; none: not over the network
 };
 
 // A device's disk is not what it was: what it wrote since then may be lost.
@@ -110,8 +111,13 @@ class History {
     const auto at = open.find({operationId, asked});
     return at == open.end() ? nullptr : &requests_[at->second];
   }
+  // Frames leave for the device: when each answer in them that tells of an entry for the first time was given. It may
+  // come late, after one that tells of the repetition.
+  void gave(std::uint32_t device, std::string_view frames, Micros at);
   void answered(RequestRecord& request, Micros at, node::Answer answer) {
     request.returned = at;
+    if (const auto given = given_.find(givenKey(request.device, answer)); given != given_.end())
+      request.given = given->second;
     request.answer = std::move(answer);
     closed(request);
   }
@@ -197,6 +203,13 @@ class History {
   void closed(const RequestRecord& request) {
     of(request.device).open.erase({request.request.operationId, fingerprintOf(request.request)});
   }
+  // To whom, about which request, and what.
+  using GivenKey =
+      std::tuple<std::uint32_t, std::string, std::uint64_t, kernel::Outcome, std::uint64_t, std::uint64_t, std::string>;
+  static GivenKey givenKey(std::uint32_t device, const node::Answer& answer) {
+    return {device,     answer.operationId, answer.asked,     answer.outcome,
+            answer.seq, answer.epochNumber, answer.epochOwner};
+  }
   DeviceRecords& of(std::uint32_t device) {
     if (device >= devices_.size()) devices_.resize(device + 1);
     return devices_[device];
@@ -207,13 +220,14 @@ class History {
   std::vector<RequestRecord> requests_;
   std::vector<DiskLoss> losses_;
   std::vector<DeviceRecords> devices_;
+  std::map<GivenKey, Micros> given_;  // the last time
 };
 
 // ---- the requests in the words of the checkers (sim/check/operation.h), one partition at a time. Pure functions; the
 // results own what they hold.
 
-// The attempts that `isOfPartition` takes. An answer that a device had before, and that a repeated frame brought once
-// more to a later attempt under the same id, counts as the repetition that it is.
+// The attempts that `isOfPartition` takes. An answer that its owner had given before an attempt was made is a late one,
+// or a repeated frame: for that attempt it counts as the repetition that it is.
 std::vector<Operation> operationsOf(std::span<const RequestRecord> requests, const kernel::DomainModule& module,
                                     const std::function<bool(const node::Request&)>& isOfPartition);
 

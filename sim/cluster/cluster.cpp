@@ -361,6 +361,7 @@ void Cluster::release(std::uint32_t device) {
   for (node::Outgoing& send : at.held.sends) {
     const std::uint32_t peer = ClusterSetup::deviceIndex(send.peer);
     if (!send.frames.empty()) {
+      history_.gave(peer, send.frames, agenda_.now());
       network_.send(device, peer, std::move(send.frames), agenda_.now());
       for (ClusterObserver* one : observers_) one->onSent(at);
     }

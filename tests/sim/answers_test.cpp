@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "sim/history.h"
 #include "tests/sim/made_history.h"
 
 namespace witan::sim::test::answers_test {
@@ -223,6 +224,134 @@ TEST_F(Answers, DeclaredLossesExcuse) {
   refuses("but no entry has its id");
   lost[0] = {{1, "owner"}, last + 1};
   refuses("but no entry has its id");
+}
+
+// A device that asks again for what it was told, and an answer that its owner gave to the first attempt.
+class LateAnswers : public testing::Test {
+ protected:
+  LateAnswers() {
+    node::Request begin{.kind = node::RequestKind::init, .domain = "chest", .entity = "e0"};
+    books.asked({.device = 3, .invoked = 1, .request = begin});
+    kernel::Entry entry{.seq = 1, .tag = kernel::Tag::rejected, .entity = "e0", .role = "Imp", .operationId = "op-1"};
+    entry.invariant = first.invariant, entry.message = first.message;
+    ledger.push_back({entry, {}});
+    again.outcome = Outcome::duplicate, again.recorded = Outcome::rejected;
+    ask(100);
+  }
+
+  void ask(Micros at) { books.asked({.device = 3, .invoked = at, .request = request}); }
+  void gives(const node::Answer& answer, Micros at) {
+    std::string frames;
+    WordWriter words;
+    node::appendFrame(frames, words, request);
+    node::appendFrame(frames, words, answer);
+    books.gave(3, frames, at);
+  }
+  void hears(const node::Answer& answer, Micros at) {
+    RequestRecord* asked = books.open(3, answer.operationId, answer.asked);
+    ASSERT_NE(asked, nullptr);
+    books.answered(*asked, at, answer);
+  }
+  // The repetition was told of first, and the device asks once more.
+  void hearsOfTheRepetition() {
+    gives(again, 150);
+    hears(again, 160);
+    ask(200);
+  }
+  std::string problem() const {
+    const auto operations = operationsOf(books.requests(), *module, [](const node::Request&) { return true; });
+    return checkAnswers(operations, ledger);
+  }
+  void refuses(std::string_view because) const { EXPECT_NE(problem().find(because), std::string::npos) << problem(); }
+
+  std::unique_ptr<kernel::DomainModule> module = chest::module();
+  node::Request request{.domain = "chest", .entity = "e0", .role = "Imp", .operationId = "op-1"};
+  node::Answer first{.operationId = "op-1",
+                     .outcome = Outcome::rejected,
+                     .seq = 1,
+                     .epochNumber = 1,
+                     .epochOwner = "device-0:1",
+                     .invariant = "SHY",
+                     .message = "no",
+                     .asked = fingerprintOf(request)};
+  node::Answer again = first;
+  History books;
+  std::vector<LedgerLine> ledger;
+};
+
+TEST_F(LateAnswers, TheFirstAnswerMayComeAfterThatToTheRepetition) {
+  gives(first, 110);
+  hearsOfTheRepetition();
+  hears(first, 210);
+  EXPECT_EQ(problem(), "");
+}
+
+TEST_F(LateAnswers, ARepeatedFrameIsLate) {
+  gives(first, 110);
+  hears(first, 120);
+  ask(200);
+  hears(first, 210);
+  EXPECT_EQ(problem(), "");
+}
+
+TEST_F(LateAnswers, TheFirstAnswerToWhatWasToldBefore) {
+  gives(first, 110);
+  hearsOfTheRepetition();
+  gives(first, 205);
+  hears(first, 210);
+  refuses("had been told of entry 1");
+}
+
+TEST_F(LateAnswers, TheFirstAnswerGivenTwice) {
+  gives(first, 110);
+  hears(first, 120);
+  ask(200);
+  gives(first, 205);
+  hears(first, 210);
+  refuses("had been told of entry 1");
+}
+
+TEST_F(LateAnswers, AnAnswerThatNobodyGave) {
+  hearsOfTheRepetition();
+  hears(first, 210);
+  refuses("had been told of entry 1");
+}
+
+TEST_F(LateAnswers, AnotherOutcomeThanTheOneGiven) {
+  gives(first, 110);
+  hearsOfTheRepetition();
+  node::Answer other = first;
+  other.outcome = Outcome::approved;
+  hears(other, 210);
+  refuses("but it is entry 1");
+}
+
+TEST_F(LateAnswers, ALateAnswerOfAnotherOutcome) {
+  node::Answer other = first;
+  other.outcome = Outcome::approved;
+  gives(other, 110);
+  hearsOfTheRepetition();
+  hears(other, 210);
+  refuses("but it is entry 1");
+}
+
+TEST_F(LateAnswers, ALateAnswerOfAnotherEntry) {
+  node::Answer other = first;
+  other.seq = 2;
+  gives(other, 110);
+  hearsOfTheRepetition();
+  hears(other, 210);
+  refuses("but it is entry 1");
+}
+
+TEST_F(LateAnswers, TheAnswerToAnotherDevice) {
+  hearsOfTheRepetition();
+  std::string frames;
+  WordWriter words;
+  node::appendFrame(frames, words, first);
+  books.gave(4, frames, 110);
+  hears(first, 210);
+  refuses("had been told of entry 1");
 }
 
 TEST(MadeAnswers, ArePassed) {

@@ -23,6 +23,7 @@ foreach(plan
     claimToldToOneDevice
     endTakenBack
     eventUnderAUsedDot
+    firstAnswerAfterTheSecond
     flippedBitOfALength
     headsLostWithThePower
     hearsOfARepair
