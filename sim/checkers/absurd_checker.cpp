@@ -43,7 +43,7 @@ class AbsurdChecker final : public Checker {
   // By the roster, which such a cluster has: what it says of logs is not read, and what it claims is.
   bool hasNoLogs(std::uint32_t peer) const {
     const ClusterOptions& cluster = c_.setup().options.cluster;
-    return liarOf(cluster).has_value() && static_cast<std::int64_t>(peer) >= cluster.ledgerReplicas;
+    return hasKeys(cluster) && static_cast<std::int64_t>(peer) >= cluster.ledgerReplicas;
   }
   static bool claims(std::string_view frame) {
     const auto standing = standingIn(frame);

@@ -90,6 +90,31 @@ TEST(AbsurdChecker, IsQuietAboutAnyOtherFrame) {
   EXPECT_EQ(world.fired(), "");
 }
 
+// By the roster, which devices with keys have, the last device has no ledgers: what it says of logs is not read.
+struct AbsurdGuest : World {
+  explicit AbsurdGuest(std::int64_t keepEntries)
+      : World(makeAbsurdChecker, quietPlan([&](ClusterOptions& of) { of.keepEntries = keepEntries; })) {}
+  std::string told(const node::PeerAdvertisement& standing) {
+    std::string frame;
+    WordWriter words;
+    appendFrame(frame, words, standing);
+    seat(0).absurd[4].insert(frame);
+    checker->onFrame(seat(0), 4, frame);
+    checker->onDurable(seat(0));
+    return fired();
+  }
+};
+
+TEST(AbsurdChecker, IsQuietAboutLogsThatTheRosterDenies) {
+  const node::PeerAdvertisement position{.positions = {{.partition = "budget/0"}}};
+  EXPECT_EQ(AbsurdGuest(8).told(position), "");
+  EXPECT_EQ(AbsurdGuest(0).told(position), "absurd");
+}
+
+TEST(AbsurdChecker, FiresForAClaimOfADeviceWithoutLedgers) {
+  EXPECT_EQ(AbsurdGuest(8).told({.claims = {{.partition = "budget/0"}}}), "absurd");
+}
+
 TEST(AbsurdChecker, KnowsAConnectionThatIsNew) {
   Absurd world;
   world.checker->onLink(0, 1);
