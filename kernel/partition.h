@@ -259,6 +259,7 @@ class Partition {
   Status restoreEntity(std::string_view entity, std::string_view sealed);
   void name(const OperationKey&, std::uint64_t answer);
   void noteChange(std::string_view entity, Instance&);
+  void stageChunk(std::size_t from, const std::vector<std::uint64_t>& newBatches, store::WriteBatch& out);
   PendingView viewOf(std::string_view entity, const Instance&) const;
 
   const DomainModule* module_;

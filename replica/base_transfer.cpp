@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/mutant.h"
 #include "kernel/ledger/pruned_log.h"
+#include "kernel/ledger/snapshot.h"
 #include "replica/core/log_head.h"
 #include "replica/core/owner_proofs.h"
 #include "replication/space_rows.h"
@@ -23,6 +24,10 @@ constexpr std::int64_t kStaleMs = 600'000;          // an older one is made agai
 constexpr std::size_t kAnswerBytes = 1 << 20;       // of one answer; one row goes whatever its size
 constexpr std::size_t kRowsOfAnswer = 8192;         // of one answer
 constexpr std::uint64_t kSpareBytes = 1 << 20;
+constexpr std::uint64_t kMostBytesAnEntry = 64;  // of hashes, and of a batch
+constexpr std::int64_t kWholeMs = 600'000;       // of one beginning, and beside it
+constexpr std::uint64_t kLeastBytesMs = 100;     // a millisecond for so many bytes
+constexpr std::size_t kMostRow = 16 << 20;       // a frame holds no more
 constexpr std::uint64_t kLeavesOfTile = 256;
 
 // Of the rows of a copy: what stands for its pruned entries, in the order of their keys.
@@ -75,7 +80,7 @@ void BaseTransfer::answer(Peer& peer, const AskBase& asked) {
   Base base{mine->id(), mine->first(), {}, false};
   const std::string_view after = asView(asked.after);
   std::size_t bytes = 0;
-  bool full = mine->first() == 0 || asked.batches != mine->first();
+  bool large = false, full = mine->first() == 0 || asked.batches != mine->first();
   if (full) return state_.say(peer, base);
   for (const std::string& prefix : prefixesOf(base.batches)) {
     if (full || after > concat(prefix, "\xff")) continue;
@@ -83,6 +88,7 @@ void BaseTransfer::answer(Peer& peer, const AskBase& asked) {
     const Status read = mine->rows().scan(prefix, from, [&](std::string_view key, std::string_view value) {
       if (key <= after || (key.starts_with('h') && rowNumber(key) > base.batches)) return true;
       bytes += key.size() + value.size();
+      large = large || value.size() > kMostRow;
       full = !base.rows.empty() && (bytes > kAnswerBytes || base.rows.size() == kRowsOfAnswer);
       if (!full) base.rows.push_back({{key.begin(), key.end()}, {value.begin(), value.end()}});
       return !full;
@@ -90,6 +96,7 @@ void BaseTransfer::answer(Peer& peer, const AskBase& asked) {
     if (!read.ok()) return;  // the store fails: drain() meets it too
   }
   base.last = !full;
+  if (large) base = {mine->id(), 0, {}, false};  // of an earlier version of this program: its next base serves
   state_.say(peer, base);
 }
 
@@ -99,24 +106,25 @@ void BaseTransfer::answerFolded(Now now) {
   for (auto at = questions_.begin(); at != questions_.end();) {
     auto& [id, asking] = *at;
     const PartitionHost* const mine = state_.partitions.find(id);
-    const bool shows = mine != nullptr && state_.partitions.usable(id) && mine->showsLog() &&
+    const bool shows = mine != nullptr && state_.partitions.usable(id) && mine->showsLog() && mine->first() == 0 &&
                        mine->durableBatches() == mine->ledger().batches();
     if (!shows) {
       at = questions_.erase(at);
       continue;
     }
     Folding& known = foldings_[id];
-    if (mine->chain().after(known.batches) != known.chain) known = {};  // none, or the log has parted since
+    if (!known.note.empty() && mine->chain().after(known.batches) != known.chain) known = {};  // the log has parted
     const std::uint64_t batches = mine->ledger().batches();
     const auto serves = [&](const auto& one) { return one.second <= known.batches || one.second > batches; };
     const bool old = known.note.empty() || now.ms > known.ms + kStaleMs || !std::ranges::all_of(asking, serves);
-    if (old && !folded && (known.note.empty() || now.ms >= known.ms + kFoldMs)) {
+    if (old && !folded && (known.ms == 0 || now.ms >= known.ms + kFoldMs)) {
       folded = true;
       const auto log = foldLog(*mine);
       auto note = !log.ok() ? Result<std::string>(log.error())
                             : signFolded(*log, mine->partition().tree().root(), mine->ledger().format().origin,
                                          state_.config.heads->key());
-      known = {log.ok() ? log->batches : 0, mine->chain().last(), now.ms, note.ok() ? *std::move(note) : std::string()};
+      known = {log.ok() ? log->batches : 0, mine->chain().last(), std::max<std::int64_t>(now.ms, 1),
+               note.ok() ? *std::move(note) : std::string()};
     }
     for (const auto& [device, least] : asking)
       if (Peer* const peer = state_.member(device); peer != nullptr && !known.note.empty() && least <= known.batches)
@@ -137,34 +145,46 @@ bool BaseTransfer::mayBegin(const PartitionHost& host) const {
          !state_.partitions.stopped(id) && state_.partitions.refused(id) == nullptr;
 }
 
+void BaseTransfer::watch() {
+  if (!state_.followDirty) return;
+  nextMs_ = 0;
+  std::erase_if(givenUp_, [&](const std::string& id) {
+    const PartitionHost* host = state_.partitions.find(id);
+    return host == nullptr || host->ledger().batches() > 0;
+  });
+  for (const auto& [id, host] : state_.partitions.hosts())
+    if (!givenUp_.contains(id) && !begun_.contains(id) && mayBegin(*host))
+      begun_.try_emplace(id), state_.beginning.insert(id);
+}
+
+Status BaseTransfer::end(const std::string& id) {
+  const bool rows = begun_[id].step > Step::askOwner;
+  begun_.erase(id);
+  state_.beginning.erase(id);
+  state_.followDirty = true;
+  return rows ? store::eraseUnder(state_.stores.ledgers, concat(kBegunRows, id, "/")) : okStatus();
+}
+
 Result<std::vector<std::string>> BaseTransfer::round(Now now) {
   std::vector<std::string> complete;
   if (!rows_.empty()) WITAN_DO(state_.stores.ledgers.write(rows_));  // no sync: a restart begins anew
   rows_.clear();
   answerBases();
   answerFolded(now);
-  if (now.ms < nextMs_ && !state_.followDirty) return complete;
+  watch();
+  if (now.ms < nextMs_) return complete;
   nextMs_ = std::numeric_limits<std::int64_t>::max();
-  std::erase_if(givenUp_, [&](const std::string& id) {
-    const PartitionHost* host = state_.partitions.find(id);
-    return host == nullptr || host->ledger().batches() > 0;
-  });
-  for (const auto& [id, host] : state_.partitions.hosts()) {
-    const auto at = begun_.find(id);
-    const bool may = !givenUp_.contains(id) && mayBegin(*host);
-    if (!may && at == begun_.end()) continue;
-    if (at == begun_.end()) state_.beginning.insert(id), state_.followDirty = true;
+  std::vector<std::string> all;
+  for (const auto& [id, one] : begun_) all.push_back(id);
+  for (const std::string& id : all) {
     Beginning& one = begun_[id];
-    bool done = false;
-    if (may) WITAN_SET(done, step(id, one, *host, now));
-    if (may && !done && one.wrong.empty()) continue;
-    if (done) complete.push_back(id);
-    if (may && !done) giveUp(id, one);
-    one.copy.reset();
-    if (one.step > Step::askOwner) WITAN_DO(store::eraseUnder(state_.stores.ledgers, concat(kBegunRows, id, "/")));
-    begun_.erase(id);
-    state_.beginning.erase(id);
-    state_.followDirty = true;
+    PartitionHost* const host = state_.partitions.find(id);
+    if (host != nullptr && mayBegin(*host)) {
+      WITAN_TRY(done, step(id, one, *host, now));
+      if (!done && one.wrong.empty()) continue;
+      done ? complete.push_back(id) : giveUp(id, one);
+    }
+    WITAN_DO(end(id));
   }
   return complete;
 }
@@ -179,18 +199,26 @@ void BaseTransfer::giveUp(const std::string& id, const Beginning& one) {
 
 void BaseTransfer::choose(Beginning& one, const PartitionHost& host, Now now) {
   const std::string owner = state_.ownerDevice(host.id());
-  const Peer* const says = owner.empty() ? nullptr : state_.member(owner);
+  const OwnershipRecord* const claim = state_.owners.find(host.id());
+  const Peer* const says = owner.empty() || claim == nullptr ? nullptr : state_.member(owner);
+  const auto known = [&](const Peer& peer, auto link) {
+    return peer.full() && peer.keeper && link != peer.partitions.end() && link->second.follower.known();
+  };
+  const bool whole = says != nullptr && known(*says, says->partitions.find(host.id())) &&
+                     says->partitions.find(host.id())->second.first == 0;
   std::string from;
   for (const auto& [name, peer] : state_.peers) {
     const auto link = peer.partitions.find(host.id());
-    if (!peer.full() || !peer.keeper || link == peer.partitions.end() || !link->second.follower.known()) continue;
+    if (!known(peer, link)) continue;
     if (one.sinceMs == 0) one.sinceMs = std::max<std::int64_t>(now.ms, 1);
     if (name == owner || link->second.first == 0 || link->second.follower.diverged()) continue;
+    if (claim == nullptr || link->second.follower.epoch() != claim->epoch()) continue;  // its log may end otherwise
     if (from.empty() || name > one.from) from = name, one.base = link->second.first;
     if (name > one.from) break;  // another one than before
   }
-  if (says != nullptr && says->keeper && !from.empty()) {
-    one.from = from, one.owner = owner, one.step = Step::askOwner, one.askedMs = 0, one.tries = 0;
+  if (whole && !from.empty()) {
+    one.from = from, one.owner = owner, one.epoch = claim->epoch();
+    one.step = Step::askOwner, one.askedMs = 0, one.tries = 0;
   } else if (one.sinceMs != 0) {
     if (now.ms >= one.sinceMs + kChooseMs) one.wrong = "no two devices have what a copy can begin with";
     nextMs_ = std::min(nextMs_, one.sinceMs + kChooseMs);
@@ -219,8 +247,14 @@ Result<bool> BaseTransfer::step(const std::string& id, Beginning& one, Partition
   if (one.step == Step::choose || !one.wrong.empty()) return false;
   Peer* const from = state_.member(one.from);
   Peer* const owner = state_.member(one.owner);
-  if (from == nullptr || owner == nullptr || state_.ownerDevice(id) != one.owner) {
+  const OwnershipRecord* const claim = state_.owners.find(id);
+  const bool same = from != nullptr && owner != nullptr && claim != nullptr && claim->epoch() == one.epoch;
+  if (!same || (one.copy && from->partitions[id].first > one.copy->ledger().batches())) {
     WITAN_DO(startAgain(id, one));
+    return false;
+  }
+  if (now.ms >= one.sinceMs + kWholeMs + static_cast<std::int64_t>(mostBytes(one) / kLeastBytesMs)) {
+    one.wrong = "it takes too long";
     return false;
   }
   if (one.step == Step::askOwner) {
@@ -247,14 +281,19 @@ Result<bool> BaseTransfer::step(const std::string& id, Beginning& one, Partition
     if (mayAskAgain(one, one.from, now)) state_.say(*from, AskPast{id, here, one.said.batches});
     return false;
   }
-  WITAN_TRY(log, foldLog(*one.copy));
-  if (log.digest != one.said.digest && !mutated("anyBase")) {
+  const auto log = foldLog(*one.copy);
+  if ((!log.ok() || log->digest != one.said.digest) && !mutated("anyBase")) {
     one.wrong = concat("the base of ", one.from, " and the log of ", one.owner, " do not add up to the same after ",
-                       here, " batches");
-    one.differs = true;
+                       here, " batches", log.ok() ? "" : ": " + log.error().message);
+    one.differs = log.ok();
     return false;
   }
-  WITAN_DO(place(id, one, now));
+  const Status placed = place(id, one, now);
+  if (!placed.ok() && placed.error().code == ErrorCode::ioFailed) return placed.error();
+  if (!placed.ok()) {
+    one.wrong = concat("the base of ", one.from, " is no beginning of a log: ", placed.error().message);
+    return false;
+  }
   ++state_.counters.copiesBegun;
   state_.notice("copyBegun", id,
                 concat("with batch ", one.base, " of the copy of ", one.from, "; ", one.owner,
@@ -262,7 +301,7 @@ Result<bool> BaseTransfer::step(const std::string& id, Beginning& one, Partition
   return true;
 }
 
-Result<std::unique_ptr<PartitionHost>> BaseTransfer::openBegun(const std::string& id, const Beginning& one,
+Result<std::unique_ptr<PartitionHost>> BaseTransfer::openBegun(const std::string& id, Beginning& one,
                                                                const PartitionHost& host) const {
   store::PrefixStore rows = rowsOf(kBegunRows, id);
   WITAN_TRY(pruned, kernel::prunedLog(rows));
@@ -273,6 +312,7 @@ Result<std::unique_ptr<PartitionHost>> BaseTransfer::openBegun(const std::string
   if (keys.empty()) return corrupt("no key of the device is known");
   WITAN_TRY(root, kernel::prunedRoot(rows, *pruned));
   WITAN_DO(kernel::checkPrunedState(rows, *pruned, root, origin, std::nullopt, keys));
+  one.pruned = *std::move(pruned);
   return PartitionHost::open(
       state_.stores.ledgers, host.module(),
       {id, origin, state_.config.pendingTtlMicros, state_.config.heads != nullptr, std::string(kBegunRows)});
@@ -296,10 +336,17 @@ void BaseTransfer::onFolded(const std::string& from, const Folded& folded) {
   }
 }
 
+// Of the rows of a base.
+std::uint64_t BaseTransfer::mostBytes(const Beginning& one) const {
+  return 2 * one.said.bytes + kSpareBytes + kMostBytesAnEntry * (one.base + one.said.entries);
+}
+
 // Whether a key is one of a base.
 bool BaseTransfer::fits(const Beginning& one, std::string_view key) const {
   if (key <= one.after || key.size() > store::kMaxKeyBytes / 2) return false;
-  if (key == "pruned" || key.starts_with(prefixesOf(one.base).front())) return true;
+  const std::string state = prefixesOf(one.base).front();
+  if (key == "pruned" || key.starts_with(state))
+    return key == "pruned" || kernel::isSnapshotKey(key.substr(state.size()));
   if (key.size() != 1 + sizeof(std::uint64_t)) return false;
   const std::uint64_t number = rowNumber(key);
   return key[0] == 'h' ? number > 0 && number <= one.base : key[0] == 't' && number <= one.said.entries / kLeavesOfTile;
@@ -315,11 +362,10 @@ void BaseTransfer::onBase(const std::string& from, const Base& base) {
     return;
   }
   store::WriteBatch rows;
-  const std::uint64_t most = 2 * one.said.bytes + kSpareBytes + 64 * (one.base + one.said.entries);
   for (const BaseRow& row : base.rows) {
     const std::string_view key = asView(row.key);
     one.bytes += row.key.size() + row.value.size();
-    if (!fits(one, key) || one.bytes > most) {
+    if (!fits(one, key) || one.bytes > mostBytes(one)) {
       one.wrong = concat("what ", from, " sends is no base of ", one.base, " batches");
       return;
     }
@@ -338,7 +384,8 @@ bool BaseTransfer::onPast(const std::string& from, const Past& past) {
   Beginning& one = at->second;
   const bool asked = one.step == Step::batches && one.from == from && one.askedMs != 0;
   if (!asked || past.from != one.copy->ledger().batches()) return true;  // late, or never asked
-  if (past.batches.size() > one.said.batches - past.from) one.wrong = concat(from, " sends more than was asked for");
+  if (past.batches.empty() || past.batches.size() > one.said.batches - past.from)
+    one.wrong = concat(from, " sends other batches than those that were asked for");
   for (const PastBatch& batch : past.batches)
     if (one.wrong.empty()) takeBatch(one, past.partition, batch);
   one.askedMs = 0, one.tries = 0;
@@ -368,10 +415,8 @@ void BaseTransfer::takeBatch(Beginning& one, const std::string& id, const PastBa
 Status BaseTransfer::place(const std::string& id, const Beginning& one, Now now) {
   const store::PrefixStore from = rowsOf(kBegunRows, id);
   store::PrefixStore to = rowsOf("p/", id);
-  WITAN_TRY(pruned, kernel::prunedLog(from));
-  const std::string theirs = pruned->note;
   for (const std::string_view prefix : {"b", "h", "t"}) WITAN_DO(store::copyUnder(from, prefix, to));
-  WITAN_DO(kernel::beginPruned(to, *std::move(pruned), {theirs, one.said.note}, state_.config.heads->key(), now.wall));
+  WITAN_DO(kernel::beginPruned(to, one.pruned, {one.pruned.note, one.said.note}, state_.config.heads->key(), now.wall));
   WITAN_DO(store::copyUnder(from, "l", to));
   return to.sync();
 }

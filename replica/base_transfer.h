@@ -11,7 +11,7 @@
 //
 // Who may ask: devices that are to keep a copy. Bounds: one answer a round for each of them, of 1 MB or one row; an
 // owner folds one partition a round, and each at most once a minute; a new copy takes no more than twice the bytes that
-// the owner names.
+// the owner names, and waits ten minutes, and a second for each 100 KB of these.
 //
 // A part of Replica; the state, the engine and the exchange outlive it. Not thread-safe.
 #pragma once
@@ -24,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "kernel/ledger/pruned_log.h"
 #include "replica/core/folded_log.h"
 #include "replica/core/partition_host.h"
 #include "replica/core/replica_state.h"
@@ -45,6 +46,8 @@ class BaseTransfer {
   Result<std::vector<std::string>> round(Now now);
   std::int64_t nextMs() const { return asked_.empty() && questions_.empty() && rows_.empty() ? nextMs_ : 0; }
   bool quiet() const;
+  // Notes which copies begin so, before they ask for their logs. In each round, whether or not round() follows.
+  void watch();
 
   void onAskFolded(const Peer& peer, const AskFolded& asked);
   void onFolded(const std::string& from, const Folded& folded);
@@ -59,11 +62,13 @@ class BaseTransfer {
     Step step = Step::choose;
     std::int64_t sinceMs = 0;  // when some peer's position was known; 0: none is
     std::string from, owner;   // whose base it is, and who says what it adds up to
+    kernel::Epoch epoch;       // the owner's
     std::uint64_t base = 0;    // batches
     FoldedLog said;            // by the owner
     std::string after;         // the last key
     std::uint64_t bytes = 0;   // that came
     bool complete = false;     // all rows are in the store
+    kernel::PrunedLog pruned;  // as the other one signed it
     std::unique_ptr<PartitionHost> copy;
     std::int64_t askedMs = 0;  // 0: what was asked is here
     int tries = 0;             // of one question
@@ -91,12 +96,14 @@ class BaseTransfer {
   bool mayAskAgain(Beginning& one, std::string_view device, Now now);
   Status startAgain(const std::string& id, Beginning& one);
   Result<bool> step(const std::string& id, Beginning& one, PartitionHost& host, Now now);
+  std::uint64_t mostBytes(const Beginning& one) const;
   bool fits(const Beginning& one, std::string_view key) const;
   // Opens what came, if it is what its device signed. Errors: corrupt, it is not.
-  Result<std::unique_ptr<PartitionHost>> openBegun(const std::string& id, const Beginning& one,
+  Result<std::unique_ptr<PartitionHost>> openBegun(const std::string& id, Beginning& one,
                                                    const PartitionHost& host) const;
   void takeBatch(Beginning& one, const std::string& id, const PastBatch& batch);
   Status place(const std::string& id, const Beginning& one, Now now);
+  Status end(const std::string& id);
   void giveUp(const std::string& id, const Beginning& one);
 
   ReplicaState& state_;

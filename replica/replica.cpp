@@ -302,6 +302,8 @@ Status Replica::drain(Now now, Effects& out) {
   WITAN_DO(takeReleases(durable, now));
   WITAN_DO(makeCopies(now));
   WITAN_DO(reopenCopies(now));
+  parts_->bases.watch();
+  if (state_.followDirty) parts_->pruning.hurry();  // another owner has to have every entry
   if (durable) WITAN_DO(parts_->release.round(now));
   if (durable) WITAN_DO(pruneCopies(now));
   if (agents_) WITAN_DO(agents_->look(now));  // copies show what is durable

@@ -291,10 +291,8 @@ Status Ledger::restore(const DomainModule& module, const LedgerOptions& options)
     return true;
   }));
   if (pruned)
-    WITAN_DO(prunedState(store_, *pruned).scan({}, {}, [&](std::string_view key, std::string_view value) {
-      rows.put(key, value);
-      return true;
-    }));
+    WITAN_DO(
+        forEachStateRow(store_, *pruned, [&](std::string_view key, std::string_view value) { rows.put(key, value); }));
   WITAN_DO(store_.write(rows));
   firstSeqs_.clear();
   partition_ = std::make_unique<Partition>(module, partition, this);

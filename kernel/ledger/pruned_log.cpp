@@ -147,10 +147,8 @@ Result<Folded> foldUpTo(const store::Reader& store, const DomainModule& module, 
     WITAN_TRY(earlier, earlierModules(store));
     WITAN_TRY(batches, partition.restoreSnapshot(state, known, earlier));
     if (batches != before->batches) return corrupt("the snapshot is not of the batches that were pruned");
-    WITAN_DO(state.scan({}, {}, [&](std::string_view key, std::string_view value) {
-      folded.rows.emplace(key, value);
-      return true;
-    }));
+    WITAN_DO(forEachStateRow(store, *before,
+                             [&](std::string_view key, std::string_view value) { folded.rows.emplace(key, value); }));
   }
   for (std::uint64_t n = known.size(); n < horizon.batches; ++n) {
     WITAN_TRY(value, batchOfLog(store, n));
@@ -295,9 +293,31 @@ Result<Hash> prunedLeaf(const store::Reader& store, std::uint64_t seq) {
   return leaf;
 }
 
+Status forEachStateRow(const store::Reader& store, const PrunedLog& pruned,
+                       const std::function<void(std::string_view key, std::string_view value)>& visit) {
+  Status status = okStatus();
+  WITAN_DO(prunedState(store, pruned).scan({}, {}, [&](std::string_view key, std::string_view value) {
+    if (!isSnapshotKey(key)) status = corrupt("what stands for the pruned entries has a row of another kind");
+    if (status.ok()) visit(key, value);
+    return status.ok();
+  }));
+  return status;
+}
+
 store::PrefixReads<store::Reader> prunedState(const store::Reader& store, const PrunedLog& pruned) {
   return {store, stateRows(pruned.batches)};
 }
+
+namespace {
+
+Result<RowsDigest> digestOfState(const store::Reader& store, const PrunedLog& pruned) {
+  RowsDigest digest;
+  WITAN_DO(
+      forEachStateRow(store, pruned, [&](std::string_view row, std::string_view value) { digest.add(row, value); }));
+  return digest;
+}
+
+}  // namespace
 
 Status checkPrunedState(const store::Reader& store, const PrunedLog& pruned, const Hash& root, std::string_view origin,
                         const std::optional<NoteVerifier>& key, std::span<const PublicKey> copyKeys) {
@@ -316,11 +336,7 @@ Status checkPrunedState(const store::Reader& store, const PrunedLog& pruned, con
   } else {
     WITAN_SET(said, parseCheckpointText(std::string_view(pruned.note).substr(0, pruned.note.find("\n\n") + 1)));
   }
-  RowsDigest digest;
-  WITAN_DO(prunedState(store, pruned).scan({}, {}, [&](std::string_view row, std::string_view value) {
-    digest.add(row, value);
-    return true;
-  }));
+  WITAN_TRY(digest, digestOfState(store, pruned));
   add(digest, pruned.epochs);
   const bool same = said.origin == of && said.size == pruned.entries && said.root == root;
   if (!same) return corrupt("the tiles of the pruned entries are not those that were signed");
@@ -408,11 +424,7 @@ Status beginPruned(store::Store& store, PrunedLog pruned, std::vector<std::strin
   WITAN_TRY(format, Ledger::readFormat(store));
   if (!format) return notFound("the store holds no ledger");
   WITAN_TRY(root, prunedRoot(store, pruned));
-  RowsDigest digest;
-  WITAN_DO(prunedState(store, pruned).scan({}, {}, [&](std::string_view row, std::string_view value) {
-    digest.add(row, value);
-    return true;
-  }));
+  WITAN_TRY(digest, digestOfState(store, pruned));
   WITAN_SET(pruned.note,
             signState(*format, copyOrigin(format->origin), pruned.entries, root, digest, pruned.epochs, key, now));
   pruned.at = now.micros;

@@ -71,6 +71,9 @@ Result<Hash> prunedLeaf(const store::Reader&, std::uint64_t seq);
 Result<Hash> prunedRoot(const store::Reader&, const PrunedLog& pruned);
 // The snapshot after them, by its own keys. The store outlives it.
 store::PrefixReads<store::Reader> prunedState(const store::Reader&, const PrunedLog& pruned);
+// Its rows. Errors: corrupt, one is of another kind; of the store.
+Status forEachStateRow(const store::Reader&, const PrunedLog& pruned,
+                       const std::function<void(std::string_view key, std::string_view value)>& visit);
 // Whether the snapshot is the one that was signed, of the entries whose tree has this root. `origin`: of the log. Of a
 // ledger of `witan run` `key` signed, of a cluster's copy one of `copyKeys`, its device's. Without them the signature
 // is not checked. Errors: corrupt.

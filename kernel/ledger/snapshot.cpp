@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 
 #include "base/bytes.h"
 #include "kernel/partition_instance.h"
@@ -50,6 +51,13 @@ std::string entityKey(const std::string& entity, std::uint64_t part) {
 
 std::string snapshotChunkKey(char kind, std::uint64_t number) { return numbered(concat("s/", kind, "/"), number); }
 
+bool isSnapshotKey(std::string_view key) {
+  constexpr std::string_view kChunks = "ornb";
+  const bool chunk = key.size() == 4 + sizeof(std::uint64_t) && key.starts_with("s/") && key[3] == '/' &&
+                     kChunks.find(key[2]) != std::string_view::npos;
+  return chunk || key == kSnapshotHeadKey || key.starts_with(kSnapshotEntityPrefix);
+}
+
 std::string sealSnapshot(std::string_view payload) {
   const Hash check = leafHash(payload);
   std::string value(reinterpret_cast<const char*>(check.data()), 8);
@@ -63,6 +71,35 @@ Result<std::string> unsealSnapshot(std::string_view value) {
   return std::string(value.substr(8));
 }
 
+// Of what is new, from a row on, of each kind.
+void Partition::stageChunk(std::size_t from, const std::vector<std::uint64_t>& newBatches, store::WriteBatch& out) {
+  const auto part = [from](const auto& all) {
+    const std::size_t begin = std::min(from, all.size());
+    return std::span(all).subspan(begin, std::min(kSnapshotChunkRows, all.size() - begin));
+  };
+  std::string operations;
+  for (const auto& [key, answer] : part(newOperations_)) {
+    operations.append(reinterpret_cast<const char*>(key.data()), sizeof key);
+    operations.append(reinterpret_cast<const char*>(&answer), sizeof answer);
+  }
+  out.put(snapshotChunkKey('o', snapshotChunks_), sealSnapshot(operations));
+  std::string runs;
+  for (const auto& [key, binding] : part(newBindings_)) {
+    runs.append(reinterpret_cast<const char*>(key.data()), sizeof key);
+    runs.append(reinterpret_cast<const char*>(binding.plan.data()), sizeof binding.plan);
+    runs.append(reinterpret_cast<const char*>(&binding.entry), sizeof binding.entry);
+  }
+  out.put(snapshotChunkKey('r', snapshotChunks_), sealSnapshot(runs));
+  NoteList notes;
+  for (const auto& [outcome, message] : part(std::span(notes_).subspan(snapshotNotes_)))
+    notes.notes.push_back({static_cast<std::uint16_t>(outcome), message});
+  out.put(snapshotChunkKey('n', snapshotChunks_), sealSnapshot(writer_.message(notes)));
+  const auto batches = part(newBatches);
+  out.put(snapshotChunkKey('b', snapshotChunks_),
+          sealSnapshot({reinterpret_cast<const char*>(batches.data()), batches.size_bytes()}));
+  ++snapshotChunks_;
+}
+
 void Partition::stageSnapshot(std::uint64_t batches, const std::vector<std::uint64_t>& newBatches,
                               store::WriteBatch& out) {
   WITAN_CHECK(options_.snapshots && batch_.empty(), "a snapshot speaks of committed batches");
@@ -74,27 +111,11 @@ void Partition::stageSnapshot(std::uint64_t batches, const std::vector<std::uint
       out.put(entityKey(entity, part),
               sealSnapshot(std::string_view(payload).substr(part * kSnapshotPartBytes, kSnapshotPartBytes)));
   }
-  std::string operations;
-  for (const auto& [key, answer] : newOperations_) {
-    operations.append(reinterpret_cast<const char*>(key.data()), sizeof key);
-    operations.append(reinterpret_cast<const char*>(&answer), sizeof answer);
-  }
-  out.put(snapshotChunkKey('o', snapshotChunks_), sealSnapshot(operations));
-  std::string runs;
-  for (const auto& [key, binding] : newBindings_) {
-    runs.append(reinterpret_cast<const char*>(key.data()), sizeof key);
-    runs.append(reinterpret_cast<const char*>(binding.plan.data()), sizeof binding.plan);
-    runs.append(reinterpret_cast<const char*>(&binding.entry), sizeof binding.entry);
-  }
-  out.put(snapshotChunkKey('r', snapshotChunks_), sealSnapshot(runs));
-  NoteList notes;
-  for (std::size_t i = snapshotNotes_; i < notes_.size(); ++i)
-    notes.notes.push_back({static_cast<std::uint16_t>(notes_[i].first), notes_[i].second});
-  out.put(snapshotChunkKey('n', snapshotChunks_), sealSnapshot(writer_.message(notes)));
-  out.put(snapshotChunkKey('b', snapshotChunks_),
-          sealSnapshot({reinterpret_cast<const char*>(newBatches.data()), newBatches.size() * sizeof(std::uint64_t)}));
+  const std::size_t rows = std::max(std::max(newOperations_.size(), newBindings_.size()),
+                                    std::max(notes_.size() - snapshotNotes_, newBatches.size()));
+  for (std::size_t from = 0; from == 0 || from < rows; from += kSnapshotChunkRows) stageChunk(from, newBatches, out);
   SnapshotHead head{.batches = batches,
-                    .chunks = ++snapshotChunks_,
+                    .chunks = snapshotChunks_,
                     .unsafeCommits = unsafeCommits_,
                     .entities = instances_.size(),
                     .module = module_->digest(),

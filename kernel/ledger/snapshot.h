@@ -5,10 +5,10 @@
 //   "s/head"              -> SnapshotHead
 //   "s/e/" + entity       -> the first part of: u64 bytes of an EntitySnapshot, u64 bytes of all, EntitySnapshot,
 //                            canonical JSON of the state; each further part behind the entity, "\n" and its number
-//   "s/o/" + u64 number   -> operation ids decided between two snapshots, 24 bytes each: 16 of the key, u64 answer
-//   "s/r/" + u64 number   -> runs bound between two snapshots, 40 bytes each: 16 of the key, 16 of the plan, u64 entry
-//   "s/n/" + u64 number   -> NoteList: answers without a decision
-//   "s/b/" + u64 number   -> u64 first sequence number of each batch between two snapshots
+//   "s/o/" + u64 number   -> of operation ids decided between two snapshots up to 50,000, 24 bytes each: 16 of the key,
+//   u64 answer "s/r/" + u64 number   -> runs bound between two snapshots, 40 bytes each: 16 of the key, 16 of the plan,
+//   u64 entry "s/n/" + u64 number   -> NoteList: answers without a decision "s/b/" + u64 number   -> u64 first sequence
+//   number of each batch between two snapshots
 // Every value starts with the first 8 bytes of SHA-256(0x00 || rest).
 #pragma once
 
@@ -30,6 +30,7 @@ namespace witan::kernel {
 inline constexpr std::uint64_t kSnapshotVersion = 5;
 // A store holds values of 256 MiB, and a state may be larger.
 inline constexpr std::size_t kSnapshotPartBytes = 4 << 20;
+inline constexpr std::size_t kSnapshotChunkRows = 50'000;  // of each kind: 2 MB
 
 struct SnapshotHead {
   std::uint64_t version = kSnapshotVersion;
@@ -92,6 +93,8 @@ class RowsDigest {
 };
 
 std::string snapshotChunkKey(char kind, std::uint64_t number);  // kind 'o', 'r', 'n' or 'b'
+// Whether a key is one of a snapshot's.
+bool isSnapshotKey(std::string_view key);
 std::string sealSnapshot(std::string_view payload);
 // The payload, or corrupt.
 Result<std::string> unsealSnapshot(std::string_view value);

@@ -148,6 +148,9 @@ void ask(const ApiContext& context, Result<Request> request, const Omittable<std
   const auto answered = [&daemon, told, operation, entity, partition, tracer, span,
                          words](const Result<Answer>& answer) {
     if (tracer != nullptr) tracer->answered(span, answer, daemon.now().wall);
+    if (answer.ok() && answer->kind == AnswerKind::unavailable)  // nothing is decided
+      return told(Error{ErrorCode::unavailable, answer->message, "ask again under the same operation id: " + operation},
+                  traceHeaders(span));
     if (answer.ok()) {
       DecisionMade made = decisionOf(*answer);
       const PartitionHost* host = words ? daemon.replica().host(partition) : nullptr;

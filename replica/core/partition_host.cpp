@@ -118,7 +118,10 @@ void PartitionHost::wait(const Request& request, const kernel::Decision& decisio
   Release release{std::move(to), request.kind, answerOf(request, decision), decision.boundElsewhere};
   // The entry was pruned here: an owner fetches what it lacks, and then it can say what was decided.
   if (decision.outcome == kernel::Outcome::duplicate && decision.seq != 0 && decision.seq < firstEntry()) {
-    release.answer = answerTo(request, AnswerKind::unavailable, decision.message);
+    release.answer = answerTo(request, AnswerKind::unavailable,
+                              concat("entry ", decision.seq,
+                                     " decided it before, and was pruned here: this device "
+                                     "gets back what it pruned"));
   } else if (options_.isSigned && !release.to.empty() && decision.seq != 0) {
     release.partition = options_.id;
     if (const auto bytes = ledger_->partition().entryBytes(decision.seq); bytes.ok())

@@ -149,6 +149,32 @@ TEST_F(Pruned, WhatALogAddsUpToIsOverEveryRowThatItGoesOnFrom) {
   EXPECT_EQ(kinds, (std::set<std::string>{"s/b/", "s/e/", "s/he", "s/n/", "s/o/"}));
 }
 
+// However many operations there are since the last snapshot: a base goes from one device to another in rows.
+TEST_F(Pruned, RowsOfASnapshotHaveABound) {
+  const auto ledger = open(store);
+  const auto action = module->parseAction({{"type", "Earn"}, {"n", 1}}).value();
+  const std::size_t all = 2 * kSnapshotChunkRows + 3;
+  for (std::size_t n = 0; n < all; ++n) {
+    const std::string id = concat("op-", n);
+    Proposal proposal{.entity = "nobody", .role = "Treasurer", .operationId = id, .action = action.get(), .at = kNow};
+    proposal.remember = true;
+    ASSERT_EQ(ledger->partition().propose(proposal).outcome, Outcome::refused);
+  }
+  ASSERT_TRUE(ledger->commit().ok());
+  const Hash digest = ledger->folded().digest;
+  store::WriteBatch rows;
+  ledger->partition().stageSnapshot(ledger->batches(), {1}, rows);
+  store::MemoryStore copy;
+  ASSERT_TRUE(copy.write(rows).ok());
+  EXPECT_EQ(keys(copy, "s/o/").size(), 3u);
+  Partition again(*module, {.snapshots = true});
+  std::vector<std::uint64_t> firsts;
+  const auto restored = again.restoreSnapshot(copy, firsts);
+  ASSERT_TRUE(restored.ok()) << restored.error().message;
+  EXPECT_EQ(again.folded(firsts).digest, digest);
+  EXPECT_TRUE(again.knows(concat("op-", all - 1)));
+}
+
 TEST_F(Pruned, SeveralTimesIsAsOnce) {
   fill(store, 7), fill(whole, 7);
   ASSERT_GT(prune(store, 30)->pruned, 0u);

@@ -35,6 +35,8 @@ class NewCopies : public PrunedCluster {
     EXPECT_EQ(device(fresh).replica().counters().basesRefused, refused);
     EXPECT_EQ(device(fresh).noticed("copyBegun"), begun);
     EXPECT_TRUE(device(fresh).replica().quiet());
+    for (const Notice& notice : device(fresh).notices)
+      if (begun && notice.kind == "baseRefused") ADD_FAILURE() << notice.what;
     expectNothingLeft();
     spendSome(2);
     expectOneLog();
@@ -45,6 +47,18 @@ class NewCopies : public PrunedCluster {
       return true;
     });
     EXPECT_TRUE(scanned.ok());
+  }
+  // Alters the rows of a device's copy, and signs what it has pruned by its key.
+  void signAgain(char liar, const std::function<void(store::PrefixStore& rows, const std::string& base)>& alter) {
+    store::PrefixStore rows(device(liar).stores[2], "p/budget/0/");
+    const auto pruned = kernel::prunedLog(rows).value().value();
+    alter(rows, concat("b", kernel::batchKey(pruned.batches).substr(1)));
+    ASSERT_TRUE(kernel::beginPruned(rows, pruned, {}, TestKeys(std::string(1, liar)).key(), at(0).wall).ok());
+  }
+  static void put(store::Store& rows, const std::string& key, const std::string& value) {
+    store::WriteBatch batch;
+    batch.put(key, value);
+    ASSERT_TRUE(rows.write(batch).ok());
   }
   bool isTo(const TestCluster::Frame& frame, AdjudicationFrame type) const {
     return frame.to == std::string(1, fresh) && is(frame, type);
@@ -159,23 +173,18 @@ TEST_F(NewCopies, RefuseBatchesThatTheRulesDoNotGive) {
 // Under a good signature: of a device whose base holds another amount for the entity, or knows nothing of an operation.
 TEST_F(NewCopies, RefuseABaseThatIsNotWhatTheLogAddsUpTo) {
   const std::string liars = serving();
-  const auto alter = [&](const std::string& row, const std::function<void(std::string&)>& change) {
-    for (const char liar : liars) {
-      store::PrefixStore rows(device(liar).stores[2], "p/budget/0/");
-      const auto pruned = kernel::prunedLog(rows).value().value();
-      const std::string key = concat("b", kernel::batchKey(pruned.batches).substr(1), row);
-      std::string payload = kernel::unsealSnapshot(rows.get(key).value().value()).value();
-      change(payload);
-      store::WriteBatch batch;
-      batch.put(key, kernel::sealSnapshot(payload));
-      ASSERT_TRUE(rows.write(batch).ok());
-      ASSERT_TRUE(kernel::beginPruned(rows, pruned, {}, TestKeys(std::string(1, liar)).key(), at(0).wall).ok());
-    }
-  };
   const std::string amount = concat(kernel::kSnapshotEntityPrefix, "e"), operations = kernel::snapshotChunkKey('o', 0);
   for (const std::string& row : {amount, operations}) {
     std::string before;
-    alter(row, [&](std::string& payload) {
+    const auto alter = [&](const std::function<void(std::string&)>& change) {
+      for (const char liar : liars)
+        signAgain(liar, [&](store::PrefixStore& rows, const std::string& base) {
+          std::string payload = kernel::unsealSnapshot(rows.get(base + row).value().value()).value();
+          change(payload);
+          put(rows, base + row, kernel::sealSnapshot(payload));
+        });
+    };
+    alter([&](std::string& payload) {
       before = payload;
       const std::size_t digit = payload.find_last_of("123456789");
       row == amount ? payload[digit] = payload[digit] == '1' ? '2' : '1' : payload[0] ^= 1;
@@ -187,9 +196,135 @@ TEST_F(NewCopies, RefuseABaseThatIsNotWhatTheLogAddsUpTo) {
     EXPECT_EQ(device(fresh).host().first(), 0u);
     expectNothingLeft();
     expectOneLog(without("abcde", liars));
-    alter(row, [&](std::string& payload) { payload = before; });
+    alter([&](std::string& payload) { payload = before; });
   }
   expectOneLog();
+}
+
+// Rows that would stand beside the state once it is opened. The first of each time.
+TEST_F(NewCopies, RefuseABaseWithRowsOfOtherKinds) {
+  for (const std::string& row : {std::string("format"), std::string("pruned"), kernel::batchKey(0),
+                                 kernel::checkpointKey(3), std::string("s/x"), std::string("s/o/123456789")}) {
+    alterFirst<Base>([&](Base& base) {
+      const std::string key = concat("b", kernel::batchKey(base.batches).substr(1), row);
+      base.rows.push_back({{key.begin(), key.end()}, {1}});
+      std::ranges::sort(base.rows, {}, &BaseRow::key);
+    });
+    begin();
+    pass(30);
+    EXPECT_EQ(device(fresh).replica().counters().basesRefused, 1u) << row;
+    EXPECT_EQ(device(fresh).host().first(), 0u) << row;
+    expectNothingLeft();
+    expectOneLog();
+    cluster.lose = {};
+    pass();
+  }
+}
+
+// Without a digest of a batch below the base nothing can be proven.
+TEST_F(NewCopies, RefuseABaseThatLacksADigest) {
+  alterFirst<Base>([](Base& base) {
+    std::erase_if(base.rows, [](const BaseRow& row) { return row.key.front() == 'h' && row.key.back() == 3; });
+  });
+  begin();
+  pass(30);
+  expectBegun(false, 1);
+}
+
+TEST_F(NewCopies, DoNotWaitForAnswersThatHoldNothing) {
+  cluster.lose = [&](const TestCluster::Frame& frame) {
+    if (!isTo(frame, AdjudicationFrame::past)) return false;
+    handAltered<Past>(frame, [](Past& past) { past.batches.clear(); });
+    return true;
+  };
+  begin();
+  pass(30);
+  expectBegun(false, 1);
+}
+
+// A row now and then.
+TEST_F(NewCopies, DoNotWaitForEver) {
+  std::vector<BaseRow> rows;
+  cluster.lose = [&](const TestCluster::Frame& frame) {
+    if (!isTo(frame, AdjudicationFrame::base)) return false;
+    handAltered<Base>(frame, [&](Base& base) {
+      base.rows.resize(1);
+      base.last = false;
+    });
+    return true;
+  };
+  begin();
+  for (int n = 0; n < 20 && device(fresh).host().durableBatches() == 0; ++n) pass(60);
+  EXPECT_EQ(device(fresh).host().durableBatches(), device(owner()).host().durableBatches());
+  cluster.lose = {};
+  EXPECT_TRUE(device(fresh).replica().quiet());
+}
+
+// The one that is asked prunes on while batches come.
+TEST_F(NewCopies, BeginAgainIfTheBatchesAreGone) {
+  bool held = true;
+  cluster.lose = [&](const TestCluster::Frame& frame) { return held && isTo(frame, AdjudicationFrame::past); };
+  begin();
+  pass(5);
+  spendSome(20);
+  pass(70, without("abcde", std::string(1, fresh)));
+  held = false;
+  pass(100);
+  expectBegun(true);
+}
+
+// The roster says so while it begins.
+TEST_F(NewCopies, AreGivenUpWhileTheyBegin) {
+  cluster.lose = [&](const TestCluster::Frame& frame) { return isTo(frame, AdjudicationFrame::base); };
+  begin();
+  pass(5);
+  EXPECT_FALSE(device(fresh).replica().quiet());
+  copies = 2;
+  roster("abcde");
+  pass(200);
+  EXPECT_EQ(device(fresh).replica().host(kPartition), nullptr);
+  EXPECT_TRUE(device(fresh).replica().quiet());
+  expectNothingLeft();
+}
+
+// An owner that gets back what it pruned says nothing before it has every entry.
+TEST_F(NewCopies, TakeTheWholeLogWhileTheOwnerLacksEntries) {
+  const char next = serving().front();
+  cluster.lose = [&](const TestCluster::Frame& frame) { return isPast(frame) && frame.to == std::string(1, next); };
+  ASSERT_TRUE(
+      device(owner()).replica().transferOwnership(kPartition, std::string(1, next), "", at(device('a').ms)).ok());
+  cluster.run();
+  ASSERT_EQ(owner(), next);
+  ASSERT_GT(device(next).host().first(), 0u);
+  begin();
+  pass(30);
+  EXPECT_EQ(device(fresh).host().first(), 0u);
+  EXPECT_EQ(device(fresh).replica().counters().copiesBegun, 0u);
+}
+
+// It follows an owner whose epoch is over, and is not asked.
+TEST_F(NewCopies, DoNotBeginWithALogOfAnEarlierEpoch) {
+  const char old = owner(), behind = serving().front();
+  cutOff(behind);
+  const char next = without(wholeOnes(), std::string(1, old)).front();
+  for (const char name : without("abcde", std::string(1, old) + behind))
+    if (name != fresh) device(name).passTime(1);
+  ASSERT_TRUE(device(old).replica().transferOwnership(kPartition, std::string(1, next), "", at(device('a').ms)).ok());
+  cluster.run();
+  ASSERT_EQ(owner(), next);
+  spendSome(3);
+  cutOff(fresh);
+  for (store::MemoryStore& disk : device(fresh).stores) disk.wipe();
+  cluster.losePower(device(fresh));
+  // It meets the new owner, and of the others the one that is behind, which hears of nothing meanwhile.
+  cluster.lose = [&](const TestCluster::Frame& frame) {
+    return frame.to == std::string(1, behind) && is(frame, AdjudicationFrame::standing);
+  };
+  for (const char name : {next, behind}) cluster.connect(device(std::min(name, fresh)), device(std::max(name, fresh)));
+  cluster.run();
+  pass(10);
+  EXPECT_EQ(device(fresh).host().first(), 0u);
+  EXPECT_EQ(device(fresh).replica().counters().basesRefused, 0u);
 }
 
 TEST_F(NewCopies, TakeTheWholeLogWhereNoTwoDevicesCanSay) {

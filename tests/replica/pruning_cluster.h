@@ -35,7 +35,9 @@ class PrunedCluster : public ::testing::Test {
     for (const char name : members) of.push_back({std::string(1, name), ""});
     std::vector<DomainRetention> retention;
     if (keeps) retention.push_back({"budget", whole, kKept, 0});
-    return {of, {}, version, retention};
+    std::vector<DomainCopies> few;
+    if (copies > 0) few.push_back({"budget", copies});
+    return {of, few, version, retention};
   }
   void roster(const std::string& next, const std::string& who = "abcde") {
     members = next, ++version;
@@ -122,7 +124,7 @@ class PrunedCluster : public ::testing::Test {
 
   std::string members = "abcde";
   bool keeps = true;
-  std::uint64_t whole = 2, version = 1;
+  std::uint64_t whole = 2, version = 1, copies = 0;  // 0: all have one
   int spent = 0;
   std::function<void(ReplicaConfig&)> more;  // of each device at its next start
   TestCluster cluster{5, [this](std::size_t, ReplicaConfig& config) {
