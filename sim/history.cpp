@@ -62,7 +62,8 @@ void History::gave(std::uint32_t device, std::string_view frames, Micros at) {
     if (frame.size() <= kFrameHeaderBytes || static_cast<std::uint8_t>(frame[4]) != kAnswer ||
         !readMessage(frame.substr(kFrameHeaderBytes), answer, "frame").ok())
       return;
-    if (answer.seq != 0 && answer.outcome != kernel::Outcome::duplicate) given_[givenKey(device, answer)] = at;
+    const bool firstOfEntry = answer.seq != 0 && answer.outcome != kernel::Outcome::duplicate;
+    if (firstOfEntry || answer.outcome == kernel::Outcome::initialised) given_[givenKey(device, answer)] = at;
   });
 }
 

@@ -344,6 +344,26 @@ TEST_F(LateAnswers, ALateAnswerOfAnotherEntry) {
   refuses("but it is entry 1");
 }
 
+// A beginning is no entry; it is answered once all the same.
+TEST_F(LateAnswers, OfABeginning) {
+  request.kind = node::RequestKind::init;
+  first = {.operationId = "op-1", .outcome = Outcome::initialised, .asked = fingerprintOf(request)};
+  again = first;
+  again.outcome = Outcome::duplicate, again.recorded = Outcome::initialised;
+  ask(100);
+  gives(first, 110);
+  hearsOfTheRepetition();
+  hears(first, 210);
+  ask(300);
+  gives(first, 305);
+  hears(first, 310);
+  const auto operations = operationsOf(books.requests(), *module, [](const node::Request&) { return true; });
+  ASSERT_EQ(operations.size(), 5u);
+  EXPECT_EQ(operations[3].answer.decision.outcome, Outcome::duplicate);
+  EXPECT_EQ(operations[3].answer.decision.recorded, Outcome::initialised);
+  EXPECT_EQ(operations[4].answer.decision.outcome, Outcome::initialised) << "given anew: none of the late ones";
+}
+
 TEST_F(LateAnswers, TheAnswerToAnotherDevice) {
   hearsOfTheRepetition();
   std::string frames;

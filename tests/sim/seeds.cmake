@@ -24,6 +24,7 @@ foreach(plan
     endTakenBack
     eventUnderAUsedDot
     firstAnswerAfterTheSecond
+    firstWordOfABeginningAfterTheSecond
     flippedBitOfALength
     headsLostWithThePower
     hearsOfARepair
