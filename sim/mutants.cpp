@@ -221,7 +221,7 @@ constexpr MutantCase kCases[] = {
     {"seizeBesideMore", "no-decision-lost", "everything", 200,
      "a partition is seized beside its owner, or beside a copy that has more"},
     {"anyAct", "no-request-lost", "everything", 400, "an answer to another act under the same id counts"},
-    {"anyEpoch", "liveness fences assertion crash", "everything", 200, "a claim of any epoch is believed"},
+    {"anyEpoch", "absurd liveness fences assertion crash", "everything", 200, "a claim of any epoch is believed"},
     {"welcomeRetired", "confinement", "everything", 400, "a retired device that comes back is taken in"},
     {"graphEndless", "graphs", "graphs", 20, "no bound holds a guarded edge back"},
     {"graphEcho", "graphs", "graphs", 20, "what a graph puts begins runs of it"},
