@@ -162,12 +162,12 @@ void HeadExchange::tell(const std::string& note) const {
     if (peer.greeted && peer.keeper) peer.news.heads.push_back(note), peer.newsDue = true;
 }
 
-void HeadExchange::onReopened(const std::string& partition) {
+void HeadExchange::onReopened(const std::string& partition, bool longer) {
   const auto at = logs_.find(partition);
   if (at == logs_.end()) return;
   at->second.extends.reset();
   at->second.entries = at->second.epochs = 0;
-  at->second.ahead.reset();
+  if (!longer) at->second.ahead.reset();
 }
 
 // --- signing

@@ -53,8 +53,8 @@ class HeadExchange {
   std::int64_t nextMs() const { return nextMs_; }
   // This device stops: the next round signs whatever no head covers.
   void hurry() { hurry_ = true; }
-  // The copy was opened again.
-  void onReopened(const std::string& partition);
+  // The copy was opened again. `longer`: with all that it had; then a head that waits for its entries goes on waiting.
+  void onReopened(const std::string& partition, bool longer = false);
   // The copy contradicts what this device signed: it decides nothing there until it is seized. Incident wentBack.
   void stopDeciding(const PartitionHost& host, std::string_view why);
 

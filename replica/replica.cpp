@@ -392,10 +392,11 @@ Status Replica::pruneCopies(Now now) {
     const kernel::DomainModule& module = host(id)->module();
     WITAN_DO(state_.partitions.openHost(state_.config, state_.stores.ledgers, state_.ownerName, module, id));
     parts_->exchange.onPruned(*host(id));
-    parts_->heads.onReopened(id);
+    const bool begins = std::ranges::find(begun, id) != begun.end();
+    if (begins) parts_->ownership->onEpochs(*host(id), 0);
+    parts_->heads.onReopened(id, begins);
     state_.followDirty = true;
   }
-  for (const std::string& id : begun) parts_->ownership->onEpochs(*host(id), 0);
   if (!changed.empty()) parts_->ownership->onReopened(now);
   return okStatus();
 }

@@ -5,6 +5,7 @@
 #include "kernel/ledger/pruned_log.h"
 #include "kernel/ledger/snapshot.h"
 #include "replica/core/folded_log.h"
+#include "replica/head_exchange.h"
 #include "store/prefix_store.h"
 #include "tests/replica/pruning_cluster.h"
 
@@ -95,6 +96,8 @@ TEST_F(NewCopies, BeginWithTheBaseOfOneThatPrunedAndTakeNoOlderEntries) {
   const std::uint64_t first = device(fresh).host().first();
   EXPECT_GT(first, 0u);
   EXPECT_GE(oldest, first);
+  const HeadExchange::Heads* heads = device(fresh).replica().heads().find(kPartition);
+  ASSERT_TRUE(heads != nullptr && heads->latest);
   expectBegun(true);
   const auto begun = kernel::prunedLog(device(fresh).host().rows());
   ASSERT_TRUE(begun.ok() && *begun);
