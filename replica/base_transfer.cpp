@@ -27,7 +27,9 @@ constexpr std::uint64_t kSpareBytes = 1 << 20;
 constexpr std::uint64_t kMostBytesAnEntry = 64;  // of hashes, and of a batch
 constexpr std::int64_t kWholeMs = 600'000;       // of one beginning, and beside it
 constexpr std::uint64_t kLeastBytesMs = 100;     // a millisecond for so many bytes
-constexpr std::size_t kMostRow = 16 << 20;       // a frame holds no more
+constexpr std::int64_t kMostMs = 86'400'000;
+constexpr std::uint64_t kMostFolded = std::uint64_t{1} << 40;  // batches, entries and bytes
+constexpr std::size_t kMostRow = 16 << 20;                     // a frame holds no more
 constexpr std::uint64_t kLeavesOfTile = 256;
 
 // Of the rows of a copy: what stands for its pruned entries, in the order of their keys.
@@ -193,7 +195,9 @@ void BaseTransfer::giveUp(const std::string& id, const Beginning& one) {
   givenUp_.insert(id);
   if (one.step == Step::choose) return;  // there is no such pair of devices
   ++state_.counters.basesRefused;
-  if (one.differs) state_.local->note({"baseDiffers", one.from, concat(id, ": ", one.wrong)});
+  const OwnershipRecord* const claim = state_.owners.find(id);
+  if (one.differs && claim != nullptr && claim->epoch() == one.epoch)  // else a seizure explains it
+    state_.local->note({"baseDiffers", one.from, concat(id, ": ", one.wrong)});
   state_.notice("baseRefused", id, concat(one.wrong, "; the whole log is taken instead"));
 }
 
@@ -253,7 +257,8 @@ Result<bool> BaseTransfer::step(const std::string& id, Beginning& one, Partition
     WITAN_DO(startAgain(id, one));
     return false;
   }
-  if (now.ms >= one.sinceMs + kWholeMs + static_cast<std::int64_t>(mostBytes(one) / kLeastBytesMs)) {
+  const auto forBytes = static_cast<std::int64_t>(mostBytes(one) / kLeastBytesMs);
+  if (now.ms >= one.sinceMs + kWholeMs + std::min(forBytes, kMostMs)) {
     one.wrong = "it takes too long";
     return false;
   }
@@ -327,6 +332,8 @@ void BaseTransfer::onFolded(const std::string& from, const Folded& folded) {
   nextMs_ = 0;
   if (!said.ok()) {
     one.wrong = concat("what ", from, " says of its log is not signed: ", said.error().message);
+  } else if (std::max({said->batches, said->entries, said->bytes}) > kMostFolded) {
+    one.wrong = concat("what ", from, " says of its log is more than there can be");
   } else if (said->batches >= one.base) {  // else it has not folded it again yet
     one.said = *std::move(said);
     one.step = Step::rows, one.askedMs = 0, one.tries = 0;
