@@ -137,11 +137,13 @@ TEST_F(Pruning, WhatIsDecidedMeanwhileReachesAllAtOnce) {
   spendSome(20);
   pass();
   const char next = pruner();
+  cluster.lose = isPast;
   ASSERT_TRUE(
       device(owner()).replica().transferOwnership(kPartition, std::string(1, next), "", at(device('a').ms)).ok());
   cluster.run();
   ASSERT_EQ(owner(), next);
   ASSERT_GT(device(next).host().first(), 0u);
+  cluster.lose = {};
   for (int i = 0; i < 60 && device(next).host().first() > 0; ++i) device(next).passTime(1'000), cluster.run();
   ASSERT_EQ(device(next).host().first(), 0u);
   spendSome(1);
