@@ -61,19 +61,9 @@ void BaseTransfer::onAskFolded(const Peer& peer, const AskFolded& asked) {
   if (mayAsk(peer, asked.partition)) questions_[asked.partition][peer.device] = asked.least;
 }
 
-// The latest question of each partition counts, so that a device which asks again and again gets no more than others.
 void BaseTransfer::onAskBase(const Peer& peer, AskBase asked) {
-  if (!mayAsk(peer, asked.partition) || asked.after.size() > store::kMaxKeyBytes) return;
-  std::string partition = asked.partition;
-  asked_[peer.device].insert_or_assign(std::move(partition), std::move(asked));
-}
-
-void BaseTransfer::answerBases() {
-  for (auto at = asked_.begin(); at != asked_.end();) {
-    Peer* const peer = state_.member(at->first);
-    if (peer != nullptr) answer(*peer, at->second.extract(at->second.begin()).mapped());
-    at = peer == nullptr || at->second.empty() ? asked_.erase(at) : std::next(at);
-  }
+  if (mayAsk(peer, asked.partition) && asked.after.size() <= store::kMaxKeyBytes)
+    asked_.take(peer.device, std::move(asked));
 }
 
 void BaseTransfer::answer(Peer& peer, const AskBase& asked) {
@@ -171,7 +161,7 @@ Result<std::vector<std::string>> BaseTransfer::round(Now now) {
   std::vector<std::string> complete;
   if (!rows_.empty()) WITAN_DO(state_.stores.ledgers.write(rows_));  // no sync: a restart begins anew
   rows_.clear();
-  answerBases();
+  asked_.answerEach(state_, [this](Peer& peer, const AskBase& asked) { answer(peer, asked); });
   answerFolded(now);
   watch();
   if (now.ms < nextMs_) return complete;

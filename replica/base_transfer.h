@@ -27,6 +27,7 @@
 #include "kernel/ledger/pruned_log.h"
 #include "replica/core/folded_log.h"
 #include "replica/core/partition_host.h"
+#include "replica/core/questions.h"
 #include "replica/core/replica_state.h"
 #include "replica/ownership/ownership_engine.h"
 #include "store/prefix_store.h"
@@ -87,7 +88,6 @@ class BaseTransfer {
   bool mayBegin(const PartitionHost& host) const;
   store::PrefixStore rowsOf(std::string_view place, std::string_view partition) const;
   bool mayAsk(const Peer& peer, std::string_view partition) const;
-  void answerBases();
   void answer(Peer& peer, const AskBase& asked);
   void answerFolded(Now now);
 
@@ -109,8 +109,8 @@ class BaseTransfer {
   ReplicaState& state_;
   const std::unique_ptr<OwnershipEngine>& ownership_;
   std::map<std::string, Beginning, std::less<>> begun_;
-  std::set<std::string, std::less<>> givenUp_;                                             // the whole log comes
-  std::map<std::string, std::map<std::string, AskBase, std::less<>>, std::less<>> asked_;  // by device and partition
+  std::set<std::string, std::less<>> givenUp_;  // the whole log comes
+  Questions<AskBase> asked_;
   std::map<std::string, std::map<std::string, std::uint64_t, std::less<>>, std::less<>> questions_;  // by partition
   std::map<std::string, Folding, std::less<>> foldings_;
   store::WriteBatch rows_;  // of copies that begin, until the next round

@@ -111,7 +111,7 @@ Result<bool> CopyPruning::fetch(PartitionHost& host, Now now) {
 
 Result<std::vector<std::string>> CopyPruning::round(Now now) {
   std::vector<std::string> changed;
-  answerEach();
+  asked_.answerEach(state_, [this](Peer& peer, const AskPast& asked) { answer(peer, asked); });
   if (now.ms < nextMs_) return changed;
   nextMs_ = std::numeric_limits<std::int64_t>::max();
   std::erase_if(fetches_, [&](const auto& one) {
@@ -130,19 +130,8 @@ Result<std::vector<std::string>> CopyPruning::round(Now now) {
   return changed;
 }
 
-// The latest question of each partition counts, so that who asks again and again gets no more than others.
 void CopyPruning::onAsked(const Peer& peer, AskPast asked) {
-  if (!peer.keeper || state_.partitions.find(asked.partition) == nullptr) return;
-  std::string partition = asked.partition;
-  asked_[peer.device].insert_or_assign(std::move(partition), std::move(asked));
-}
-
-void CopyPruning::answerEach() {
-  for (auto at = asked_.begin(); at != asked_.end();) {
-    Peer* const peer = state_.member(at->first);
-    if (peer != nullptr) answer(*peer, at->second.extract(at->second.begin()).mapped());
-    at = peer == nullptr || at->second.empty() ? asked_.erase(at) : std::next(at);
-  }
+  if (peer.keeper && state_.partitions.find(asked.partition) != nullptr) asked_.take(peer.device, std::move(asked));
 }
 
 void CopyPruning::answer(Peer& peer, const AskPast& asked) {

@@ -23,6 +23,7 @@
 
 #include "kernel/ledger/pruned_log.h"
 #include "replica/advertisement_exchange.h"
+#include "replica/core/questions.h"
 #include "replica/core/replica_state.h"
 #include "replica/ownership/ownership_engine.h"
 
@@ -54,7 +55,6 @@ class CopyPruning {
     std::uint64_t next = 0;    // batch; all before it are here again
   };
 
-  void answerEach();
   void answer(Peer& peer, const AskPast& asked);
   bool keepsAll(const PartitionHost& host) const;
   // Batches that may go, as far as others are concerned.
@@ -72,7 +72,7 @@ class CopyPruning {
   ReplicaState& state_;
   const std::unique_ptr<OwnershipEngine>& ownership_;
   std::map<std::string, Fetch, std::less<>> fetches_;
-  std::map<std::string, std::map<std::string, AskPast>, std::less<>> asked_;  // by device and partition
+  Questions<AskPast> asked_;
   std::map<std::string, std::int64_t, std::less<>> notBeforeMs_;  // by partition: the next look, where nothing could go
   std::int64_t nextMs_ = 0;
 };
