@@ -152,20 +152,24 @@ Status AntiEntropy::onList(const RangeList& list, ItemsQueue& mine, std::string&
   WITAN_TRY(applied, sync_.readClockRows(asText(list.rows)));
   if (!applied.clock || list.first > list.last) return invalid("a LIST without a vector, or of no range");
   std::vector<std::uint64_t> wanted;
-  WITAN_DO(compare(list, *applied.clock, wanted, mine));
+  Doubts doubts;
+  WITAN_DO(compare(list, *applied.clock, wanted, doubts, mine));
   for (std::size_t at = 0; at < wanted.size(); at += kNeedHashes) {
     std::string hashes;
-    for (std::size_t i = at; i < std::min(wanted.size(), at + kNeedHashes); ++i)
+    ++needs_, ++outstanding_;
+    for (std::size_t i = at; i < std::min(wanted.size(), at + kNeedHashes); ++i) {
       rows::putBigEndian(hashes, __builtin_bswap64(wanted[i]), 8);
-    ++outstanding_;
+      for (auto of = doubts.lower_bound({wanted[i]}); of != doubts.end() && of->hash == wanted[i]; ++of)
+        doubts_[needs_].insert(*of);
+    }
     appendFrame(out, words, Need{space_, asData(hashes)});
   }
   return okStatus();
 }
 
-// Collects what to ask for and what to send; in `adopt` drops what the other has outlived.
+// Collects what to ask for and what to send; in `adopt` drops or doubts what the other may have outlived.
 Status AntiEntropy::compare(const RangeList& list, const VersionVector& theirs, std::vector<std::uint64_t>& wanted,
-                            ItemsQueue& mine) {
+                            Doubts& doubts, ItemsQueue& mine) {
   const std::string_view bytes = asText(list.records);
   if (bytes.size() % kListEntryBytes != 0) return invalid("a LIST with part of an entry");
   std::map<std::uint64_t, std::uint64_t> other;
@@ -179,7 +183,8 @@ Status AntiEntropy::compare(const RangeList& list, const VersionVector& theirs, 
       return true;
     });
     if (mode_ == RepairMode::unite && !records.empty()) return mine.push(hash);
-    for (Record* record : records) dropCovered(*record, theirs);  // what the other does hold comes back with its ITEMS
+    // What the other does hold comes back with its ITEMS.
+    for (Record* record : records) dropCovered(*record, theirs, other.contains(hash) ? &doubts : nullptr);
   };
   for (const auto& [hash, sum] : other) {
     const auto at = here.find(hash);
@@ -212,19 +217,35 @@ void AntiEntropy::wantEvents(std::vector<std::uint64_t>& wanted) {
   }
 }
 
-void AntiEntropy::dropCovered(Record& record, const VersionVector& theirs) {
+void AntiEntropy::dropCovered(Record& record, const VersionVector& theirs, Doubts* doubts) {
   const std::vector<Held*> versions(record.versions.begin(), record.versions.end());
   Space& space = sync_.space();
   for (Held* held : versions) {
     if (!theirs.covers(held->writer, held->seq)) continue;
     const auto [writer, seq] = std::pair(held->writer, held->seq);
+    const bool stays = doubts != nullptr && writer == space.self();
     if (deviceOf(space.writers().name(writer)) == deviceOf(space.selfName())) {
-      if (tookBack_) tookBack_(record);
+      if (tookBack_ && !stays) tookBack_(record);
       const auto known = events_.try_emplace(writer, Events{seq}).first;
       known->second.from = std::min(known->second.from, seq);
     }
-    space.drop(*held);  // the last one takes the record along
+    if (!stays)
+      space.drop(*held);  // the last one takes the record along
+    else if (const Doubted doubted{record.hash, writer, seq}; doubted_.insert(doubted).second)
+      doubts->insert(doubted);
   }
+}
+
+void AntiEntropy::drop(const Doubted& one, const std::function<bool(const Held&)>& gone) {
+  Held* found = nullptr;
+  sync_.space().table().visit(one.hash, one.hash, [&](Record& record) {
+    for (Held* held : record.versions)
+      if (held->writer == one.writer && held->seq == one.seq && gone(*held)) found = held;
+    return true;
+  });
+  if (found == nullptr) return;
+  if (tookBack_) tookBack_(*found->record);
+  sync_.space().drop(*found);
 }
 
 Status ItemsQueue::add(const Need& need) {
@@ -273,8 +294,29 @@ Status ItemsQueue::send(SpaceSync& sync, std::uint16_t space, std::string& out, 
   return okStatus();
 }
 
-void AntiEntropy::onItems(bool more) {
-  if (!more && outstanding_ > 0) --outstanding_;
+void AntiEntropy::onItem(const Incoming& item) {
+  const auto of = doubts_.find(answered_ + 1);
+  if (of == doubts_.end()) return;
+  const std::uint64_t hash = sync_.space().table().hashOf(item.kind, item.key);
+  const Doubted known{hash, item.writer, item.seq};
+  // Under its dot, or one that has replaced it here, the other has something else.
+  const auto gone = [&](const Held& held) {
+    return held.record->kind == item.kind && held.record->key() == item.key && held.saw(item.writer, item.seq);
+  };
+  for (auto at = of->second.lower_bound({hash}); at != of->second.end() && at->hash == hash; ++at) drop(*at, gone);
+  of->second.erase(known), doubted_.erase(known);
+}
+
+void AntiEntropy::onItems(bool more, bool outrun) {
+  if (more || outstanding_ == 0) return;
+  --outstanding_;
+  const auto of = doubts_.find(++answered_);
+  if (of == doubts_.end()) return;
+  for (const Doubted& one : of->second) {
+    doubted_.erase(one);
+    if (!outrun) drop(one, [](const Held&) { return true; });
+  }
+  doubts_.erase(of);
 }
 
 }  // namespace witan::replication

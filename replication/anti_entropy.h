@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,8 @@ enum class RepairMode {
   unite,  // both send what the other lacks; nothing is taken away
   // What the other's vector covers and the other lacks was superseded while this store was away, or written under
   // counters that this device had used before: dropped. So events of this device are the other's, too, from the first
-  // such counter on.
+  // such counter on. What this writer has written in records that the other lists goes when the other's item comes or
+  // its answer ends, not before: a change made meanwhile replaces it, so it must have seen it.
   adopt,
 };
 
@@ -66,14 +68,26 @@ class AntiEntropy {
   Status onRanges(const Ranges& answer, std::string& out, WordWriter& words);
   // `mine`: where records go that the peer lacks.
   Status onList(const RangeList& list, ItemsQueue& mine, std::string& out, WordWriter& words);
-  // After the rows of ITEMS were applied.
-  void onItems(bool more);
+  // Before a row of ITEMS is applied, unless `outrun`.
+  void onItem(const Incoming& item);
+  // After the rows of ITEMS were applied. `outrun`: another peer's copy was taken over meanwhile, so what is held
+  // stays.
+  void onItems(bool more, bool outrun);
   bool done() const { return outstanding_ == 0; }
 
  private:
-  Status compare(const RangeList& list, const VersionVector& theirs, std::vector<std::uint64_t>& wanted,
+  struct Doubted {  // a version of this writer that the other covers, until it is known whether the other holds it
+    std::uint64_t hash = 0;
+    WriterIndex writer = 0;
+    Seq seq = 0;
+    auto operator<=>(const Doubted&) const = default;
+  };
+  using Doubts = std::set<Doubted>;
+
+  Status compare(const RangeList& list, const VersionVector& theirs, std::vector<std::uint64_t>& wanted, Doubts& doubts,
                  ItemsQueue& mine);
-  void dropCovered(Record& record, const VersionVector& theirs);
+  void dropCovered(Record& record, const VersionVector& theirs, Doubts* doubts);
+  void drop(const Doubted& one, const std::function<bool(const Held&)>& gone);
   void wantEvents(std::vector<std::uint64_t>& wanted);
 
   SpaceSync& sync_;
@@ -85,6 +99,9 @@ class AntiEntropy {
     Seq asked = 0;  // so far; 0: none
   };
   std::map<WriterIndex, Events> events_;
+  std::map<std::uint64_t, Doubts> doubts_;  // by the number of the NEED that asks for their records
+  Doubts doubted_;                          // all of them: each is in one NEED, however often a LIST names its record
+  std::uint64_t needs_ = 0, answered_ = 0;
   std::size_t outstanding_ = 0;  // questions and needs without an answer
 };
 

@@ -342,7 +342,7 @@ Status SpaceSync::peerHas(const VersionVector& vector) {
 
 // --- receiving
 
-Result<Applied> SpaceSync::apply(std::string_view rows, std::uint16_t attempt, Gate gate) {
+Result<Applied> SpaceSync::apply(std::string_view rows, std::uint16_t attempt, Gate gate, const Before& before) {
   Applied applied;
   DenseReader from(rows);
   bool hasVersions = false;
@@ -382,7 +382,7 @@ Result<Applied> SpaceSync::apply(std::string_view rows, std::uint16_t attempt, G
       case RowTag::alias: WITAN_DO(applyAlias(from)); break;
       case RowTag::version:
       case RowTag::update:
-        WITAN_DO(applyVersion(tag, from, gate, applied));
+        WITAN_DO(applyVersion(tag, from, gate, before, applied));
         hasVersions = true;
         break;
       case RowTag::commit: {
@@ -589,7 +589,7 @@ Status SpaceSync::checkSealedRow(const std::string& writer) {
   return invalid(violation_->what);
 }
 
-Status SpaceSync::applyVersion(RowTag tag, DenseReader& from, Gate gate, Applied& applied) {
+Status SpaceSync::applyVersion(RowTag tag, DenseReader& from, Gate gate, const Before& before, Applied& applied) {
   WITAN_DO(readRow(tag, from));
   context_.clear();
   for (const auto& [number, seq] : row_.context) {
@@ -609,6 +609,7 @@ Status SpaceSync::applyVersion(RowTag tag, DenseReader& from, Gate gate, Applied
   if (space_.unproven(writer, row_.seq))
     return refuseRow(row_.base > 0 ? Arrival::inserted : space_.prove(incoming, row_.body), writer);
   WITAN_DO(checkCounter(writer, row_.seq));
+  if (before) before(incoming);
   const Arrival arrival = space_.receive(incoming, gate);
   switch (arrival) {
     case Arrival::keyUnknown:

@@ -148,8 +148,10 @@ class SpaceSync {
   void putSeals(std::string& rows);
 
   // --- receiving
-  // Applies the rows of a segment (or, with the gate open, of ITEMS) in order.
-  Result<Applied> apply(std::string_view rows, std::uint16_t attempt, Gate gate);
+  // Applies the rows of a segment (or, with the gate open, of ITEMS) in order. `before`: hears of each version that is
+  // about to be taken.
+  using Before = std::function<void(const Incoming&)>;
+  Result<Applied> apply(std::string_view rows, std::uint16_t attempt, Gate gate, const Before& before = {});
   // What members have forgotten, as far as the peer or this device knows. A commit that takes this copy over some of it
   // does not count, nor do those behind it, until the copy was compared with the peer's (RepairMode::adopt): it may
   // come from a store that went back in time.
@@ -189,7 +191,7 @@ class SpaceSync {
   Status refuseRow(Arrival arrival, WriterIndex writer);
   Status refuse(bool keyUnknown, WriterIndex writer, const std::string& what, bool sealed);
   Status settle(const Incoming& incoming, Applied& applied);
-  Status applyVersion(RowTag tag, DenseReader& from, Gate gate, Applied& applied);
+  Status applyVersion(RowTag tag, DenseReader& from, Gate gate, const Before& before, Applied& applied);
   Result<VersionVector> readVector(DenseReader& from);
   Status checkClaim(const VersionVector& claim);
   bool takesOver(const VersionVector& clock) const;

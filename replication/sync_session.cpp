@@ -164,11 +164,7 @@ Status SyncSession::dispatch(const FrameHeader& header, std::string_view message
         WITAN_TRY(s, shared(m.space));
         return s->items.add(m);
       });
-    case FrameType::items:
-      return with(Items{}, [&](const Items& m) -> Status {
-        WITAN_TRY(s, shared(m.space));
-        return onItems(*s, m);
-      });
+    case FrameType::items: return with(Items{}, [&](const Items& m) { return onItems(m); });
     case FrameType::acks: return with(Acks{}, [&](const Acks& m) { return onAcks(m, nowMs); });
     case FrameType::tree:
       return with(Tree{}, [&](const Tree& m) -> Status {
@@ -456,15 +452,19 @@ bool SyncSession::outrun(const Shared& shared) {
          shared.repairs != shared.sync->space().repairs();
 }
 
-Status SyncSession::onItems(Shared& shared, const Items& items) {
-  const Digest before = shared.sync->space().digest();
-  if (outrun(shared)) shared.sync->adoptEvents(false);
-  WITAN_TRY(applied, shared.sync->apply(asText(items.rows), 0, outrun(shared) ? Gate::closed : Gate::open));
+Status SyncSession::onItems(const Items& items) {
+  WITAN_TRY(s, shared(items.space));
+  const Digest before = s->sync->space().digest();
+  const bool late = outrun(*s);
+  if (late) s->sync->adoptEvents(false);
+  SpaceSync::Before comes;
+  if (s->repair && !late) comes = [&](const Incoming& item) { s->repair->onItem(item); };
+  WITAN_TRY(applied, s->sync->apply(asText(items.rows), 0, late ? Gate::closed : Gate::open, comes));
   note(applied);
-  if (!shared.repair && before != shared.sync->space().digest()) shared.differs = true;
-  if (shared.repair) shared.repair->onItems(items.more);
-  if (!shared.repair && !items.more) shared.ackDue = ackDue_ = true;  // with the digest that the asker compares
-  afterRepair(shared);
+  if (!s->repair && before != s->sync->space().digest()) s->differs = true;
+  if (s->repair) s->repair->onItems(items.more, late);
+  if (!s->repair && !items.more) s->ackDue = ackDue_ = true;  // with the digest that the asker compares
+  afterRepair(*s);
   return okStatus();
 }
 

@@ -141,7 +141,7 @@ class SyncSession {
   Status onAckedSpace(const AckedSpace& acked, std::int64_t nowMs);
   Status onRetry(const Retry& retry);
   Status onAcks(const Acks& table, std::int64_t nowMs);
-  Status onItems(Shared& shared, const Items& items);
+  Status onItems(const Items& items);
   void note(const Applied& applied);
 
   Status admit();

@@ -496,6 +496,58 @@ TEST(Restore, WhatAnotherOlderCopySendsLateBringsNothingBack) {
   }
 }
 
+// What it wrote since reaches the peer over a third device, amid the comparison, with a change beside it. The peer's
+// list covers it, the items are on their way: a change made here now replaces what it has not seen, so all must stand
+// still.
+TEST(Restore, WhatBothHoldIsNeverMissingWhileACopyIsTakenOver) {
+  const auto holds = [](Device& device, const std::string& agent, const Dot& dot) {
+    const auto versions = device.agents().versions(Kind::agentState, agent);
+    return versions.ok() && std::ranges::any_of(*versions, [&](const Version& v) { return v.dot == dot; });
+  };
+  std::size_t between = 0;
+  for (std::size_t first = 0, cut = 1; cut != 0; ++first)
+    for (std::size_t then = 0, cutAgain = 1; cutAgain != 0; ++then) {
+      SCOPED_TRACE(concat(first, " frames, then ", then));
+      Device a("a", 7), b("b"), c("c"), older("d");
+      admitOthers(a, {"a", "b", "c", "d"});
+      for (const char* agent : {"agent", "removed"}) a.write(agent, failures(1));
+      sync(a, older), sync(a, b), sync(a, c), sync(a, older);
+      const Dot news = older.write("news", failures(1));
+      a.write("unsynced", failures(1));
+      Backup backup;
+      backUp(a, backup);
+      sync(a, b);
+      removeAgent(b, "removed");
+      sync(a, b), sync(b, c), sync(a, b);
+      copyDisk(backup.agents, a.agentStore()), copyDisk(backup.journal, a.journalStore());
+      a.open(false);
+      const Dot own = a.write("agent", failures(2));
+      const Dot beside = c.write("agent", failures(3));
+      sync(a, older);
+      for (std::size_t some = 1; !holds(c, "agent", own); ++some) Link(a, c).runUntilCut(some);
+      const auto adopts = [&] { return a.replica().restored("agents/main"); };
+      ASSERT_TRUE(adopts() && holds(a, "news", news));
+      Link link(a, b);
+      cut = link.runUntilCut(first) ? 1 : 0;
+      sync(b, c);
+      ASSERT_TRUE(holds(b, "agent", own) && holds(b, "agent", beside));
+      while (!link.queueToB().empty()) link.deliverToB();  // a question is answered before the change goes out
+      cutAgain = link.runUntilCut(then) ? 1 : 0;
+      EXPECT_TRUE(holds(a, "agent", own));
+      between += adopts() && a.antichain("removed").empty() && !holds(a, "agent", beside);
+      a.write("agent", failures(4));
+      link.run();
+      for (int round = 0; round < 2; ++round) sync(a, b), sync(a, older), sync(b, c), sync(a, c);
+      for (Device* device : {&a, &b, &c, &older}) {
+        EXPECT_TRUE(device->antichain("removed").empty()) << device->name();
+        EXPECT_EQ(device->antichain("unsynced").size(), 1u) << device->name();
+        expectEqual(a, *device);
+      }
+      EXPECT_EQ(count(a.incidents(), "digestAlarm") + count(b.incidents(), "digestAlarm"), 0u);
+    }
+  EXPECT_GT(between, 0u) << "a list was compared, and its items had not come";
+}
+
 // Dots that a told only to c before its disk died, and that its backup has too: same content, no second life.
 TEST(Restore, WhatOnlyTheBackupKnewReachesTheOthers) {
   Device a("a", 7), b("b");

@@ -41,15 +41,11 @@ foreach(plan
     seizedBesideARefusedPosition
     seizedOnAFullDisk
     seizedTwiceInAStep
-    unseenBesideALoser)
+    unseenBesideALoser
+    writeAmidATakeover)
   add_test(NAME plans.${plan} COMMAND witan-sim replay --plan ${CMAKE_CURRENT_SOURCE_DIR}/sim/cases/${plan}.plan)
   set_tests_properties(plans.${plan} PROPERTIES TIMEOUT 120 LABELS process)
 endforeach()
-
-# Of a bug that stands (docs/FINDINGS.md, "Not mended"): it fails until that is mended, and says so then.
-add_test(NAME open.writeAmidATakeover
-  COMMAND witan-sim replay --plan ${CMAKE_CURRENT_SOURCE_DIR}/sim/cases/writeAmidATakeover.plan)
-set_tests_properties(open.writeAmidATakeover PROPERTIES TIMEOUT 120 LABELS process WILL_FAIL ON)
 
 # Recorded plans of a device that lies: without one check a checker notices it, with it nothing happens.
 function(witan_lies checker)
