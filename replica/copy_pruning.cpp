@@ -63,7 +63,7 @@ bool CopyPruning::isDue(PartitionHost& host, const kernel::Retention& keep, Time
 
 Result<bool> CopyPruning::prune(PartitionHost& host, Now now) {
   const DomainRetention& of = *state_.placement.retention(host.id());
-  const kernel::Retention keep{of.entries, of.days};
+  const kernel::Retention keep{of.entries > 1 && mutated("pruneOneMore") ? of.entries - 1 : of.entries, of.days};
   if (!isStill(host) || state_.config.heads == nullptr || state_.partitions.stopped(host.id()) ||
       state_.partitions.refused(host.id()) != nullptr || !isDue(host, keep, now.wall))
     return false;

@@ -466,6 +466,7 @@ Status GraphRuntime::takeBack(Hosted& hosted) {
   for (const std::string& span : over) drop(hosted, span);
   for (const std::string& key : std::exchange(hosted.takenBack, {})) {
     const replication::Write gone{Kind::activation, key, "", true};
+    if (mutated("keepActivations")) continue;
     WITAN_DO(replica_.commit(DatabaseName::agents, bodies_.scope(), {&gone, 1}));
   }
   return okStatus();

@@ -307,7 +307,7 @@ void RequestRouter::proveAnswers(RoundSignature& round) {
   for (PartitionHost::Release& release : leaving_) {
     // An entry says more than its action: also how the entity began. That is not for a device without copies.
     const Peer* peer = state_.member(release.to);
-    if (peer == nullptr || !peer->keeper) release.answer.entry.clear();
+    if ((peer == nullptr || !peer->keeper) && !mutated("entryToAll")) release.answer.entry.clear();
     if (!release.answer.entry.empty()) signWith(round, state_, release.partition, release.answer);
   }
 }

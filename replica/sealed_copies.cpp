@@ -461,7 +461,8 @@ Status SealedCopies::finish(Kept& kept) {
 Status SealedCopies::erase(Kept& kept, const std::set<std::string>& names) {
   std::vector<replication::Write> writes;
   for (const std::string& record : kept.sealed->keys(Kind::sealedCopy))
-    if (names.contains(record.substr(0, record.rfind(':'))) && only(*kept.sealed, record) != nullptr)
+    if (names.contains(record.substr(0, record.rfind(':'))) && only(*kept.sealed, record) != nullptr &&
+        (record.ends_with(kEnd) || !mutated("keepSealedParts")))
       writes.push_back({Kind::sealedCopy, record, "", true});
   for (std::size_t at = 0; at < writes.size(); at += kErasedAtOnce) {
     const std::size_t n = std::min(kErasedAtOnce, writes.size() - at);

@@ -192,6 +192,7 @@ constexpr const char* kCounted[] = {"absurd frame",
                                     "answer after its time",
                                     "answer of another act",
                                     "answer that is refused",
+                                    "answer without ledgers",
                                     "approved",
                                     "approved and denied at once",
                                     "bit rot beside the log",
@@ -298,6 +299,7 @@ constexpr const char* kCounted[] = {"absurd frame",
                                     "seizure judged",
                                     "start refused",
                                     "start without an agent",
+                                    "state at the end of a run",
                                     "started from an older copy",
                                     "store failed",
                                     "surplus tail",
@@ -306,7 +308,7 @@ constexpr const char* kCounted[] = {"absurd frame",
                                     "turn that the policy bars",
                                     "violated after an unsafe commit"};
 
-// Kinds of replication::Incident and node::Notice. Both are open: texts of whoever reports.
+// Kinds of replication::Incident and node::Notice. Both are open: texts of their reporters.
 constexpr const char* kIncidents[] = {
     "badBatch",      "badCopy",        "baseDiffers",  "badEntries",     "cannotUndo",    "contradiction",
     "damagedLedger", "digestAlarm",    "equivocation", "falseAnswer",    "falsePosition", "forgedName",

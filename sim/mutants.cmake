@@ -56,6 +56,7 @@ set(WITAN_HOOKED_agents
   agents/memory/compactor.cpp
   agents/policy/monitor.cpp
   agents/wake/wake_center.cpp
+  agents/wake/wake_hold.cpp
   agents/wake/wake_queue.cpp
   agents/wake/wake_timers.cpp)
 set(WITAN_HOOKED_saga

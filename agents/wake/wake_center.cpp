@@ -73,7 +73,7 @@ void reduceAtEnd(AgentState& state, const WakeJob& job, WakeStatus status) {
     timers[job.subject].firedThrough = static_cast<std::uint64_t>(std::max<std::int64_t>(0, job.scheduledAtMs));
   }
   if (!job.batchHost.empty()) state.processedCounterByHost.raise(job.batchHost, job.batchCounter);
-  if (status == WakeStatus::completed) state.consecutiveFailureCount = 0;
+  if (status == WakeStatus::completed && !mutated("keepFailures")) state.consecutiveFailureCount = 0;
   if (status == WakeStatus::failedTerminal && state.consecutiveFailureCount < replication::kMaxStateCounter)
     ++state.consecutiveFailureCount;
 }
@@ -616,7 +616,7 @@ Result<std::optional<WakeJob>> WakeCenter::tryStart(const RunKey& key, Now now) 
   if (job.startedAtMs == 0 && runs->table().find(Kind::plan, key.hex()) == nullptr) {
     if (state.lifecycle == Lifecycle::dormant && !mutated("ignorePause"))
       return end(WakeStatus::skippedSleeping, "the agent is dormant");
-    if (state.schedule.sleepUntil > static_cast<std::uint64_t>(wallMs))
+    if (state.schedule.sleepUntil > static_cast<std::uint64_t>(wallMs) && !mutated("ignoreSleep"))
       return end(WakeStatus::skippedSleeping, concat("the agent sleeps until ", state.schedule.sleepUntil));
     if (const std::string why = barredBy(state, job); !why.empty()) return end(WakeStatus::skippedSleeping, why);
   }

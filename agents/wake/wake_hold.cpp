@@ -3,6 +3,7 @@
 
 #include "agents/json_members.h"
 #include "agents/wake/wake_center.h"
+#include "base/mutant.h"
 #include "replication/anti_entropy.h"
 #include "replication/records/record_views.h"
 #include "replication/records/records.h"
@@ -96,7 +97,8 @@ Status WakeCenter::takeAgain(Now now) {
     takenBack_.looked.insert(id);
   }
   if (!all) return okStatus();
-  for (const std::string& row : takenBack_.rows) replica_.database(DatabaseName::agents).eraseMeta(row);
+  for (const std::string& row : takenBack_.rows)
+    if (!mutated("keepTookBack")) replica_.database(DatabaseName::agents).eraseMeta(row);
   takenBack_.rows.clear(), takenBack_.runs.clear();
   ++lookedAgain_;
   return okStatus();

@@ -153,7 +153,7 @@ void Runtime::bury(const Message& message, const std::string& reason, bool poiso
   if (!poisons) return;
   std::vector<MessagePtr> later;
   for (const auto& [sequence, other] : run.queued)
-    if (other->lane() == LaneView(lane)) later.push_back(other);
+    if (other->lane() == LaneView(lane) && !mutated("graphLaterGoOn")) later.push_back(other);
   for (const MessagePtr& other : later) bury(*other, "after_failure", false);
 }
 
@@ -309,7 +309,7 @@ void Runtime::endQuiet() {
     std::vector<MessagePtr> rest;
     for (const auto& [lane, messages] : run.rare().collected) rest.insert(rest.end(), messages.begin(), messages.end());
     for (const MessagePtr& message : rest) bury(*message, "collect_incomplete", false);
-    end(run, run.dead > 0 ? "degraded" : "completed");
+    end(run, run.dead > 0 && !mutated("graphAllGood") ? "degraded" : "completed");
   }
 }
 

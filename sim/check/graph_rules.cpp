@@ -161,9 +161,11 @@ std::string GraphRules::onDeliver(const json::object& step) {
              (other == id || (beside.span.empty() && (sequence > message.sequence || message.again || beside.again)));
   }
   if (!isNext) return concat("message ", shortly(id), " overtakes another in its lane at ", message.node, " (G-02)");
+  Run& run = runs_.at(message.run);
+  if (run.failed.contains({message.node, message.key}) && !message.again)
+    return concat("message ", shortly(id), " goes on in a lane at ", message.node, " in which a span died (G-02)");
   message.span = span;
   if (!spans_.emplace(span, id).second) return "span " + shortly(span) + " begins twice (G-02)";
-  Run& run = runs_.at(message.run);
   if (++run.deliveries > versions_.at(run.version).deliveries)
     return "run " + shortly(message.run) + " has more deliveries than its graph allows (G-01)";
   return {};
@@ -224,15 +226,22 @@ std::string GraphRules::onFail(const json::object& step) {
     return "span " + shortly(textOf(step, "span")) + " runs out of time, and was answered (G-03)";
   const json::value* retry = step.if_contains("retryAtMs");
   const bool again = retry != nullptr && !retry->is_null();
-  return again ? std::string() : bury(step);
+  return again ? std::string() : bury(step, true);
 }
 
-// What a guard held back, or a function had collected, was never open.
-std::string GraphRules::bury(const json::object& step) {
+// What a guard held back, or a function had collected, was never open. Of a span that dies the first is its own.
+std::string GraphRules::bury(const json::object& step, bool spanDies) {
+  Run& run = runs_.at(textOf(step, "run"));
   for (const json::value& one : listOf(step, "dead")) {
     const json::object& lost = one.as_object();
-    const std::string id = textOf(lost, "message");
-    ++deaths_[textOf(lost, "reason")];
+    const std::string id = textOf(lost, "message"), reason = textOf(lost, "reason");
+    const std::pair lane{textOf(lost, "node"), textOf(lost, "key")};
+    if (std::exchange(spanDies, false)) run.failed.insert(lane);
+    if (reason == "after_failure" && !run.failed.contains(lane))
+      return concat("message ", shortly(id), " dies after a failure that is not in its lane at ", lane.first,
+                    " (G-02)");
+    ++run.dead;
+    ++deaths_[reason];
     const auto at = messages_.find(id);
     if (at == messages_.end()) continue;
     letters_[id] = at->second;
@@ -277,6 +286,8 @@ std::string GraphRules::onEnd(const json::object& step) {
   if (!run.open.empty()) return "run " + shortly(textOf(step, "run")) + " ends with open messages (G-01)";
   if (run.deliveries != numberOf(step, "deliveries")) return "a run ends with another count of deliveries";
   run.status = textOf(step, "status");
+  if (run.status == (run.dead > 0 ? "completed" : "degraded"))
+    return concat("run ", shortly(textOf(step, "run")), " ends as ", run.status, " with ", run.dead, " dead letters");
   run.endedMs = atMs_;
   return {};
 }
@@ -289,7 +300,15 @@ std::string GraphRules::onRedrive(const json::object& step) {
   again.again = true;
   letters_.erase(letter);
   runs_.at(again.run).status = "running";
+  runs_.at(again.run).failed.erase({again.node, again.key});
   return open(toHex(sha256(concat("v1|message|", textOf(step, "message"), "#1"))), std::move(again));
+}
+
+bool GraphRules::isOpen(const std::string& span) const {
+  const auto id = spans_.find(span);
+  if (id == spans_.end()) return false;
+  const auto message = messages_.find(id->second);
+  return message != messages_.end() && message->second.span == span;
 }
 
 std::string GraphRules::atRest() const {

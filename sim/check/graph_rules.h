@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/json.h"
 
@@ -45,6 +46,8 @@ class GraphRules {
   };
   const std::map<std::string, Effect>& effects() const { return effects_; }  // by span
   bool wasDelivered(const std::string& span) const { return spans_.contains(span); }
+  // Whether its message is under way in it still.
+  bool isOpen(const std::string& span) const;
   std::size_t runs() const { return runs_.size(); }
   std::size_t versions() const { return versions_.size(); }
   const std::map<std::string, std::size_t>& deaths() const { return deaths_; }  // by reason
@@ -63,9 +66,10 @@ class GraphRules {
     bool again = false, passed = false, mustAsk = false, approved = false, waits = false;
   };
   struct Run {
-    std::int64_t version = 0, deliveries = 0, endedMs = 0;
+    std::int64_t version = 0, deliveries = 0, endedMs = 0, dead = 0;  // dead: letters, sent again or not
     std::map<std::string, std::int64_t> passes;
-    std::set<std::string> open;  // messages
+    std::set<std::pair<std::string, std::string>> failed;  // lanes in which a span died
+    std::set<std::string> open;                            // messages
     std::string status = "running";
   };
 
@@ -81,7 +85,7 @@ class GraphRules {
   std::string onEnd(const json::object& step);
   std::string onRedrive(const json::object& step);
   std::string send(Run& run, const Message& cause, const json::object& sent);
-  std::string bury(const json::object& step);
+  std::string bury(const json::object& step, bool spanDies = false);
   std::string passage(const Message& message);
   std::string open(std::string id, Message message);
   void close(const std::string& id);

@@ -3,7 +3,6 @@
 #include <limits>
 #include <set>
 
-#include "agents/agent.h"
 #include "agents/host/agent_host.h"
 #include "agents/host/record_audit.h"
 #include "agents/memory/thread.h"
@@ -205,8 +204,10 @@ class AgentChecker final : public Checker {
     const bool goesOn = !at.begun.try_emplace(run, c_.agenda().now()).second || plannedElsewhere(at, run);
     auto space = at.replica().data().database(DatabaseName::agents).space("main");
     auto state = space.ok() ? agents::agentStateToWrite(**space, job.agentId) : Result<AgentState>(space.error());
+    if (!state.ok()) return c_.failed("store", at.name() + ": " + state.error().message);
+    const bool sleeps = std::cmp_greater(state->schedule.sleepUntil, at.device->now(c_.agenda().now()).wallMs());
     const bool paused =
-        state.ok() && ((state->lifecycle == Lifecycle::dormant && !goesOn) || state->lifecycle == Lifecycle::destroyed);
+        state->lifecycle == Lifecycle::destroyed || ((sleeps || state->lifecycle == Lifecycle::dormant) && !goesOn);
     const std::string wrong = rules_.begins({at.index(), at.name(), job.agentId, run, paused, undisturbed});
     if (!wrong.empty()) c_.failed("runs", wrong);
   }

@@ -41,6 +41,21 @@ class ConfinementChecker final : public Checker {
     if (!leak.empty()) c_.failed("confinement", leak);
   }
 
+  // An entry says more than the action that was asked for: it is for devices with ledgers.
+  void onFrame(Seat& at, std::uint32_t peer, std::string_view frame) override {
+    const auto& cluster = c_.plan().options.cluster;
+    if (static_cast<std::int64_t>(at.index()) < cluster.ledgerReplicas || c_.isLiar(peer)) return;
+    if (frame.size() <= kFrameHeaderBytes ||
+        static_cast<std::uint8_t>(frame[4]) != static_cast<std::uint8_t>(node::AdjudicationFrame::answer))
+      return;
+    node::Answer answer;
+    if (!readMessage(frame.substr(kFrameHeaderBytes), answer, "frame").ok()) return;
+    c_.probe("answer without ledgers");
+    if (!answer.entry.empty())
+      c_.failed("confinement", concat(ClusterSetup::deviceName(peer), " gives ", at.name(),
+                                      ", which has no ledgers, entry ", answer.seq));
+  }
+
   // The disks. (What a device receives is looked at when it arrives.)
   void atEnd() override {
     for (auto& at : c_.seats())

@@ -8,7 +8,7 @@ MakeChecker makeRestartChecker, makeFenceChecker, makeEtcdChecker, makePutOffChe
     makeAgentChecker, makeEffectChecker, makeConfinementChecker, makeAlarmChecker, makeTakeoverChecker,
     makeReturnChecker, makeRowsChecker, makeConflictChecker, makeGraphChecker, makeLieChecker, makeRetentionChecker,
     makePromptChecker, makeMemoryChecker, makeOverdueChecker, makeAbsurdChecker, makePeopleChecker, makeKeepersChecker,
-    makeRestraintChecker, makeLateUpdateChecker, makeOverlayChecker, makeEpisodeChecker;
+    makeRestraintChecker, makeLateUpdateChecker, makeOverlayChecker, makeEpisodeChecker, makeRunEndChecker;
 
 std::vector<std::unique_ptr<Checker>> makeCheckers(Cluster& cluster) {
   std::vector<std::unique_ptr<Checker>> all;
@@ -19,7 +19,7 @@ std::vector<std::unique_ptr<Checker>> makeCheckers(Cluster& cluster) {
                             makeRowsChecker,        makeConflictChecker,     makeGraphChecker,    makeLieChecker,
                             makeRetentionChecker,   makePromptChecker,       makeMemoryChecker,   makeOverdueChecker,
                             makeAbsurdChecker,      makePeopleChecker,       makeKeepersChecker,  makeRestraintChecker,
-                            makeLateUpdateChecker,  makeOverlayChecker,      makeEpisodeChecker})
+                            makeLateUpdateChecker,  makeOverlayChecker,      makeEpisodeChecker,  makeRunEndChecker})
     all.push_back(make(cluster));
   return all;
 }

@@ -5,6 +5,7 @@
 #include "domains/graph/steps.h"
 #include "replica/graph_runtime.h"
 #include "replication/records/journal_entity.h"
+#include "replication/records/record_write.h"
 #include "replication/writer.h"
 #include "sim/check/graph_rules.h"
 #include "sim/checkers/checker.h"
@@ -85,6 +86,7 @@ class GraphChecker final : public Checker {
     if (const std::string wrong = rules.atRest(); !wrong.empty() && !bodiesMayBeGone())
       return c_.failed("graphs", wrong + ": " + standing(*holder));
     if (const std::string wrong = effects(*holder, rules); !wrong.empty()) return c_.failed("graphs", wrong);
+    if (const std::string wrong = activations(*holder, id, rules); !wrong.empty()) return c_.failed("graphs", wrong);
     count(rules);
   }
 
@@ -147,7 +149,9 @@ class GraphChecker final : public Checker {
       if (!view.ok()) return view.error().message;
       std::set<std::string> operations;
       for (const replication::Sibling& sibling : view->siblings)
-        if (sibling.body)
+        if (sibling.body && sibling.body->payload.find("\"mood\"") != std::string::npos)
+          return id + " holds more than a topic: it left as no verdict had it (G-03)";
+        else if (sibling.body)
           operations.insert(sibling.body->operationId ? OperationId{*sibling.body->operationId}.hex() : "nobody");
       if (operations.size() > 1) return id + " is the effect of several operations (T2)";
       for (const std::string& operation : operations) {
@@ -160,6 +164,25 @@ class GraphChecker final : public Checker {
     for (const auto& [span, effect] : rules.effects())
       if (!effect.undone && !written.contains(span) && !bodiesMayBeGone())
         return "the effect of span " + span.substr(0, 16) + " is in the ledger and not in the journal (T2)";
+    return {};
+  }
+
+  // The runtime asks agents for nothing that no span waits for.
+  std::string activations(Seat& at, const std::string& id, const GraphRules& rules) {
+    replication::Space* space = at.replica().data().database(replication::DatabaseName::agents).find("main");
+    const bool runs = at.replica().graphs() != nullptr && at.replica().owns(*at.replica().host(id));
+    if (space == nullptr || !runs || stepsMayBeGone()) return {};
+    for (const std::string& key : space->keys(replication::Kind::activation)) {
+      auto versions = space->versions(replication::Kind::activation, key);
+      if (!versions.ok()) return versions.error().message;
+      for (const replication::Version& version : *versions) {
+        if (version.tombstone) continue;
+        const auto body = replication::decodeRecord<replication::ActivationBody>(version.body);
+        if (!body.ok() || body->graph != kSimGraph) continue;
+        if (!rules.isOpen(body->span))
+          return concat(body->agentId, " is to work for span ", body->span.substr(0, 16), ", which is over");
+      }
+    }
     return {};
   }
 

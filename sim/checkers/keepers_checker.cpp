@@ -77,6 +77,10 @@ class KeepersChecker final : public Checker {
       const std::uint64_t first = host->first();
       if (first == 0) continue;
       c_.probe("copy pruned");
+      const std::uint64_t kept = host->partition().size() + 1 - host->firstEntry();
+      if (std::exchange(firsts_[at][id], first) != first && std::cmp_less(kept, c_.plan().options.cluster.keepEntries))
+        return c_.failed("keepers", concat(at.name(), " keeps ", kept, " entries of ", id, ", not ",
+                                           c_.plan().options.cluster.keepEntries));
       auto lost = static_cast<std::int64_t>(c_.history().losses().size());
       const auto& named = at.replica().placement().whole(id);
       const std::string what = concat(at.name(), " pruned ", id, " up to batch ", first);
@@ -152,6 +156,7 @@ class KeepersChecker final : public Checker {
   }
 
   PerDevice<std::uint64_t> released_, pruned_;
+  PerDevice<std::map<std::string, std::uint64_t>> firsts_;  // the batches with which pruned copies begin
   std::set<std::tuple<std::uint32_t, std::string, std::uint64_t>> fresh_;
 };
 

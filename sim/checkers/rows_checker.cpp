@@ -1,6 +1,7 @@
 // Checker "rows": at rest every device starts once more on a copy of its disks. What it reads there is what it knows:
 // no row is missing, and none was left behind.
 #include "agents/host/agent_host.h"
+#include "replication/anti_entropy.h"
 #include "replication/membership.h"
 #include "sim/checkers/checker.h"
 
@@ -94,6 +95,40 @@ std::string missedLeft(LocalReplica& replica, const agents::AgentHost* host) {
   return read.ok() ? left : read.error().message;
 }
 
+// What a repair took from agents that work here has been looked at.
+std::string takenBackLeft(LocalReplica& replica, const agents::AgentHost* host) {
+  std::string left;
+  if (host == nullptr) return left;
+  const Status read = replica.database(DatabaseName::agents)
+                          .scanMeta(concat(kTookBackRow, "agents/main|"), [&](std::string_view row, auto) {
+                            left = concat(row, " is to be looked at still");
+                            return false;
+                          });
+  return read.ok() ? left : read.error().message;
+}
+
+// Of an encrypted copy that a later one of this device's has replaced no part stays.
+std::string sealedLeft(LocalReplica& replica) {
+  for (const std::string& id : replica.spaceIds()) {
+    Space& space = *replica.findSpace(id);
+    std::map<std::string, bool> whole;  // by the commit in its name, of one length: a later one is greater
+    const std::string own = space.selfName() + ":";
+    for (const std::string& record : space.keys(Kind::sealedCopy, own)) {
+      const auto& versions = space.table().find(Kind::sealedCopy, record)->versions;
+      if (std::ranges::all_of(versions, [](const Held* one) { return one->tombstone; })) continue;
+      const std::string name = record.substr(own.size(), record.rfind(':') - own.size());
+      whole[std::string(20 - std::min<std::size_t>(20, name.size()), '0') + name] |= record.ends_with(":end");
+    }
+    bool later = false;
+    for (auto one = whole.rbegin(); one != whole.rend(); ++one) {
+      if (later && !one->second)
+        return concat(id, ": parts of its copy ", one->first, " are there, and it has an end no more");
+      later = later || one->second;
+    }
+  }
+  return {};
+}
+
 std::string outboxDiffers(const node::Outbox& now, const node::Outbox& read) {
   for (const auto& [id, waiting] : now.all())
     if (waiting.saved && !read.all().contains(id)) return "request " + id + " of its outbox is not on its disk";
@@ -181,8 +216,8 @@ class RowsChecker final : public Checker {
       node::Replica &now = at->replica(), &read = *copy->replica;
       for (const std::string& what :
            {spacesDiffer(now.data(), read.data()), metaDiffers(now, read), restoredDiffers(now.data(), read.data()),
-            acksLeft(read.data()), missedLeft(now.data(), std::as_const(now).agents()),
-            outboxDiffers(now.outbox(), read.outbox()),
+            acksLeft(read.data()), missedLeft(now.data(), std::as_const(now).agents()), sealedLeft(now.data()),
+            takenBackLeft(now.data(), std::as_const(now).agents()), outboxDiffers(now.outbox(), read.outbox()),
             c_.etcd() ? std::string() : ownersDiffer(now.owners(), read.owners()),
             hostsDiffer(now, read, c_.etcd() != nullptr),
             agentsDiffer(std::as_const(now).agents(), std::as_const(read).agents()),

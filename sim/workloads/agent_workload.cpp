@@ -350,7 +350,10 @@ class AgentWorkload final : public Workload {
   }
 
   void pauseAgent(Seat& at, const Event& event) {
-    setPaused(c_, at, kSimAgents[event.n % kSimAgents.size()], event.m % 2 == 0);
+    // One of four times that it is woken it sleeps a little longer, by a clock that does not jump.
+    const bool may = c_.plan().options.faults.clockJumps == 0;
+    const Micros sleeps = may && event.m % 8 == 7 ? static_cast<Micros>(event.seed % 30 + 1) * kSecond : 0;
+    setPaused(c_, at, kSimAgents[event.n % kSimAgents.size()], event.m % 2 == 0, sleeps);
   }
 
   // A person lets the clerk mail, or takes that back.
@@ -406,7 +409,7 @@ void answerQuestion(Cluster& c, Seat& at, std::uint64_t n, bool yes, bool ofSome
   c.history().agents.approved[operation].push_back({shown, c.agenda().now()});
 }
 
-void setPaused(Cluster& c, Seat& at, std::string_view agentId, bool paused) {
+void setPaused(Cluster& c, Seat& at, std::string_view agentId, bool paused, Micros sleeps) {
   LocalReplica& data = at.replica().data();
   auto space = data.database(DatabaseName::agents).space("main");
   if (!space.ok()) return;
@@ -414,10 +417,13 @@ void setPaused(Cluster& c, Seat& at, std::string_view agentId, bool paused) {
   auto state = agents::agentStateToWrite(**space, agent);
   if (!state.ok()) return c.failed("store", at.name() + ": " + state.error().message);
   state->lifecycle = paused ? Lifecycle::dormant : Lifecycle::active;
+  const std::int64_t wallMs = at.device->now(c.agenda().now()).wallMs();
+  state->schedule.sleepUntil =
+      static_cast<std::uint64_t>(sleeps > 0 ? std::max<std::int64_t>(0, wallMs) + sleeps / 1'000 : 0);
   const Write write{Kind::agentState, agent, encodeAgentState(*state, data.writer()), false};
   auto dot = at.replica().commit(DatabaseName::agents, "main", {&write, 1});
   if (dot.ok()) c.digest().add(dot->counter);
-  c.trace(at.index(), "agents", paused ? "paused" : "resumed", agent);
+  c.trace(at.index(), "agents", paused ? "paused" : sleeps > 0 ? "sleeps" : "resumed", agent);
 }
 
 std::unique_ptr<Workload> makeAgentWorkload(Cluster& cluster, Clients& clients) {

@@ -18,8 +18,8 @@ class Workload : public ClusterObserver {
 // no answer.
 void answerQuestion(Cluster& cluster, Seat& at, std::uint64_t n, bool yes, bool ofSomethingElse);
 
-// An agent is paused, or resumed, on every device that hears of it.
-void setPaused(Cluster& cluster, Seat& at, std::string_view agentId, bool paused);
+// An agent is paused, or resumed, on every device that hears of it; or is to sleep for so long.
+void setPaused(Cluster& cluster, Seat& at, std::string_view agentId, bool paused, Micros sleeps = 0);
 
 // People at the owner of the graph answer all that it asks, and its documents are there again, whatever disks were
 // lost.

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <map>
 #include <set>
+#include <string>
 
 #include "base/json.h"
 #include "kernel/graph/checks.h"
@@ -27,7 +29,7 @@ constexpr const char* kLawful[] = {
     R"({"type":"Fail","run":"r","node":"work","span":"s1","attempt":1,"why":"error","retryAtMs":5,"dead":[]})",
     R"({"type":"Deliver","run":"r","node":"work","message":"m1","span":"s1","attempt":2})",
     R"({"type":"Finish","run":"r","node":"work","span":"s1","sends":[
-        {"edge":"work>work:T","message":"m3","node":"work","key":"k","digest":"b","measures":[["work>work:T",4]]}],
+        {"edge":"work>work:T","message":"m3","node":"work","key":"j","digest":"b","measures":[["work>work:T",4]]}],
         "dead":[]})",
     R"({"type":"Deliver","run":"r","node":"work","message":"m2","span":"s2","attempt":1})",
     R"({"type":"Fail","run":"r","node":"work","span":"s2","attempt":1,"why":"error",
@@ -115,6 +117,22 @@ TEST(GraphRules, G02LanesKeepTheirOrder) {
     again["run"] = "another", again["message"] = "m9";
     steps.insert(steps.begin() + 2, again);
   });
+  fires([](auto& steps) {  // it goes on in the lane in which a span died
+    steps[8]["sends"].as_array()[0].as_object()["key"] = "k";
+  });
+  fires([](auto& steps) {  // it dies of that, and none died in its lane
+    steps[20]["dead"] = json::array{{{"message", "m9"}, {"node", "who"}, {"key", "k"}, {"reason", "after_failure"}}};
+  });
+}
+
+TEST(GraphRules, ARunEndsAsWhatWasLostSays) {
+  const auto fires = [](const Change& change) { EXPECT_NE(verdictOn(change).find("ends as"), std::string::npos); };
+  fires(with(21, "status", "completed"));
+  fires([](auto& steps) {  // nothing was lost
+    steps.erase(steps.begin() + 9, steps.begin() + 11);
+    steps[4]["sends"].as_array().pop_back();
+    steps.back()["deliveries"] = 5;
+  });
 }
 
 TEST(GraphRules, G03NothingCrossesUnjudged) {
@@ -137,6 +155,19 @@ TEST(GraphRules, T2AnEffectStandsOnceUnderItsSpan) {
   const auto fires = [](const Change& change) { EXPECT_NE(verdictOn(change).find("T2"), std::string::npos); };
   fires(twice(19));
   fires(with(19, "operation", "another"));
+}
+
+TEST(GraphRules, ASpanIsOpenFromItsDeliveryToItsEnd) {
+  GraphRules rules([](auto, auto, auto&) { return ""; });
+  std::map<std::string, std::string> seen;  // by span: after each step whether it was open
+  for (const char* text : kLawful) {
+    ASSERT_EQ(rules.add(parseJson(text).value().as_object()), "");
+    for (const char* span : {"s1", "s2", "no span"}) seen[span] += rules.isOpen(span) ? 'o' : '.';
+  }
+  EXPECT_EQ(seen["s1"].find('o'), 5u);
+  EXPECT_EQ(seen["s1"].rfind('o'), 7u);
+  EXPECT_EQ(seen["s2"], ".........o............");
+  EXPECT_EQ(seen["no span"].find('o'), std::string::npos);
 }
 
 // What runs in the simulator is what a node would deploy.
