@@ -43,7 +43,7 @@ class LongCluster {
       if (!nodes_[i].up()) return nodes_[i].name() + " does not start: " + nodes_[i].log();
     }
     if (!allConnected()) return "not everybody is connected";
-    return etcd_ || spread() ? "" : "the partitions are not spread";
+    return etcd_ || until([&] { return spread(); }) ? "" : "the partitions are not spread";
   }
   bool allConnected() const {
     return until([&] {
@@ -85,6 +85,7 @@ class LongCluster {
     return "advertise = [\"" + std::string(kHidden) + "\"]\n[peers]\ndial = [" + dial + "]\n" +
            (etcd_ ? "[ledger]\nengine = \"etcd\"\nlease_seconds = 2\netcd = [" + endpoints + "]\n" : "");
   }
+  // A move is refused while its node is still new to the owner.
   bool spread() {
     std::size_t next = 0;
     bool done = true;
