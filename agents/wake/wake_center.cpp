@@ -311,8 +311,9 @@ Result<Enqueued> WakeCenter::enqueue(WakeJob job, Now now) {
   const Enqueued enqueued = queue_.enqueue(std::move(job), now.ms);
   if (enqueued != Enqueued::queued) return enqueued;
   mayClaim(key, now.ms);
-  // While a run of a paused agent goes on, no wake behind it waits for the resume.
-  if (devicesKnown_ && queue_.head(agentId) == nullptr && !mutated("ignorePause")) {
+  // While a run of a paused agent goes on, no wake behind it waits for the resume. A planned one goes on after it.
+  const bool planned = runs->table().find(Kind::plan, key.hex()) != nullptr;
+  if (devicesKnown_ && !planned && queue_.head(agentId) == nullptr && !mutated("ignorePause")) {
     WITAN_TRY(state, stateOf(agentId));
     if (state.lifecycle == Lifecycle::dormant) WITAN_DO(tryStart(key, now));
   }

@@ -294,27 +294,6 @@ TEST(DeviceChoice, OnlyHostsRunAnAgent) {
   EXPECT_THAT(checkAtRest(a, {&kLab}), IsEmpty());
 }
 
-// 003, 0.4: "checks lifecycle/sleep gates"; 6.1: the terminal statuses.
-TEST(Gates, ASleepingOrDestroyedAgentSkipsWithATerminalStatus) {
-  Host a("a", kBoth);
-  a.state("lab", [](auto& s) { s.schedule.sleepUntil = kWall + 50; });
-  a.state("clinic", [](auto& s) { s.lifecycle = replication::Lifecycle::destroyed; });
-  a.edit("e1", "lab-result");
-  a.edit("v1", "visit");
-  ASSERT_TRUE(a.settle(at(1)));
-  EXPECT_EQ(a.starts(), 0u);
-  EXPECT_THAT(a.statuses(), testing::UnorderedElementsAre(WakeStatus::skippedSleeping, WakeStatus::skippedDestroyed));
-  a.edit("e2", "lab-result");
-  ASSERT_TRUE(a.settle(at(50)));
-  EXPECT_EQ(a.starts(), 1u);
-  a.state("lab", [](auto& s) { s.lifecycle = replication::Lifecycle::dormant; });
-  a.edit("e3", "lab-result");
-  ASSERT_TRUE(a.settle(at(60)));
-  EXPECT_EQ(a.starts(), 1u);
-  EXPECT_THAT(checkAtRest(a, kBoth), IsEmpty());
-  EXPECT_EQ(a.device().view("clinic").lifecycle, replication::Lifecycle::destroyed);
-}
-
 // Known failure: a storm of changes (peers.md 1.4). The queue is bounded, nothing is dropped, order is kept.
 TEST(Storm, AFullQueueTakesNothingInAndLosesNothing) {
   WakeOptions options;

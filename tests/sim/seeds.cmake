@@ -36,6 +36,7 @@ foreach(plan
     ownerThatWentBackBehindABase
     ownChangeBesideARepair
     pausedAfterABrokenStep
+    plannedBehindAPausedRun
     removedUnderAUsedDot
     restoredBeforeItMet
     seizedBesideARefusedPosition

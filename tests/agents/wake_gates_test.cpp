@@ -1,0 +1,59 @@
+// What keeps wakes from an agent, and what goes on all the same.
+#include <gmock/gmock.h>
+
+#include "agents/wake/wake_job.h"
+#include "replication/records/record_write.h"
+#include "tests/agents/wake_world.h"
+
+namespace witan::agents::test::wake_gates_test {
+namespace {
+
+using testing::IsEmpty;
+
+const AgentSpec kLab = agentFor("lab", "lab-result");
+const AgentSpec kClinic = agentFor("clinic", "visit");
+const std::vector<const AgentSpec*> kBoth{&kLab, &kClinic};
+
+// 003, 0.4: "checks lifecycle/sleep gates"; 6.1: the terminal statuses.
+TEST(Gates, ASleepingOrDestroyedAgentSkipsWithATerminalStatus) {
+  Host a("a", kBoth);
+  a.state("lab", [](auto& s) { s.schedule.sleepUntil = kWall + 50; });
+  a.state("clinic", [](auto& s) { s.lifecycle = replication::Lifecycle::destroyed; });
+  a.edit("e1", "lab-result");
+  a.edit("v1", "visit");
+  ASSERT_TRUE(a.settle(at(1)));
+  EXPECT_EQ(a.starts(), 0u);
+  EXPECT_THAT(a.statuses(), testing::UnorderedElementsAre(WakeStatus::skippedSleeping, WakeStatus::skippedDestroyed));
+  a.edit("e2", "lab-result");
+  ASSERT_TRUE(a.settle(at(50)));
+  EXPECT_EQ(a.starts(), 1u);
+  a.state("lab", [](auto& s) { s.lifecycle = replication::Lifecycle::dormant; });
+  a.edit("e3", "lab-result");
+  ASSERT_TRUE(a.settle(at(60)));
+  EXPECT_EQ(a.starts(), 1u);
+  EXPECT_THAT(checkAtRest(a, kBoth), IsEmpty());
+  EXPECT_EQ(a.device().view("clinic").lifecycle, replication::Lifecycle::destroyed);
+}
+
+// Its agent is paused amid another run, and a wake comes that another device has planned: that goes on, in its turn.
+TEST(Gates, APlannedWakeBehindTheRunOfAPausedAgentGoesOnAfterIt) {
+  Host a("a", kBoth);
+  a.edit("e1", "lab-result");
+  ASSERT_TRUE(a.round(at(1)));
+  ASSERT_EQ(a.running().size(), 1u);
+  a.state("lab", [](auto& s) { s.lifecycle = replication::Lifecycle::dormant; });
+  ASSERT_TRUE(a.round(at(2)));
+  const RunKey key = userJob("lab", "session", "1", "hello")->key();
+  const auto plan = replication::recordWrite(key.hex(), replication::PlanBody{key.value, "lab", {}});
+  ASSERT_TRUE(plan.ok() && a.device().replica().commit(DatabaseName::agents, "main", {&*plan, 1}).ok());
+  ASSERT_TRUE(a.center().userTurn("lab", "session", "1", "hello", at(3)).ok());
+  ASSERT_TRUE(a.round(at(3)));
+  EXPECT_EQ(a.running().size(), 1u) << "it waits";
+  ASSERT_TRUE(a.endAll(at(4)));
+  ASSERT_TRUE(a.round(at(4)));
+  ASSERT_EQ(a.running().size(), 1u);
+  EXPECT_EQ(a.running()[0].key(), key);
+}
+
+}  // namespace
+}  // namespace witan::agents::test::wake_gates_test
