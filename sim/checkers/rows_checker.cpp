@@ -1,5 +1,7 @@
 // Checker "rows": at rest every device starts once more on a copy of its disks. What it reads there is what it knows:
 // no row is missing, and none was left behind.
+#include <cstdlib>
+
 #include "agents/host/agent_host.h"
 #include "replication/anti_entropy.h"
 #include "replication/membership.h"
@@ -111,16 +113,15 @@ std::string takenBackLeft(LocalReplica& replica, const agents::AgentHost* host) 
 std::string sealedLeft(LocalReplica& replica) {
   for (const std::string& id : replica.spaceIds()) {
     Space& space = *replica.findSpace(id);
-    std::map<std::string, bool> whole;  // by the commit in its name, of one length: a later one is greater
+    std::map<std::uint64_t, bool> hasEnd;  // by the commit in the copy's name
     const std::string own = space.selfName() + ":";
     for (const std::string& record : space.keys(Kind::sealedCopy, own)) {
       const auto& versions = space.table().find(Kind::sealedCopy, record)->versions;
       if (std::ranges::all_of(versions, [](const Held* one) { return one->tombstone; })) continue;
-      const std::string name = record.substr(own.size(), record.rfind(':') - own.size());
-      whole[std::string(20 - std::min<std::size_t>(20, name.size()), '0') + name] |= record.ends_with(":end");
+      hasEnd[std::strtoull(record.c_str() + own.size(), nullptr, 10)] |= record.ends_with(":end");
     }
     bool later = false;
-    for (auto one = whole.rbegin(); one != whole.rend(); ++one) {
+    for (auto one = hasEnd.rbegin(); one != hasEnd.rend(); ++one) {
       if (later && !one->second)
         return concat(id, ": parts of its copy ", one->first, " are there, and it has an end no more");
       later = later || one->second;
