@@ -96,16 +96,20 @@ std::string lostWrite(const std::vector<Version>& held, const std::vector<WriteR
   return {};
 }
 
-// The first version that is there although somebody whose version counts had seen it and wrote over it; "": none.
+// The first version that is there although somebody whose version counts had seen it and wrote over it; "": none. A
+// removal shows nothing: one under a used dot, after disks went back, is no write that came back.
 std::string outlived(Kind kind, const std::vector<Version>& held, const std::vector<WriteRecord>& writes) {
-  std::set<Dot> there, over;
-  for (const Version& version : held) there.insert(version.dot);
+  std::set<Dot> there, shown, over;
+  for (const Version& version : held) {
+    there.insert(version.dot);
+    if (!version.tombstone) shown.insert(version.dot);
+  }
   for (auto at = writes.rbegin(); at != writes.rend(); ++at) {
     if (!at->durable || at->mayBeLost || !(at->tombstone || replication::traitsOf(kind).register_)) continue;
     if (!there.contains(at->dot) && !over.contains(at->dot)) continue;
     for (const Dot& seen : at->seen) {
       over.insert(seen);
-      if (there.contains(seen))
+      if (shown.contains(seen))
         return concat(seen.host, ":", seen.counter, " is still there, or back, and the author of ", nameOf(*at),
                       ", wrote over it");
     }

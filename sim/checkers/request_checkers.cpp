@@ -1,6 +1,8 @@
 // The checkers of requests: a device answers each, and puts none off that it can decide.
 #include <algorithm>
 
+#include "replica/core/owner_table.h"
+#include "replication/writer.h"
 #include "sim/checkers/checker.h"
 
 namespace witan::sim {
@@ -105,6 +107,22 @@ std::string firstMissing(const replication::VectorClock& of, const replication::
   return {};
 }
 
+// How many batches of a log stand, as far as a device knows the claims of later epochs: each begins where it ends the
+// log before it, back to an epoch that both logs have. 0: a claim between them is not known.
+std::uint64_t standingBatches(const node::EpochHistory& log, const std::string& id, const node::OwnerTable& known) {
+  const node::OwnershipRecord* claim = known.find(id);
+  if (claim == nullptr || claim->epoch() <= log.last()) return log.batches;
+  const auto epochOf = [](const node::EpochMark& mark) { return kernel::Epoch{mark.number, mark.owner}; };
+  std::uint64_t batches = log.batches;
+  for (; claim != nullptr; claim = known.find(id, claim->previous())) {
+    batches = std::min(batches, claim->batches);
+    const auto next = std::ranges::upper_bound(log.epochs, claim->previous(), {}, epochOf);
+    if (next == log.epochs.begin() || epochOf(*std::prev(next)) != claim->previous()) continue;
+    return next == log.epochs.end() ? batches : std::min(batches, next->start);
+  }
+  return 0;
+}
+
 class PromptChecker final : public Checker {
  public:
   explicit PromptChecker(Cluster& cluster) : Checker(cluster), quick_(isQuick(cluster.plan().options)) {}
@@ -127,7 +145,7 @@ class PromptChecker final : public Checker {
  private:
   struct Shown {
     std::map<std::string, replication::VectorClock> spaces;
-    std::map<std::string, std::pair<kernel::Epoch, std::uint64_t>> owned;  // partitions: epoch, batches
+    std::map<std::string, node::EpochHistory> owned;  // by partition; what is durable
   };
 
   // A network and disks that need no patience.
@@ -150,7 +168,7 @@ class PromptChecker final : public Checker {
     replication::LocalReplica& data = at.replica().data();
     for (const std::string& id : data.spaceIds()) shown.back().spaces.emplace(id, data.findSpace(id)->clock());
     for (const auto& [id, host] : at.replica().hosts())
-      if (at.replica().owns(*host)) shown.back().owned[id] = {host->epoch(), host->durableBatches()};
+      if (at.replica().owns(*host)) shown.back().owned[id] = {host->lineage().epochs, host->durableBatches()};
   }
 
   bool sees(Seat& from, Seat& to) {
@@ -176,10 +194,20 @@ class PromptChecker final : public Checker {
         return c_.failed("liveness", concat(what, id, ": ", firstMissing(clock, space->clock())));
     for (const auto& [id, owned] : before.owned) {
       const node::PartitionHost* host = to.replica().host(id);
-      if (host != nullptr && host->epoch() <= owned.first && host->durableBatches() < owned.second)
+      if (host != nullptr && host->epoch() <= owned.last() && !asksAnother(to, from, id, owned.last()) &&
+          host->durableBatches() < standingBatches(owned, id, to.replica().owners()))
         return c_.failed("liveness", what + id);
     }
     c_.probe("looked for what is late");
+  }
+
+  // It knows that the epoch is over, and asks the later owner alone as long as it holds a link with it, also one that
+  // is dead and does not show it yet. Whether that owner is prompt is seen between those two.
+  static bool asksAnother(Seat& at, Seat& from, const std::string& id, const kernel::Epoch& epoch) {
+    const node::OwnershipRecord* claim = at.replica().owners().find(id);
+    if (claim == nullptr || claim->epoch() <= epoch) return false;
+    const std::string_view owner = replication::deviceOf(claim->owner);
+    return owner != from.name() && at.replica().isConnected(owner);
   }
 
   const bool quick_;

@@ -39,9 +39,11 @@ foreach(plan
     plannedBehindAPausedRun
     removedUnderAUsedDot
     restoredBeforeItMet
+    seizedBehindADeadLink
     seizedBesideARefusedPosition
     seizedOnAFullDisk
     seizedTwiceInAStep
+    tombstoneUnderAUsedDot
     unseenBesideALoser
     writeAmidATakeover)
   add_test(NAME plans.${plan} COMMAND witan-sim replay --plan ${CMAKE_CURRENT_SOURCE_DIR}/sim/cases/${plan}.plan)
