@@ -354,11 +354,15 @@ Status SagaEngine::commitOutcome(Saga& saga, Now now) {
   end.updatedAtMs = now.wallMs();
   rows_.end(end);
   if (outcome.outcome != OperationOutcome::applied) return okStatus();
+  // One that ends once more may have been undone by then.
+  WITAN_TRY(undone, marksOf(replica_, intent.scope, compensationOf(intent.id())));
+  if (undone.agents.record && undone.agents.record->body.outcome == OperationOutcome::applied)
+    rows_.noteUndone(intent.id(), now.wallMs());
   if (intent.compensates) rows_.noteUndone({*intent.compensates}, now.wallMs());
   if (!saga.row.superseded) return okStatus();
   // The undoing of a compensation undoes those that follow it too.
-  const OperationId undone = intent.compensates ? compensationOf({*intent.compensates}) : intent.id();
-  if (Status begun = undo(intent.scope, undone, now); !begun.ok()) noteCannotUndo(undone, begun.error());
+  const OperationId next = intent.compensates ? compensationOf({*intent.compensates}) : intent.id();
+  if (Status begun = undo(intent.scope, next, now); !begun.ok()) noteCannotUndo(next, begun.error());
   return okStatus();
 }
 

@@ -115,6 +115,18 @@ TEST_F(Compensation, OnceAndOnlyOfWhatWasDone) {
   EXPECT_NE(refused({sha256("nothing")}).find("no saga of operation"), std::string::npos);
 }
 
+// Its plan is begun once more, as after a start.
+TEST_F(Compensation, WhatEndsOnceMoreStaysUndone) {
+  const PlanBody plan = host->plan("t", {action("put", "e", "\"new\"")});
+  ASSERT_TRUE(host->run());
+  const OperationId operation = intentsOf(plan)[0].id();
+  undo(operation);
+  ASSERT_TRUE(host->engine.begin(intentsOf(plan), host->now).ok());
+  ASSERT_TRUE(host->run());
+  EXPECT_EQ(statusOf(operation), SagaStatus::compensated);
+  EXPECT_EQ(host->says("e"), "-");
+}
+
 TEST_F(Compensation, OfAToolIsAnotherCallAndOfOthersImpossible) {
   const OperationId called = done("t", action("call", "x"));
   undo(called);
