@@ -484,7 +484,8 @@ Out SellerDesk::recorded(const std::string& id, const json::value& receipt, Mome
 void SellerDesk::enter(Live& live, SellerStep step, Moment now, Out& out) {
   live.call.step = step;
   live.retry.reset();
-  if (step == SellerStep::decline && live.call.statement.empty()) live.call.disclosures.clear();
+  if (step == SellerStep::decline && live.call.statement.empty() && !mutated("keepInputs"))
+    live.call.disclosures.clear();
   if (step != SellerStep::run) running_.erase(externalId(live.call.contract, live.call.call));
   if (step != SellerStep::check) out.rows.push_back(rowOf(live.call));
   send(live, now, out);

@@ -406,7 +406,7 @@ void AdvertisementExchange::onDiverged(const std::string& from, Peer& peer, Part
     if (mutated("keepSurplus") || host.ahead()) return;  // etcd tells first; it says so again
     const OwnershipRecord* latest = state_.owners.find(host.id());
     if (state_.provesOwners() && (latest == nullptr || latest->epoch() <= host.epoch())) return;
-    if (divergence.high - divergence.low <= 1) {
+    if (divergence.high - divergence.low <= (mutated("cutCoarse") ? 4 : 1)) {
       state_.partitions.truncate(host.id(), {from, divergence.low});
       return;
     }

@@ -154,7 +154,8 @@ Status BaseTransfer::end(const std::string& id) {
   begun_.erase(id);
   state_.beginning.erase(id);
   state_.followDirty = true;
-  return rows ? store::eraseUnder(state_.stores.ledgers, concat(kBegunRows, id, "/")) : okStatus();
+  if (!rows || mutated("keepBegun")) return okStatus();
+  return store::eraseUnder(state_.stores.ledgers, concat(kBegunRows, id, "/"));
 }
 
 Result<std::vector<std::string>> BaseTransfer::round(Now now) {

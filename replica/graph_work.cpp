@@ -228,7 +228,7 @@ void GraphRuntime::countSpent(Hosted& hosted, const domains::graph::Step& step) 
     spent["steps"] += ended.steps, spent["tokens"] += ended.tokens, spent["seconds"] += ended.seconds;
   };
   if (const auto* finish = std::get_if<domains::graph::Finish>(&step)) add(*finish);
-  if (const auto* fail = std::get_if<domains::graph::Fail>(&step)) add(*fail);
+  if (const auto* fail = std::get_if<domains::graph::Fail>(&step); fail != nullptr && !mutated("failFree")) add(*fail);
 }
 
 // A market node waits like one of an agent, whose part the node's desk plays (node/market/market_nodes.h).

@@ -175,7 +175,8 @@ Result<bool> LedgerWatch::lookAt(const Watcher& watcher, PartitionHost& partitio
     }
     if (room) ++cursor->batches;
   }
-  if (cursor->stamp(partition, before)) agentsDatabase(replica_).putMeta(row, toJson(*cursor));
+  if (cursor->stamp(partition, before) && !mutated("forgetCursor"))
+    agentsDatabase(replica_).putMeta(row, toJson(*cursor));
   return room;
 }
 

@@ -318,7 +318,7 @@ Status LocalReplica::noticeOwnRetirement(const Membership& members) {
   if (known && *known == now) return okStatus();
   agents_->putMeta(kRetiredRow, now);
   for (const std::string& id : spaceIds())
-    if (id != spaceId(DatabaseName::agents, kClusterScope)) setRestored(id, true);
+    if (id != spaceId(DatabaseName::agents, kClusterScope) && !mutated("retiredIsWhole")) setRestored(id, true);
   return reincarnate("this device was retired (admission " + now + ")");
 }
 
@@ -485,7 +485,8 @@ Status LocalReplica::judgeClaim(Space& space, std::string_view id, std::string_v
   }
   ++rollbacks_[std::string(peer)];
   note({"rolledBack", std::string(peer), judgement.why});
-  for (const std::string& other : spaceIds()) setRestored(other, true);
+  for (const std::string& other : spaceIds())
+    if (!mutated("shownSpaceOnly") || other == id) setRestored(other, true);
   return reincarnate(judgement.why);
 }
 

@@ -225,7 +225,7 @@ void SagaRows::noteUndone(const OperationId& operation, std::int64_t nowMs) {
   if (!ended.ok() || !*ended) return;
   SagaRow& row = **ended;
   const Transition to = transition(row.phase, SagaEvent::undone);
-  if (to.act == SagaAct::refuse) return;
+  if (to.act == SagaAct::refuse || mutated("doneUndone")) return;
   row.status = to.status;
   row.updatedAtMs = nowMs;
   agents_.putMeta(name, encodeRow(row));

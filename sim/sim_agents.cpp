@@ -78,7 +78,7 @@ class SimClerk final : public Agent {
     const json::value* entry = read.if_contains("content");
     const std::string answer = textIn(list->back(), "content");
     if (entry == nullptr || !entry->is_object()) return {nullptr, {}, saying("the request is gone")};
-    if (answer.empty()) return {nullptr, {}, saying("the model is silent", true)};
+    if (answer.empty()) return {nullptr, {}, saying(std::string(kSimSilent), true)};
     const json::value& payload = entry->get_object().at("payload");
     const std::string id = textIn(sigma, "id"), name = textIn(sigma, "seed") + "-" + answer;
     Actions actions{put("done/" + name, "done", {{"request", id}, {"answer", answer}})};
@@ -155,7 +155,12 @@ class SimScribe final : public Agent {
   const AgentSpec& spec() const override { return spec_; }
   Turn step(const json::value&, const Input& input) const override {
     if (input.kind != InputKind::wake) return {nullptr, {}, resulting(input.content)};
-    return {nullptr, {}, Actions{put(folder_ + seedIn(input.content), type_, {{member_, true}})}};
+    const std::string seed = seedIn(input.content);
+    Actions actions{put(folder_ + seed, type_, {{member_, true}})};
+    // Half of the runs of an agent with a rate use it twice.
+    if (spec_.capabilities.front().perHour && (seed.back() - '0') % 2 == 0)
+      actions.push_back(put(concat(folder_, seed, "/again"), type_, {{member_, true}}));
+    return {nullptr, {}, std::move(actions)};
   }
 
  private:
@@ -198,7 +203,7 @@ AgentSpec wardenSpec() {
                  .category = "office",
                  .subscriptions = {onEntries("request")},
                  .timers = {{std::string(kWardenTimer), kWardenEveryMs}},
-                 .capabilities = {{"journal.put", 1, {std::string(kWardenFolder)}, {}}},
+                 .capabilities = {{"journal.put", 2, {std::string(kWardenFolder)}, {}}},
                  .locale = {"here"}};
   spec.capabilities.front().perHour = kWardenPerHour;
   return spec;
@@ -335,7 +340,8 @@ SimAgents simAgents(std::int64_t retentionDays, std::uint64_t policy, bool all, 
     setup->agents.push_back(&warden);
     constexpr std::int64_t kDay = kMicrosPerDay / 1'000;
     setup->options.retentionMs = setup->options.saga.retryMs = retentionDays * kDay;
-    setup->options.wake.abandonMs = kDay;  // longer than a run waits for its rate
+    setup->options.standing = {{.name = "clerk", .agent = std::string(kSimAgents[0]), .tokens = kClerkDay}};
+    setup->options.wake.abandonMs = 2 * kDay;  // longer than a run waits for its rate or its budget
   }
   setup->options.callTimeoutMs = 20'000;
   setup->options.approvalTtlMs = 60'000;

@@ -41,7 +41,7 @@ inline constexpr std::string_view kForgedAnswer = "forged";
 // The agent of months, its timer by its description and as it is set at the beginning, and how often it may write.
 inline constexpr std::string_view kSimWarden = "sim-warden", kWardenTimer = "round", kWardenFolder = "watch/";
 inline constexpr std::int64_t kWardenEveryMs = 3'600'000, kWardenSetMs = 12 * kWardenEveryMs;
-inline constexpr std::size_t kWardenPerHour = 1;
+inline constexpr std::size_t kWardenPerHour = 2;
 
 // The agent that remembers. Each remark begins with a mark of its own, which a summary keeps; so many have room in the
 // first words of messages (agents/memory/compactor.h).
@@ -58,7 +58,9 @@ inline constexpr std::string_view kBoardFolder = "desk/board-";
 inline constexpr std::string_view kSlipFolder = "desk/slip-";  // of each request and answer one
 inline constexpr std::string_view kDeskFolder = "desk/";       // of the desks, and of boards: two each half minute
 
-inline constexpr std::int64_t kClerkTokens = 100;  // that a run of the clerk may spend on its model
+inline constexpr std::string_view kSimSilent = "the model is silent";  // why a run of the clerk fails
+inline constexpr std::int64_t kClerkTokens = 100;                      // that a run of the clerk may spend on its model
+inline constexpr std::int64_t kClerkDay = 100;  // that all its runs of a day may, where what they leave goes
 inline constexpr std::uint32_t kSagaAttempts = 6;
 // A run that its device has lost, and that nobody else has, ends after so long, and at most half as long again.
 inline constexpr std::int64_t kAbandonMs = 600'000;

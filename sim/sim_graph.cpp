@@ -36,7 +36,9 @@ class SimWeaver final : public Agent {
   Turn step(const json::value& sigma, const Input& input) const override {
     if (input.kind != InputKind::wake) return {nullptr, {}, done(sigma.as_object())};
     const json::object& body = input.content.at("graph").at("body").as_object();
-    if (body.at("mood").as_int64() != 9) return {nullptr, {}, woven(body)};
+    // What failed may succeed when it is sent again: as another span.
+    const bool fails = body.at("mood") == 4 && input.content.at("graph").at("span").as_string().back() < '8';
+    if (body.at("mood").as_int64() != 9) return {nullptr, {}, woven(body, fails)};
     return {body, {}, Looks{{"sim.ask", {{"about", body.at("topic")}}, 10}}};
   }
 
@@ -46,10 +48,10 @@ class SimWeaver final : public Agent {
     finish.emits = {{"Done", json::object{{"topic", body.at("topic")}, {"mood", body.at("mood")}}}};
     return finish;
   }
-  static Finish woven(json::object body) {
+  static Finish woven(json::object body, bool fails) {
     const std::int64_t left = body.at("left").as_int64(), mood = body.at("mood").as_int64();
     Finish finish;
-    if (mood == 4) {
+    if (fails) {
       finish.failed = true;
     } else if (mood == 5) {
       finish.emits = {{"Done", json::object{{"topic", 7}}}};
@@ -76,7 +78,8 @@ namespace {
 
 // What a version of the graph is, apart from its types and the loop of its agent.
 struct Shape {
-  std::uint64_t capacity, concurrency, attempts, patienceMs, most;  // most: outputs of a span of the agent
+  std::uint64_t capacity, concurrency, attempts, patienceMs;
+  std::uint64_t most, steps;  // outputs of a span of the agent; what a run may take
   bool compensates, keyed, sifted, asked, gathered, deduplicated;
 };
 
@@ -95,6 +98,7 @@ Shape shapeOf(std::uint64_t seed, std::int64_t version) {
   shape.asked = random.below(4) != 0;
   shape.gathered = random.below(3) == 0;
   shape.deduplicated = random.below(6) == 0;
+  shape.steps = random.below(4) == 0 ? drawn(3, 8) : 50;
   return shape;
 }
 
@@ -149,7 +153,8 @@ json::object simGraph(std::uint64_t seed, std::int64_t version) {
   const Shape shape = shapeOf(seed, version);
   const std::string text =
       concat(R"({"graph":{"id":")", kSimGraph, R"(","version":)", version,
-             R"(,"format":1,"locales":["here"],"budget":{"steps":50,"tokens":1000,"seconds":600},"timeoutMs":1200000,
+             R"(,"format":1,"locales":["here"],"budget":{"steps":)", shape.steps,
+             R"(,"tokens":1000,"seconds":600},"timeoutMs":1200000,
         "maxDeliveries":30,"onCancel":")",
              shape.compensates ? "compensate" : "keep", R"("},"monitor":{"boundaries":["intake","journal"]},)", kTypes,
              R"(,"node":[)", nodesOf(shape), R"(],"edge":[)", edgesOf(shape), "]}");

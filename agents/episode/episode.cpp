@@ -605,7 +605,7 @@ Status Episode::observed(std::string_view span, Observation given) {
   if (more.tokens > 0 || (learner_.learns() && took.tokens > 0)) body["tokens"] = took.tokens;
   if (more.seconds > 0 || (learner_.learns() && took.seconds > 0)) body["seconds"] = took.seconds;
   if (!mutated("forgetLookCost")) context_.quota().spendUpTo(more);
-  learner_.charge(call->tool, 0, more);
+  if (!mutated("forgetExcess")) learner_.charge(call->tool, 0, more);
   learner_.observe(call->goal, call->tool.name, given.ok, took);
   settled_.insert(call->span);
   settle(*call, std::move(body));

@@ -392,7 +392,7 @@ Status AgentHost::startRun(WakeJob job, Now now) {
     run.episode.durable(run.written);
   }
   // A run that was planned, here or elsewhere, is not planned again.
-  if (!mutated("planAgain")) WITAN_DO(bindPlan(run));
+  if (!mutated("planAgain") && !mutated("thinkAgain")) WITAN_DO(bindPlan(run));
   running_.emplace(key, std::move(run));
   again_ = true;
   return okStatus();

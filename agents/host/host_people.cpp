@@ -37,7 +37,7 @@ Status AgentHost::askPeople(Running& run, Now now) {
     if (view.shown && (mutated("anyDigest") || (asked && mutated("approveLate")))) verdict = view.shown->body.verdict;
     if (verdict != ApprovalVerdict::waiting || (destroyed && !asked)) {
       const bool approved = verdict == ApprovalVerdict::approved && !destroyed;
-      if (approved && lifecycle == Lifecycle::dormant) continue;  // until it is resumed
+      if (approved && lifecycle == Lifecycle::dormant && !mutated("actPaused")) continue;  // until it is resumed
       const bool byPerson = asked && !destroyed && !isLate(view.shown->body);
       WITAN_DO(run.episode.answered(question.span, question.digest, approved,
                                     byPerson ? view.shown->body.by : std::string(kNobodyAnswered)));

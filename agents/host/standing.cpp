@@ -88,7 +88,7 @@ void countUses(Knowledge& known, const std::string& hour, const std::string& dev
     if (count <= 0 || !hasRate(one) || !episode::coversResource(one.resource, granted)) continue;
     if (!counted.insert(one.resource).second) continue;
     if (!known.used) known.used.emplace();
-    (*known.used)[hour][device][one.resource] += count;
+    (*known.used)[hour][device][one.resource] += mutated("countOnce") ? 1 : count;
   }
 }
 

@@ -109,7 +109,7 @@ void Compactor::put(const FoldJob& job) {
 }
 
 void Compactor::erase(const SummaryId& id) {
-  replica_.database(DatabaseName::agents).eraseMeta(rowOf(id));
+  if (!mutated("keepFoldRow")) replica_.database(DatabaseName::agents).eraseMeta(rowOf(id));
   jobs_.erase(id);
 }
 

@@ -531,6 +531,8 @@ WakeCenter::Turn WakeCenter::turnOf(const WakeQueue::Entry& entry, const replica
     const bool over = isClaim(run.run->body) && std::ranges::find(hosts, starter) == hosts.end();
     if (starter != replica_.device() && !over && !mutated("ignoreStarter")) {
       const bool here = live_.contains(starter);
+      // One that waits there for its budget says so now and then.
+      if (!mutated("abandonWaiting")) since = std::max(since, entry.saidMs);
       turn.atMs = std::max(turn.atMs, here ? since + options_.abandonMs : leftAt(starter) + options_.graceMs);
     }
   }
@@ -598,6 +600,7 @@ Result<std::optional<WakeJob>> WakeCenter::tryStart(const RunKey& key, Now now) 
       return none;
     }
   }
+  if (run.run && replication::deviceOf(run.run->dot.host) != replica_.device()) queue_.says(key, run.run->dot, now.ms);
   const Turn turn = over ? Turn{false, entry.dueMs} : turnOf(entry, run);
   if (turn.never) return none;
   if (turn.atMs > now.ms) {
@@ -608,7 +611,7 @@ Result<std::optional<WakeJob>> WakeCenter::tryStart(const RunKey& key, Now now) 
   const WakeJob job = entry.job;
   const auto end = [&](WakeStatus status, const std::string& cause) -> Result<std::optional<WakeJob>> {
     WITAN_DO(finish(job, status, cause, now, {}, {}));
-    if (job.reason == WakeReason::user) unheard_.push_back({job.agentId, cause});
+    if (job.reason == WakeReason::user && !mutated("unheardUntold")) unheard_.push_back({job.agentId, cause});
     return none;
   };
   const std::int64_t wallMs = std::max<std::int64_t>(0, now.wallMs());

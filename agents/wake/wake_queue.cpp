@@ -84,6 +84,11 @@ void WakeQueue::requeue(const RunKey& key, std::int64_t dueMs) {
   refresh(lane);
 }
 
+void WakeQueue::says(const RunKey& key, const replication::Dot& said, std::int64_t nowMs) {
+  Entry& entry = at(key);
+  if (entry.said != said) entry.said = said, entry.saidMs = nowMs;
+}
+
 void WakeQueue::forgive(const RunKey& key) {
   WakeJob& job = at(key).job;
   WITAN_CHECK(job.attempts > 0, "the wake was started");

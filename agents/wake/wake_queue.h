@@ -33,6 +33,9 @@ class WakeQueue {
     WakeJob job;
     std::int64_t dueMs = 0;    // not before
     std::int64_t sinceMs = 0;  // since when this start of the process has it
+    // Of another device's record of the run: which one, and since when it is known here.
+    replication::Dot said = {};
+    std::int64_t saidMs = 0;
   };
 
   WakeQueue(replication::Database& agents, QueueLimits limits) : agents_(agents), limits_(limits) {}
@@ -50,6 +53,8 @@ class WakeQueue {
   const WakeJob& start(const RunKey& key, std::int64_t wallMs);
   // It waits again, until `dueMs`; later wakes of its agent may run before it. Requires: it is here.
   void requeue(const RunKey& key, std::int64_t dueMs);
+  // Another device says of it that it was started, or waits there. Nothing if that is known. Requires: it is here.
+  void says(const RunKey& key, const replication::Dot& said, std::int64_t nowMs);
   // It has got so far that a start of it which ends with the process would be no failure: this start does not count.
   // Requires: it is here and was started.
   void forgive(const RunKey& key);

@@ -164,7 +164,7 @@ void Runtime::on(const Redriven& fact) {
   auto again = std::make_shared<Message>(**letter);
   again->id = Digest(fact.message);
   rare.letters.erase(letter);
-  rare.poisoned.erase(Lane(again->lane()));
+  if (!mutated("redrivenStaysFailed")) rare.poisoned.erase(Lane(again->lane()));
   if (!of.isRunning()) {
     of.status = "running";
     std::erase_if(ended_, [&](const auto& ended) { return ended.second == of.ordinal; });

@@ -162,6 +162,8 @@ Status judgeWorld(const WorldResult& r, int liar) {
   if (shares != of("seller") + of("paidSeller")) return invalid("the seller's money is not the sum of its shares");
   WITAN_DO(judgeRuns(r));
   if (!r.unreadable.empty()) return invalid("a row cannot be read back: " + r.unreadable.front());
+  if (!r.keptInputs.empty())
+    return invalid("the seller declined " + r.keptInputs.front() + " and keeps what its order discloses");
   if (!r.frozen.empty()) return invalid("a ruling froze " + r.frozen.front() + " while its time ran");
   if (liar != kSeller) WITAN_DO(judgeWork(r));
   WITAN_DO(judgeAccusations(r, liar));

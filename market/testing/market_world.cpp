@@ -639,13 +639,13 @@ WorldResult MarketWorld::World::result() const {
   r.runs = runs_;
   r.incidents = incidents_;
   r.roots = toy_.roots();
-  r.lies = lies_;
-  r.ruled = ruled_;
-  r.shown = shown_;
-  r.lateRuns = lateRuns_;
-  r.frozen = frozen_;
+  r.lies = lies_, r.ruled = ruled_, r.shown = shown_;
+  r.lateRuns = lateRuns_, r.frozen = frozen_;
   r.silences = silences_;
   r.unreadable = unreadable_;
+  for (const SellerCall* call : seller_->calls())
+    if (call->end == "declined" && call->statement.empty() && !call->disclosures.empty())
+      r.keptInputs.push_back(call->call);
   for (const auto& [call, lie] : twisted_) r.liedAbout.push_back(call);
   std::copy_n(writes_.begin(), 3, r.writes);
   for (auto& [call, standing] : standings()) {

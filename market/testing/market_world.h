@@ -85,6 +85,7 @@ struct WorldResult {
   std::vector<std::string> frozen;        // calls of which an act in its time met a ruling that waits
   bool silences = false;                  // a party heard nothing for some time
   std::vector<std::string> unreadable;    // rows that a desk has written and none could read
+  std::vector<std::string> keptInputs;    // calls that the seller declined unread, and keeps what they disclose
   std::map<MarketLie, int> lies;          // that reached a party which was awake and did not say "busy"
   std::vector<std::string> liedAbout;     // calls whose delivery was a lie
   std::vector<std::int64_t> compensated;  // seconds from a failure to the refund

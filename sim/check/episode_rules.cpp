@@ -175,6 +175,7 @@ class Audit {
     for (const auto& argument : action.at("arguments").as_object())
       if (!meant.fields.empty() && std::ranges::find(meant.fields, argument.key()) == meant.fields.end())
         due.front().kind = "redact";
+    if (meant.rated && used_[name] > 0) due.push_back({"deny", "beyond_context"});
     if (meant.confirmed && seen_.unconfirmed) due.push_back({"deny", "privacy_confirmation_required"});
     return due;
   }

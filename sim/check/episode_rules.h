@@ -22,6 +22,7 @@ struct MeantTool {
   bool action = false;
   std::int64_t tokens = 0;  // that it says a call will cost
   std::size_t uses = std::numeric_limits<std::size_t>::max();
+  bool rated = false;                     // a run may have fewer uses: what is left of an hour
   std::vector<std::string> folders = {};  // beginnings of the ids that it touches; none: any
   std::vector<std::string> fields = {};   // of its arguments that may go outside; none: all may, or it stays inside
   bool confirmed = false;                 // a person must have confirmed once that it may

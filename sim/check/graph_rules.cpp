@@ -211,6 +211,7 @@ std::string GraphRules::onFinish(const json::object& step) {
   if (at == nullptr) return "span " + shortly(textOf(step, "span")) + " finishes and is not open (G-02)";
   const Message message = *at;
   if (std::string wrong = passage(message); !wrong.empty()) return wrong;
+  if (std::string wrong = spend(step); !wrong.empty()) return wrong;
   close(spans_.at(message.span));
   for (const json::value& sent : listOf(step, "sends"))
     if (std::string wrong = send(runs_.at(message.run), message, sent.as_object()); !wrong.empty()) return wrong;
@@ -224,9 +225,19 @@ std::string GraphRules::onFail(const json::object& step) {
     return "span " + shortly(textOf(step, "span")) + " fails, and that attempt does not run";
   if (textOf(step, "why") == "human_timeout" && !message->waits)
     return "span " + shortly(textOf(step, "span")) + " runs out of time, and was answered (G-03)";
+  if (std::string wrong = spend(step); !wrong.empty()) return wrong;
   const json::value* retry = step.if_contains("retryAtMs");
   const bool again = retry != nullptr && !retry->is_null();
   return again ? std::string() : bury(step, true);
+}
+
+// Attempts that fail count too.
+std::string GraphRules::spend(const json::object& step) {
+  Run& run = runs_.at(textOf(step, "run"));
+  for (const auto& [amount, most] : versions_.at(run.version).budget)
+    if (const std::int64_t spent = run.spent[amount] += numberOf(step, amount); spent > most)
+      return concat("run ", shortly(textOf(step, "run")), " has spent ", spent, " of ", most, " ", amount, " (law 4)");
+  return {};
 }
 
 // What a guard held back, or a function had collected, was never open. Of a span that dies the first is its own.

@@ -37,6 +37,10 @@ class GraphRules {
 
   // The next step that was taken, as its entry has it, and when.
   std::string add(const json::object& step, std::int64_t atMs = 0);
+  // What a run of a version may spend, by amount (law 4): "steps", "tokens", "seconds".
+  void budget(std::int64_t version, std::map<std::string, std::int64_t> most) {
+    versions_[version].budget = std::move(most);
+  }
   // At rest: each run has ended, or waits for a person.
   std::string atRest() const;
 
@@ -56,6 +60,7 @@ class GraphRules {
   struct Version {
     std::map<std::string, std::int64_t> bounds;
     std::map<std::string, std::set<std::string>> gates;  // who may answer; empty: a verdict is needed
+    std::map<std::string, std::int64_t> budget = {};     // none: it is not known
     std::int64_t deliveries = 0;
   };
   struct Message {
@@ -67,7 +72,7 @@ class GraphRules {
   };
   struct Run {
     std::int64_t version = 0, deliveries = 0, endedMs = 0, dead = 0;  // dead: letters, sent again or not
-    std::map<std::string, std::int64_t> passes;
+    std::map<std::string, std::int64_t> passes, spent;
     std::set<std::pair<std::string, std::string>> failed;  // lanes in which a span died
     std::set<std::string> open;                            // messages
     std::string status = "running";
@@ -86,6 +91,7 @@ class GraphRules {
   std::string onRedrive(const json::object& step);
   std::string send(Run& run, const Message& cause, const json::object& sent);
   std::string bury(const json::object& step, bool spanDies = false);
+  std::string spend(const json::object& step);
   std::string passage(const Message& message);
   std::string open(std::string id, Message message);
   void close(const std::string& id);

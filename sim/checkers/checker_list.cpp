@@ -8,7 +8,8 @@ MakeChecker makeRestartChecker, makeFenceChecker, makeEtcdChecker, makePutOffChe
     makeAgentChecker, makeEffectChecker, makeConfinementChecker, makeAlarmChecker, makeTakeoverChecker,
     makeReturnChecker, makeRowsChecker, makeConflictChecker, makeGraphChecker, makeLieChecker, makeRetentionChecker,
     makePromptChecker, makeMemoryChecker, makeOverdueChecker, makeAbsurdChecker, makePeopleChecker, makeKeepersChecker,
-    makeRestraintChecker, makeLateUpdateChecker, makeOverlayChecker, makeEpisodeChecker, makeRunEndChecker;
+    makeRestraintChecker, makeLateUpdateChecker, makeOverlayChecker, makeEpisodeChecker, makeRunEndChecker,
+    makeCutChecker;
 
 std::vector<std::unique_ptr<Checker>> makeCheckers(Cluster& cluster) {
   std::vector<std::unique_ptr<Checker>> all;
@@ -19,7 +20,8 @@ std::vector<std::unique_ptr<Checker>> makeCheckers(Cluster& cluster) {
                             makeRowsChecker,        makeConflictChecker,     makeGraphChecker,    makeLieChecker,
                             makeRetentionChecker,   makePromptChecker,       makeMemoryChecker,   makeOverdueChecker,
                             makeAbsurdChecker,      makePeopleChecker,       makeKeepersChecker,  makeRestraintChecker,
-                            makeLateUpdateChecker,  makeOverlayChecker,      makeEpisodeChecker,  makeRunEndChecker})
+                            makeLateUpdateChecker,  makeOverlayChecker,      makeEpisodeChecker,  makeRunEndChecker,
+                            makeCutChecker})
     all.push_back(make(cluster));
   return all;
 }

@@ -20,6 +20,7 @@ class CutOff {
     if (std::exchange(of.badFrames, bad) != bad) of.peers.insert(peer);
     return !of.peers.contains(peer);
   }
+  bool isCut(Seat& at, std::uint32_t peer) { return of_[at].peers.contains(peer); }
 
  private:
   struct Of {

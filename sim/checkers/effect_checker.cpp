@@ -49,6 +49,9 @@ class EffectChecker final : public Checker {
     if (const std::string wrong = unhosted(); !wrong.empty()) return c_.failed("runs", wrong);
     auto records = agentRecordsOf(c_.members().front()->replica().data());
     if (!records.ok()) return c_.failed("store", records.error().message);
+    for (Seat* at : c_.members())
+      if (const std::string wrong = doneAndUndone(*at, *records); !wrong.empty())
+        return c_.failed("sagas", at->name() + " " + wrong);
     addPeople();
     if (const std::string wrong = checkEffects(*records, writes_, options); !wrong.empty())
       return c_.failed("effects", wrong);
@@ -63,6 +66,25 @@ class EffectChecker final : public Checker {
   }
 
  private:
+  // What this device has undone itself is not among its ended operations as if it stood.
+  static std::string doneAndUndone(Seat& at, const AgentRecords& records) {
+    LocalReplica& data = at.replica().data();
+    std::set<OperationId> undone;
+    for (const auto& [operation, view] : records.agents)
+      if (view.record && view.record->dot.host == data.writer() && view.record->body.compensates &&
+          view.record->body.outcome == OperationOutcome::applied)
+        undone.insert({*view.record->body.compensates});
+    std::map<OperationId, saga::SagaStatus> latest;  // one may end several times
+    const Status read = saga::SagaRows(data.database(DatabaseName::agents), 0).visitDone([&](saga::SagaRow&& row) {
+      latest[row.id()] = row.status;
+    });
+    if (!read.ok()) return read.error().message;
+    for (const auto& [operation, status] : latest)
+      if (status == saga::SagaStatus::completed && undone.contains(operation))
+        return concat("lists operation ", operation.hex(), " as completed, and has undone it");
+    return {};
+  }
+
   // Others know of each device which agents work there: who does not say so is passed over.
   std::string unhosted() {
     for (Seat* at : c_.members()) {

@@ -29,9 +29,10 @@ bool readsTooLittle(const json::object& input) {
   return fold != nullptr && agents::integerOf(*fold, "leftOut").value_or(0) > 0;
 }
 
-// `remembers`: there is the tool of the keeper, which is one of those that the clerk may call.
-std::map<std::string, MeantAgent> meantAgents(bool remembers) {
-  MeantAgent clerk{.tokens = kClerkTokens};
+// `remembers`: there is the tool of the keeper, which is one of those that the clerk may call. `rationed`: the clerk
+// has what is left of a day.
+std::map<std::string, MeantAgent> meantAgents(bool remembers, bool rationed) {
+  MeantAgent clerk{.tokens = kClerkTokens, .narrowed = rationed};
   clerk.tools = {{"journal.read", {}},
                  {"journal.put", put(10, {"done/", "said/", "desk/"})},
                  {"propose", {.action = true}},
@@ -41,12 +42,14 @@ std::map<std::string, MeantAgent> meantAgents(bool remembers) {
   if (remembers) clerk.tools.emplace(kSumTool, MeantTool());
   MeantAgent keeper{.fails = readsTooLittle};
   keeper.tools = {{std::string(kSumTool), {.tokens = 10}}};
+  MeantTool warden = put(2, {std::string(kWardenFolder)});
+  warden.rated = true;
   // The nodes of the graph grant it nothing.
   MeantAgent weaver{.tokens = 100, .narrowed = true, .fails = weaverFails};
   return {{"sim-clerk", clerk},
           {"sim-sealer", {.tools = {{"journal.put", put(1, {"seal/"})}}}},
           {"sim-herald", {.tools = {{"journal.put", put(1, {"told/"})}}, .byPeople = false}},
-          {std::string(kSimWarden), {.tools = {{"journal.put", put(1, {std::string(kWardenFolder)})}}}},
+          {std::string(kSimWarden), {.tools = {{"journal.put", warden}}}},
           {std::string(kSimKeeper), keeper},
           {std::string(kSimWeaver), weaver}};
 }
@@ -76,7 +79,7 @@ class EpisodeChecker final : public Checker {
     if (c_.plan().options.cluster.hosts == 0 || c_.members().empty()) return;
     Space* space = c_.members().front()->replica().data().findSpace("agents/main");
     if (space == nullptr) return;
-    const auto meant = meantAgents(c_.plan().options.work.remarks > 0);
+    const auto meant = meantAgents(c_.plan().options.work.remarks > 0, c_.plan().options.cluster.retentionDays > 0);
     TranscriptSeen seen;
     const auto judge = [&] {
       const auto agent = meant.find(seen.agent);

@@ -82,6 +82,7 @@ class GraphChecker final : public Checker {
         return c_.failed("graphs", nameOf(line.entry) + ": a run begins by what its own graph put (G-01)");
       if (const std::string wrong = rules.add(step->as_object(), line.entry.time.micros / 1000); !wrong.empty())
         return c_.failed("graphs", nameOf(line.entry) + ": " + wrong);
+      if (step->as_object().at("type") == "Deploy") noteBudget(rules, bodies, step->as_object());
     }
     if (const std::string wrong = rules.atRest(); !wrong.empty() && !bodiesMayBeGone())
       return c_.failed("graphs", wrong + ": " + standing(*holder));
@@ -110,6 +111,14 @@ class GraphChecker final : public Checker {
                                           knows ? graph::Answers::all : graph::Answers::nothing)
                             .errors;
     return errors.empty() ? "" : concat("what lint refuses is deployed: ", errors[0].id, " ", errors[0].message);
+  }
+
+  static void noteBudget(GraphRules& rules, node::GraphBodies& bodies, const json::object& deploy) {
+    const graph::Body body = bodies.find(std::string(deploy.at("digest").as_string()));
+    if (body == nullptr) return;  // its disks are gone
+    std::map<std::string, std::int64_t> most;
+    for (const auto& [amount, value] : body->at("graph").at("budget").as_object()) most[amount] = value.as_int64();
+    rules.budget(deploy.at("version").as_int64(), std::move(most));
   }
 
   // What the policy means (sim/sim_graph.h), whatever it says.

@@ -29,15 +29,15 @@ class RestartChecker final : public Checker {
       if (claim == nullptr || claim->epoch() < epoch)
         return c_.failed("restart", name + " had heard of " + nameOf(epoch) + " of " + id + ", and starts without it");
     }
-    if (writers_[at].insert(replica.data().writer()).second && at.rolledBack) checkRestored(at);
+    if (writers_[at].insert(replica.data().writer()).second && at.rolledBack)
+      checkRestored(at, "starts from an older copy of its disks"), c_.probe("started from an older copy");
   }
 
   // a disk that is not what it was need not remember
   void onDiskLost(Seat& at) override { known_[at] = {}; }
 
   void onDurable(Seat& at) override {
-    if (const std::string& writer = at.replica().data().writer(); !writers_[at].contains(writer))
-      writers_[at].insert(writer);
+    if (writers_[at].insert(at.replica().data().writer()).second) checkRenamed(at);
     if (c_.etcd()) return;  // etcd names the owners
     auto& claims = known_[at].claims;
     for (const auto& [id, claim] : at.replica().owners().all()) {
@@ -52,14 +52,28 @@ class RestartChecker final : public Checker {
   void onSent(Seat& at) override { known_[at].spokenAs = at.replica().ownerName(); }
 
  private:
-  void checkRestored(Seat& at) {
+  // A device that hears of its own retirement, or is shown that its disk went back, writes under another name.
+  void checkRenamed(Seat& at) {
     replication::LocalReplica& data = at.replica().data();
-    for (const std::string& id : data.spaceIds()) {
-      if (data.restored(id) || data.findSpace(id)->clock().entries().empty()) continue;
-      return c_.failed("restart", concat(at.name(), " starts from an older copy of its disks as ", data.writer(),
-                                         ", and takes what it has of ", id, " for what it had"));
-    }
-    c_.probe("started from an older copy");
+    const auto members = data.membership();
+    const auto incidents = data.incidents();
+    if (!members.ok() || !incidents.ok()) return c_.failed("store", at.name() + ": its members cannot be read");
+    const std::size_t shown = std::ranges::count(*incidents, "rolledBack", &replication::Incident::kind);
+    const bool wasShown = shown > std::exchange(shown_[at], shown);
+    const std::string cluster =
+        replication::LocalReplica::spaceId(replication::DatabaseName::agents, replication::kClusterScope);
+    if (members->standing(at.name()) == replication::Standing::retired)
+      checkRestored(at, "hears that it is retired", cluster), c_.probe("hears of its own retirement");
+    else if (wasShown)
+      checkRestored(at, "is shown that its disk went back"), c_.probe("is shown that its disk went back");
+  }
+
+  void checkRestored(Seat& at, std::string_view how, std::string_view but = {}) {
+    replication::LocalReplica& data = at.replica().data();
+    for (const std::string& id : data.spaceIds())
+      if (id != but && !data.restored(id) && !data.findSpace(id)->clock().entries().empty())
+        return c_.failed("restart", concat(at.name(), " ", how, ", writes as ", data.writer(),
+                                           ", and takes what it has of ", id, " for what it had"));
   }
 
   struct Known {
@@ -68,6 +82,7 @@ class RestartChecker final : public Checker {
   };
   PerDevice<Known> known_;
   PerDevice<std::set<std::string>> writers_;  // names under which a device has written
+  PerDevice<std::size_t> shown_;              // incidents that say that its disk went back
 };
 
 // Part of checker "fences". A device that knows that its epoch is over decides nothing more in it, and takes nothing

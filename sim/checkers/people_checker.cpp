@@ -16,7 +16,7 @@ class PeopleChecker final : public Checker {
   explicit PeopleChecker(Cluster& cluster) : Checker(cluster) {}
 
   void onStopped(Seat& at) override {
-    at.givesUp.clear(), heard_[at].clear();
+    at.givesUp.clear(), at.approvedAsleep.clear(), heard_[at].clear();
     looked_[at] = false;
   }
   void onDiskLost(Seat& at) override { givenUp_[at].clear(); }
@@ -25,10 +25,15 @@ class PeopleChecker final : public Checker {
   void onDurable(Seat& at) override {
     givenUp_[at].merge(std::exchange(at.givesUp, {}));
     hear(at);
+    std::erase_if(at.approvedAsleep, [&](const auto& one) { return !isPaused(at, one.second); });
   }
 
-  // Of an approval and a denial that came together the denial counts.
+  // Of an approval and a denial that came together the denial counts; and what was approved for an agent that is paused
+  // waits until it is resumed.
   void onToolCall(Seat& at, const agents::ToolCall& call, const std::string& name) override {
+    if (call.operation && at.approvedAsleep.contains(*call.operation))
+      return c_.failed("need-to-know", concat(at.name(), " calls ", call.tool, " under operation ", name, ", and ",
+                                              call.agentId, " was paused before somebody approved it"));
     if (!call.operation || !denied_[at].contains(*call.operation)) return;
     if (c_.history().agents.approved[*call.operation].size() == 1)  // else somebody approved it once more
       c_.failed("need-to-know", concat(at.name(), " calls ", call.tool, " under operation ", name,
@@ -72,6 +77,13 @@ class PeopleChecker final : public Checker {
       denied_[at].insert(split[n].operation);
       c_.probe("approved and denied at once");
     }
+  }
+  bool isPaused(Seat& at, const std::string& agent) {
+    Space* records = at.replica().data().findSpace("agents/main");
+    if (records == nullptr) return false;
+    const auto lifecycle = agents::lifecycleIn(*records, agent);
+    if (lifecycle.ok() && *lifecycle == Lifecycle::dormant) c_.probe("approved while its agent is paused");
+    return lifecycle.ok() && *lifecycle == Lifecycle::dormant;
   }
   static bool covers(const Space& space, const Dot& dot) {
     const auto writer = space.writers().find(dot.host);

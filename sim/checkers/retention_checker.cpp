@@ -1,6 +1,7 @@
 // Checker "retention": what runs leave goes once the horizon has passed and not before, and no device keeps more of it
 // from week to week. And of the checker "runs" what needs months: timers by the interval that all devices share, and
-// capabilities used no more often than their rates. Only where something goes (cluster.retentionDays).
+// capabilities used no more often than their rates, and no run begun where the budget of the day is spent. Only where
+// something goes (cluster.retentionDays).
 //
 // Each device is looked at once a week, before the cuts that a scenario of months has at its end.
 #include <map>
@@ -23,10 +24,32 @@ constexpr Micros kWeek = 7 * kMicrosPerDay, kFirstLook = kMicrosPerDay * 9 / 2;
 // All devices have met within so long; and what goes is gone so long after the horizon.
 constexpr std::int64_t kMeetMs = 3 * kDayMs, kLateMs = 7 * kDayMs;
 
+constexpr Micros kHeardInTime = 10 * kSecond;  // half of what a tool has
+
 class RetentionChecker final : public Checker {
  public:
   explicit RetentionChecker(Cluster& cluster)
       : Checker(cluster), days_(cluster.plan().options.cluster.retentionDays), levels_(days_) {}
+
+  // By device: what one has spent others hear when they meet.
+  void onToolCall(Seat& at, const agents::ToolCall& call, const std::string&) override {
+    if (days_ == 0 || call.operation || call.agentId != kSimAgents[0] ||
+        !asked_[at].try_emplace(call.run, c_.agenda().now()).second)
+      return;
+    const std::int64_t day = at.device->now(c_.agenda().now()).wallMs() / kDayMs;
+    const auto spent = spentOn(at, day);
+    if (!spent.ok()) return c_.failed("store", at.name() + ": " + spent.error().message);
+    c_.probe(*spent > 0 ? "another run of the day" : "first run of the day");
+    if (*spent >= kClerkDay)
+      c_.failed("runs", concat(at.name(), ": run ", call.run.hex().substr(0, 16), " of ", call.agentId,
+                               " asks its model, and those of the day have spent ", *spent, " of ", kClerkDay));
+  }
+  void onToolAnswer(Seat& at, const ToolAnswer& answer) override {
+    if (days_ == 0 || answer.call.operation || answer.says != ToolSays::done) return;
+    if (c_.agenda().now() - asked_[at][answer.call.run] > kHeardInTime) return;  // it may have been given up
+    const auto [known, first] = took_[at].try_emplace(answer.call.run, answer.tokens);
+    if (!first) known->second = std::min(known->second, answer.tokens);
+  }
 
   void onDurable(Seat& at) override {
     const Micros now = c_.agenda().now();
@@ -42,6 +65,21 @@ class RetentionChecker final : public Checker {
     Space *agents = nullptr, *journal = nullptr;
     std::int64_t wallMs = 0;
   };
+
+  // By runs of this device that ended on that day.
+  Result<std::int64_t> spentOn(Seat& at, std::int64_t day) {
+    std::int64_t spent = 0;
+    WITAN_TRY(records, at.replica().data().database(DatabaseName::agents).space("main"));
+    for (const auto& [run, tokens] : took_[at]) {
+      WITAN_TRY(versions, records->versions(Kind::wakeRun, run.hex()));
+      for (const Version& version : versions) {
+        if (version.tombstone || deviceOf(version.dot.host) != at.name()) continue;
+        WITAN_TRY(body, decodeRecord<WakeRunBody>(version.body));
+        if (isTerminal(body.status) && body.finishedAtMs / kDayMs == day) spent += tokens;
+      }
+    }
+    return spent;
+  }
 
   Status look(Seat& at, Micros now) {
     LocalReplica& data = at.replica().data();
@@ -170,6 +208,8 @@ class RetentionChecker final : public Checker {
     return okStatus();
   }
 
+  PerDevice<std::map<RunKey, Micros>> asked_;       // when for the first time
+  PerDevice<std::map<RunKey, std::int64_t>> took_;  // of tokens, the least that its model was told to have taken
   const std::int64_t days_;
   LevelRules levels_;
   PerDevice<std::int64_t> looks_;

@@ -3,9 +3,11 @@
 #include <cstdlib>
 
 #include "agents/host/agent_host.h"
+#include "replica/ledger_watch.h"
 #include "replication/anti_entropy.h"
 #include "replication/membership.h"
 #include "sim/checkers/checker.h"
+#include "sim/sim_agents.h"
 
 namespace witan::sim {
 
@@ -130,6 +132,35 @@ std::string sealedLeft(LocalReplica& replica) {
   return {};
 }
 
+// Of a copy that has begun nothing is left of what it began with (replica/base_transfer.cpp, "n/").
+std::string begunLeft(Seat& at) {
+  std::string left;
+  const Status read = at.device->disk(2).scan("n/", {}, [&](std::string_view row, std::string_view) {
+    for (const auto& [id, host] : at.replica().hosts())
+      if (row.starts_with(concat("n/", id, "/"))) left = concat("rows with which its copy of ", id, " began");
+    return left.empty();
+  });
+  return read.ok() ? left : read.error().message;
+}
+
+// A device whose agents read ledgers goes on there where it has looked to.
+std::string ledgersUnread(node::Replica& replica) {
+  if (std::as_const(replica).agents() == nullptr) return {};
+  const Database& rows = replica.data().database(DatabaseName::agents);
+  for (const auto& [id, host] : replica.hosts()) {
+    if (host->module().signature().domain != "verification" || host->durableBatches() == 0) continue;
+    for (const char* spec : {"triaged", "verified"}) {
+      const auto row = rows.meta(concat("ledger-watch/", kSimAgents[2], "/", spec, "/", id));
+      node::LedgerCursor cursor;
+      if (row.ok() && *row)
+        if (const auto text = parseJson(**row); text.ok()) (void)readJson(*text, cursor, "cursor");
+      if (cursor.batches != host->durableBatches())
+        return concat("of ", host->durableBatches(), " batches of ", id, " ", cursor.batches, " are noted as read");
+    }
+  }
+  return {};
+}
+
 std::string outboxDiffers(const node::Outbox& now, const node::Outbox& read) {
   for (const auto& [id, waiting] : now.all())
     if (waiting.saved && !read.all().contains(id)) return "request " + id + " of its outbox is not on its disk";
@@ -152,6 +183,7 @@ std::string hostsDiffer(node::Replica& now, node::Replica& read, bool etcd) {
     if (host->ledger().batches() != other->ledger().batches())
       return concat(id, ": ", host->ledger().batches(), " batches, on its disk ", other->ledger().batches());
     if (host->epoch() != other->epoch()) return id + ": its epoch";
+    if (host->first() != other->first()) return id + ": with which batch it begins";
     if (host->partition().size() != other->partition().size() ||
         host->partition().tree().root() != other->partition().tree().root())
       return id + ": its entries";
@@ -195,6 +227,15 @@ std::string sagasDiffer(agents::AgentHost* now, agents::AgentHost* read) {
   return both;
 }
 
+std::string foldsDiffer(agents::AgentHost* now, agents::AgentHost* read) {
+  if (now == nullptr || read == nullptr) return {};
+  for (const auto& [id, job] : now->memory().jobs())
+    if (!read->memory().jobs().contains(id)) return "fold " + id.hex() + " is not on its disk";
+  for (const auto& [id, job] : read->memory().jobs())
+    if (!now->memory().jobs().contains(id)) return "fold " + id.hex() + " is on its disk, and is over";
+  return {};
+}
+
 class RowsChecker final : public Checker {
  public:
   explicit RowsChecker(Cluster& cluster) : Checker(cluster) {}
@@ -218,11 +259,12 @@ class RowsChecker final : public Checker {
       for (const std::string& what :
            {spacesDiffer(now.data(), read.data()), metaDiffers(now, read), restoredDiffers(now.data(), read.data()),
             acksLeft(read.data()), missedLeft(now.data(), std::as_const(now).agents()), sealedLeft(now.data()),
-            takenBackLeft(now.data(), std::as_const(now).agents()), outboxDiffers(now.outbox(), read.outbox()),
+            takenBackLeft(now.data(), std::as_const(now).agents()), begunLeft(*at), ledgersUnread(now),
+            outboxDiffers(now.outbox(), read.outbox()),
             c_.etcd() ? std::string() : ownersDiffer(now.owners(), read.owners()),
             hostsDiffer(now, read, c_.etcd() != nullptr),
             agentsDiffer(std::as_const(now).agents(), std::as_const(read).agents()),
-            sagasDiffer(now.agents(), read.agents())})
+            sagasDiffer(now.agents(), read.agents()), foldsDiffer(now.agents(), read.agents())})
         if (!what.empty()) return c_.failed("rows", at->name() + " reads something else from its disks: " + what);
     }
   }

@@ -55,8 +55,9 @@ struct Seat {
     replication::Dot yes, no;
   };
   std::vector<Split> splits = {};
-  std::set<OperationId> givesUp = {};  // what a person has given up there, until that is durable
-  std::set<OperationId> gaveUp = {};   // all of it
+  std::map<OperationId, std::string> approvedAsleep = {};  // here, for agents that had been paused here
+  std::set<OperationId> givesUp = {};                      // what a person has given up there, until that is durable
+  std::set<OperationId> gaveUp = {};                       // all of it
   // --- its operators, and who lies to it
   bool lingers = false;                  // retired, and not switched off yet
   std::vector<std::string> seized = {};  // partitions, by an operator; until a checker takes them

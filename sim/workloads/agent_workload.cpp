@@ -350,6 +350,13 @@ class AgentWorkload final : public Workload {
   }
 
   void pauseAgent(Seat& at, const Event& event) {
+    // Of those that are paused one in four waits for an answer, which comes then.
+    if (const auto asked = questionsAt(c_, at); event.m % 8 == 4 && !asked.empty()) {
+      const auto& [operation, view] = asked[event.n % asked.size()];
+      at.approvedAsleep[operation] = view.shown->body.agentId;
+      setPaused(c_, at, view.shown->body.agentId, true);
+      return answerQuestion(c_, at, event.n, true, false);
+    }
     // One of four times that it is woken it sleeps a little longer, by a clock that does not jump.
     const bool may = c_.plan().options.faults.clockJumps == 0;
     const Micros sleeps = may && event.m % 8 == 7 ? static_cast<Micros>(event.seed % 30 + 1) * kSecond : 0;

@@ -1,6 +1,7 @@
 // What keeps wakes from an agent, and what goes on all the same.
 #include <gmock/gmock.h>
 
+#include "agents/wake/host_choice.h"
 #include "agents/wake/wake_job.h"
 #include "replication/records/record_write.h"
 #include "tests/agents/wake_world.h"
@@ -53,6 +54,31 @@ TEST(Gates, APlannedWakeBehindTheRunOfAPausedAgentGoesOnAfterIt) {
   ASSERT_TRUE(a.round(at(4)));
   ASSERT_EQ(a.running().size(), 1u);
   EXPECT_EQ(a.running()[0].key(), key);
+}
+
+// Another device has it, and says again and again why it waits there: nobody else begins it. Once it says nothing more,
+// it is taken over.
+TEST(Gates, ARunThatWaitsOnAnotherDeviceIsNotTakenForAbandoned) {
+  WakeOptions options;
+  options.abandonMs = 10'000;
+  Host a("a", {&kLab}, options), b("b", {&kLab}, options);
+  Host &first = rankedHosts("lab", std::vector<std::string>{"a", "b"})[0] == "a" ? a : b,
+       &second = &first == &a ? b : a;
+  meet(a, b, at(1));
+  first.edit("e1", "lab-result");
+  replication::test::sync(a.device(), b.device());
+  ASSERT_TRUE(first.round(at(2)) && second.round(at(2)));
+  ASSERT_EQ(first.running().size(), 1u);
+  const RunKey run = first.running()[0].key();
+  for (std::int64_t ms = 5'000; ms <= 40'000; ms += 5'000) {
+    ASSERT_TRUE(first.center().postpone(run, 100'000, concat("nothing is left at ", ms), at(ms)).ok());
+    first.device().flush();
+    replication::test::sync(a.device(), b.device());
+    ASSERT_TRUE(second.round(at(ms)));
+    EXPECT_TRUE(second.running().empty()) << ms;
+  }
+  ASSERT_TRUE(second.round(at(51'000)));
+  EXPECT_EQ(second.running().size(), 1u);
 }
 
 }  // namespace

@@ -215,6 +215,7 @@ TEST_F(MarketWorld, JudgeFires) {
   EXPECT_TRUE(finds([](WorldResult& r) { r.calls["C1"].settlements = 2; }));
   EXPECT_TRUE(finds([](WorldResult& r) { r.calls["C1"].charge = 249; })) << "paid beyond the charge";
   EXPECT_TRUE(finds([](WorldResult& r) { r.deliveries.clear(); }));
+  EXPECT_TRUE(finds([](WorldResult& r) { r.keptInputs.push_back("C1"); }));
   EXPECT_TRUE(finds([](WorldResult& r) { r.calls["C1"].order = toyDigest("other"); }));
   EXPECT_TRUE(finds([](WorldResult& r) { r.runs.begin()->second = 2; }));
   EXPECT_TRUE(finds([](WorldResult& r) { r.runs["x/C9"] = 1; })) << "a run without held money";

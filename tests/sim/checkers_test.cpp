@@ -346,6 +346,44 @@ TEST(TakeoverChecker, IsQuietBesideACopyThatHasAsMuch) {
   EXPECT_EQ(world.fired(), "");
 }
 
+// Device 2 has begun an epoch, and was connected too late to say so.
+struct Unheard : Takeover {
+  void begin() {
+    seize();
+    ASSERT_TRUE(seat(2).replica().forceTakeover(id, "its owner is gone", now()).ok());
+    node::Effects out;
+    Micros cost = 0;
+    ASSERT_TRUE(seat(2).device->drain(cluster.agenda().now(), out, cost).ok());
+    ASSERT_GT(seat(2).replica().host(id)->durableBatches(), had);
+  }
+};
+
+TEST(TakeoverChecker, FiresBesideACopyThatHasMoreAndHadNoTimeToTell) {
+  Unheard world;
+  world.checker->onLink(1, 2);
+  world.begin();
+  world.checker->onEvent(world.seat(1), kSeizes);
+  EXPECT_EQ(world.fired(), "no-decision-lost");
+}
+
+TEST(TakeoverChecker, IsQuietBesideACopyThatHadTheTimeAndToldNothing) {
+  Unheard world;
+  world.checker->onLink(1, 2);
+  world.goOn(60 * kSecond);
+  world.begin();
+  world.checker->onEvent(world.seat(1), kSeizes);
+  EXPECT_EQ(world.fired(), "");
+}
+
+TEST(TakeoverChecker, IsQuietBesideALinkThatADeviceHasNotTakenUpYet) {
+  Unheard world;
+  world.checker->onLink(1, 2);
+  world.begin();
+  world.seat(1).inbox.push_back({.kind = Arrival::Kind::connected, .peer = 2});
+  world.checker->onEvent(world.seat(1), kSeizes);
+  EXPECT_EQ(world.fired(), "");
+}
+
 // It was no order that took the partition, but one at an earlier moment of the same step.
 TEST(TakeoverChecker, JudgesATakeoverByWhatWasToldBeforeIt) {
   Takeover world;

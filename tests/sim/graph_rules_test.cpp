@@ -157,6 +157,24 @@ TEST(GraphRules, T2AnEffectStandsOnceUnderItsSpan) {
   fires(with(19, "operation", "another"));
 }
 
+TEST(GraphRules, Law4WhatFailedAttemptsSpendCountsAgainstTheBudget) {
+  const auto verdict = [](std::int64_t budget) {
+    GraphRules rules([](auto, auto, auto&) { return ""; });
+    std::string wrong;
+    for (const char* text : kLawful) {
+      json::object step = parseJson(text).value().as_object();
+      const bool works = step["node"] == "work";
+      if (works && step["type"] == "Fail") step["steps"] = 2;
+      if (works && step["type"] == "Finish") step["steps"] = 1;
+      if (wrong.empty()) wrong = rules.add(step);
+      if (step["type"] == "Deploy") rules.budget(1, {{"steps", budget}});
+    }
+    return wrong;
+  };
+  EXPECT_EQ(verdict(6), "");
+  EXPECT_NE(verdict(5).find("law 4"), std::string::npos);
+}
+
 TEST(GraphRules, ASpanIsOpenFromItsDeliveryToItsEnd) {
   GraphRules rules([](auto, auto, auto&) { return ""; });
   std::map<std::string, std::string> seen;  // by span: after each step whether it was open
