@@ -340,8 +340,11 @@ SimAgents simAgents(std::int64_t retentionDays, std::uint64_t policy, bool all, 
     setup->agents.push_back(&warden);
     constexpr std::int64_t kDay = kMicrosPerDay / 1'000;
     setup->options.retentionMs = setup->options.saga.retryMs = retentionDays * kDay;
-    setup->options.standing = {{.name = "clerk", .agent = std::string(kSimAgents[0]), .tokens = kClerkDay}};
-    setup->options.wake.abandonMs = 2 * kDay;  // longer than a run waits for its rate or its budget
+    setup->options.wake.abandonMs = kDay;  // longer than a run waits for its rate
+    if (hasDayBudget(retentionDays)) {
+      setup->options.standing = {{.name = "clerk", .agent = std::string(kSimAgents[0]), .tokens = kClerkDay}};
+      setup->options.wake.abandonMs = 2 * kDay;
+    }
   }
   setup->options.callTimeoutMs = 20'000;
   setup->options.approvalTtlMs = 60'000;

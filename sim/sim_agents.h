@@ -60,7 +60,8 @@ inline constexpr std::string_view kDeskFolder = "desk/";       // of the desks, 
 
 inline constexpr std::string_view kSimSilent = "the model is silent";  // why a run of the clerk fails
 inline constexpr std::int64_t kClerkTokens = 100;                      // that a run of the clerk may spend on its model
-inline constexpr std::int64_t kClerkDay = 100;  // that all its runs of a day may, where what they leave goes
+inline constexpr std::int64_t kClerkDay = 100;  // that all its runs of a day may, where there is such a budget
+inline bool hasDayBudget(std::int64_t retentionDays) { return retentionDays > 0 && retentionDays < 7; }
 inline constexpr std::uint32_t kSagaAttempts = 6;
 // A run that its device has lost, and that nobody else has, ends after so long, and at most half as long again.
 inline constexpr std::int64_t kAbandonMs = 600'000;

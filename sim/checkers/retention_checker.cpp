@@ -33,7 +33,7 @@ class RetentionChecker final : public Checker {
 
   // By device: what one has spent others hear when they meet.
   void onToolCall(Seat& at, const agents::ToolCall& call, const std::string&) override {
-    if (days_ == 0 || call.operation || call.agentId != kSimAgents[0] ||
+    if (!hasDayBudget(days_) || call.operation || call.agentId != kSimAgents[0] ||
         !asked_[at].try_emplace(call.run, c_.agenda().now()).second)
       return;
     const std::int64_t day = at.device->now(c_.agenda().now()).wallMs() / kDayMs;
@@ -45,7 +45,7 @@ class RetentionChecker final : public Checker {
                                " asks its model, and those of the day have spent ", *spent, " of ", kClerkDay));
   }
   void onToolAnswer(Seat& at, const ToolAnswer& answer) override {
-    if (days_ == 0 || answer.call.operation || answer.says != ToolSays::done) return;
+    if (!hasDayBudget(days_) || answer.call.operation || answer.says != ToolSays::done) return;
     if (c_.agenda().now() - asked_[at][answer.call.run] > kHeardInTime) return;  // it may have been given up
     const auto [known, first] = took_[at].try_emplace(answer.call.run, answer.tokens);
     if (!first) known->second = std::min(known->second, answer.tokens);
