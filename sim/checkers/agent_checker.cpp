@@ -643,12 +643,12 @@ class RestraintChecker final : public Checker {
       if (at.replica().agents()->sagas().find(operation) != nullptr) known.begun.insert(operation);
   }
 
-  // A run that goes on after a start goes on from where it was; none begins again and again, but for rates and budgets.
+  // A run that goes on after a start goes on from where it was; none begins again and again.
   void findLoops(Seat& at, Known& known) {
-    if (!c_.history().losses().empty() || c_.plan().options.cluster.retentionDays > 0) return;
+    if (!c_.history().losses().empty()) return;
     for (const auto& [run, entry] : std::as_const(at.replica()).agents()->wakes().queue().all()) {
       const std::uint64_t before = known.starts.try_emplace(run, entry.job.attempts).first->second;
-      if (entry.job.attempts > before + 1)
+      if (entry.job.attempts > before + 1 && !isRationed(entry.job.agentId, c_.plan().options.cluster.retentionDays))
         return c_.failed("runs", concat(at.name(), " begins run ", run.hex().substr(0, 16), " time after time: ",
                                         entry.job.attempts - before, " times since it started itself"));
     }

@@ -79,7 +79,8 @@ class EpisodeChecker final : public Checker {
     if (c_.plan().options.cluster.hosts == 0 || c_.members().empty()) return;
     Space* space = c_.members().front()->replica().data().findSpace("agents/main");
     if (space == nullptr) return;
-    const auto meant = meantAgents(c_.plan().options.work.remarks > 0, c_.plan().options.cluster.retentionDays > 0);
+    const auto meant =
+        meantAgents(c_.plan().options.work.remarks > 0, hasDayBudget(c_.plan().options.cluster.retentionDays));
     TranscriptSeen seen;
     const auto judge = [&] {
       const auto agent = meant.find(seen.agent);
