@@ -217,14 +217,19 @@ void AntiEntropy::wantEvents(std::vector<std::uint64_t>& wanted) {
   }
 }
 
+bool AntiEntropy::isOwn(const Held& held) const {
+  const Space& space = sync_.space();
+  return deviceOf(space.writers().name(held.writer)) == deviceOf(space.selfName());
+}
+
 void AntiEntropy::dropCovered(Record& record, const VersionVector& theirs, Doubts* doubts) {
   const std::vector<Held*> versions(record.versions.begin(), record.versions.end());
   Space& space = sync_.space();
   for (Held* held : versions) {
     if (!theirs.covers(held->writer, held->seq)) continue;
     const auto [writer, seq] = std::pair(held->writer, held->seq);
-    const bool stays = doubts != nullptr && writer == space.self();
-    if (deviceOf(space.writers().name(writer)) == deviceOf(space.selfName())) {
+    const bool stays = doubts != nullptr;
+    if (isOwn(*held)) {
       if (tookBack_ && !stays) tookBack_(record);
       const auto known = events_.try_emplace(writer, Events{seq}).first;
       known->second.from = std::min(known->second.from, seq);
@@ -244,7 +249,7 @@ void AntiEntropy::drop(const Doubted& one, const std::function<bool(const Held&)
     return true;
   });
   if (found == nullptr) return;
-  if (tookBack_) tookBack_(*found->record);
+  if (tookBack_ && isOwn(*found)) tookBack_(*found->record);
   sync_.space().drop(*found);
 }
 

@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "replication/space_sync.h"
@@ -23,8 +24,8 @@ enum class RepairMode {
   unite,  // both send what the other lacks; nothing is taken away
   // What the other's vector covers and the other lacks was superseded while this store was away, or written under
   // counters that this device had used before: dropped. So events of this device are the other's, too, from the first
-  // such counter on. What this writer has written in records that the other lists goes when the other's item comes or
-  // its answer ends, not before: a change made meanwhile replaces it, so it must have seen it.
+  // such counter on. What is in records that the other lists goes when the other's item comes or its answer ends, not
+  // before: a change made meanwhile replaces what it has seen only, and a third device's copy may be taken over first.
   adopt,
 };
 
@@ -59,7 +60,12 @@ class AntiEntropy {
  public:
   // `tookBack`: hears of each record that loses a version of this device's own.
   AntiEntropy(SpaceSync& sync, std::uint16_t space, RepairMode mode, std::function<void(const Record&)> tookBack)
-      : sync_(sync), space_(space), mode_(mode), tookBack_(std::move(tookBack)) {}
+      : sync_(sync), space_(space), mode_(mode), tookBack_(std::move(tookBack)), adoption_{&sync, sync.peerClock()} {
+    if (mode_ == RepairMode::adopt) sync_.space().begin(adoption_);
+  }
+  ~AntiEntropy() { sync_.space().end(adoption_); }
+  AntiEntropy(const AntiEntropy&) = delete;
+  AntiEntropy& operator=(const AntiEntropy&) = delete;
 
   RepairMode mode() const { return mode_; }
   // The first question: everything.
@@ -74,6 +80,8 @@ class AntiEntropy {
   // stays.
   void onItems(bool more, bool outrun);
   bool done() const { return outstanding_ == 0; }
+  // Whether to ask again from the start: since it began, or said so last, another session brought what the other had.
+  bool disturbed() { return std::exchange(adoption_.disturbed, false); }
 
  private:
   struct Doubted {  // a version of this writer that the other covers, until it is known whether the other holds it
@@ -86,6 +94,7 @@ class AntiEntropy {
 
   Status compare(const RangeList& list, const VersionVector& theirs, std::vector<std::uint64_t>& wanted, Doubts& doubts,
                  ItemsQueue& mine);
+  bool isOwn(const Held& held) const;  // of this device
   void dropCovered(Record& record, const VersionVector& theirs, Doubts* doubts);
   void drop(const Doubted& one, const std::function<bool(const Held&)>& gone);
   void wantEvents(std::vector<std::uint64_t>& wanted);
@@ -94,6 +103,7 @@ class AntiEntropy {
   const std::uint16_t space_;
   const RepairMode mode_;
   const std::function<void(const Record&)> tookBack_;
+  Space::Adoption adoption_;
   struct Events {   // of a writer of this device
     Seq from = 0;   // on, they are the other's
     Seq asked = 0;  // so far; 0: none

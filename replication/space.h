@@ -157,6 +157,20 @@ class Space {
   Status settle(const Incoming& incoming);
   // The vector of a peer that has sent everything it had up to there.
   void advance(const VersionVector& to);
+  // A peer's copy is being taken over. `disturbed`: another session brought something that the peer's vector covers, so
+  // the peer may have outlived it, and its lists may have been made before it came.
+  struct Adoption {
+    const void* session = nullptr;
+    VersionVector upTo;
+    bool disturbed = false;
+  };
+  // It stays where it is until it ends.
+  void begin(Adoption& adoption) { adoptions_.push_back(&adoption); }
+  void end(Adoption& adoption) { std::erase(adoptions_, &adoption); }
+  void brought(const void* session, WriterIndex writer, Seq seq) {
+    for (Adoption* one : adoptions_)
+      one->disturbed = one->disturbed || (one->session != session && one->upTo.covers(writer, seq));
+  }
   // Takes out a version that a peer's vector covers and that the peer does not hold: after a restore, see
   // anti_entropy.h.
   void drop(Held& held);
@@ -245,6 +259,7 @@ class Space {
   VersionVector vector_, delivered_;
   VersionVector atLastBatch_;
   std::set<std::string> contested_;
+  std::vector<Adoption*> adoptions_;
   std::map<std::pair<WriterIndex, Seq>, Kind> undelivered_;  // events held whose delivery is still to come
   std::vector<Held*> fresh_;   // whose bodies are kept until they are durable (Held::fresh)
   bool vectorBehind_ = false;  // the pending batch has not its row

@@ -611,6 +611,7 @@ Status SpaceSync::applyVersion(RowTag tag, DenseReader& from, Gate gate, const B
   WITAN_DO(checkCounter(writer, row_.seq));
   if (before) before(incoming);
   const Arrival arrival = space_.receive(incoming, gate);
+  if (arrival == Arrival::inserted || arrival == Arrival::equivocation) space_.brought(this, writer, row_.seq);
   switch (arrival) {
     case Arrival::keyUnknown:
     case Arrival::unproven: return refuseRow(arrival, writer);

@@ -166,6 +166,7 @@ class SyncSession {
   void learnClock(const Shared& shared, std::int64_t nowMs);
   void compareDigests(Shared& shared, const VersionVector& theirs, bool settled, const Digest& digest);
   bool mayCompare(const Shared& shared) const;
+  bool awaitsQuestion(const Shared& shared) const;
   void startRepair(Shared& shared, RepairMode mode);
   static bool outrun(const Shared& shared);
   void afterRepair(Shared& shared);

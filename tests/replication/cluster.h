@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <string>
@@ -192,6 +193,11 @@ inline std::size_t sync(Device& a, Device& b, SessionOptions options = {}) {
   EXPECT_NE(link.ofA().state(), SessionState::closed) << link.ofA().closeCode() << ": " << link.ofA().closeReason();
   EXPECT_NE(link.ofB().state(), SessionState::closed) << link.ofB().closeCode() << ": " << link.ofB().closeReason();
   return link.bytes();
+}
+
+inline std::size_t count(const std::vector<Incident>& incidents, std::string_view kind) {
+  return static_cast<std::size_t>(
+      std::count_if(incidents.begin(), incidents.end(), [&](const Incident& i) { return i.kind == kind; }));
 }
 
 inline AgentState Device::view(const std::string& agent) {

@@ -8,11 +8,6 @@
 namespace witan::replication::test::lie_test {
 namespace {
 
-std::size_t count(const std::vector<Incident>& incidents, std::string_view kind) {
-  return static_cast<std::size_t>(
-      std::count_if(incidents.begin(), incidents.end(), [&](const Incident& i) { return i.kind == kind; }));
-}
-
 std::string greetingOf(const std::string& device, std::uint64_t counter, Device& victim) {
   WordWriter words;
   std::string out;

@@ -7,10 +7,6 @@
 namespace witan::replication::test::retirement_test {
 namespace {
 
-std::size_t count(const std::vector<Incident>& incidents, std::string_view kind) {
-  return static_cast<std::size_t>(std::ranges::count(incidents, kind, &Incident::kind));
-}
-
 class Retirement : public ::testing::Test {
  protected:
   void SetUp() override {
