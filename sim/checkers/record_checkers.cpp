@@ -72,11 +72,13 @@ std::string nameOf(const WriteRecord& write) {
 
 // The first write of a key that should be there and is not; "": none.
 std::string lostWrite(const std::vector<Version>& held, const std::vector<WriteRecord>& writes) {
-  std::set<Dot> there, fine;
-  for (const Version& version : held) there.insert(version.dot);
-  fine = there;
+  std::set<Dot> fine, shown;
+  for (const Version& version : held) {
+    fine.insert(version.dot);
+    if (!version.tombstone) shown.insert(version.dot);
+  }
   // Later writes first: one that is fine makes everything fine that its author saw. A removal leaves nothing behind
-  // once everybody knows of it, but what it took away must be gone.
+  // once everybody knows of it, but what it took away must be gone (an older removal may stand on a disk that went back).
   for (auto at = writes.rbegin(); at != writes.rend(); ++at) {
     // What its own device could have lost counts too, once somebody has seen it.
     // (And a removal that survived by luck leaves no trace but that what it removed is gone.)
@@ -84,7 +86,7 @@ std::string lostWrite(const std::vector<Version>& held, const std::vector<WriteR
     if (!at->durable && at->tombstone) fine.insert(at->dot);
     if (at->tombstone && !at->mayBeLost && !fine.contains(at->dot)) {
       for (const Dot& seen : at->seen)
-        if (there.contains(seen)) return "the removal " + nameOf(*at) + ", is nowhere, and what it removed is back";
+        if (shown.contains(seen)) return "the removal " + nameOf(*at) + ", is nowhere, and what it removed is back";
       fine.insert(at->dot);
     }
     if (fine.contains(at->dot) || at->mayBeLost)

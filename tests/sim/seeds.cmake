@@ -22,6 +22,7 @@ foreach(plan
     calledAgainAfterItsEndWasTakenBack
     claimToldToOneDevice
     endTakenBack
+    equivocationBesideAnUnknownWriter
     eventUnderAUsedDot
     firstAnswerAfterTheSecond
     firstWordOfABeginningAfterTheSecond
@@ -32,9 +33,11 @@ foreach(plan
     lateFromAnOlderCopy
     nameOfAnotherMessage
     newcomerOfAnOlderCopy
+    olderCopyAmidAComparison
+    olderRemovalAfterALater
     outcomeBeforeItsEffect
-    ownerThatWentBackBehindABase
     ownChangeBesideARepair
+    ownerThatWentBackBehindABase
     pausedAfterABrokenStep
     plannedBehindAPausedRun
     removedUnderAUsedDot
