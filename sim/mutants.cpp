@@ -239,6 +239,7 @@ constexpr MutantCase kCases[] = {
     {"ownTimers", "runs", "weeks", 3, "a timer goes by its description, whatever people set for all devices"},
     {"forgetEarly", "retention", "weeks", 3, "runs are forgotten before the horizon"},
     {"keepRuns", "retention", "weeks", 3, "no run is ever forgotten"},
+    {"keepReplaced", "retention", "weeks", 3, "the transcript of a device stays whose run another one began anew"},
     {"expireWhenAsked", "liveness", "deadlines", 20,
      "what waits too long for a counselor expires only when somebody asks about it"},
     {"ignoreWinner", "operations", "rivals", 200,

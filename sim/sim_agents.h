@@ -61,7 +61,7 @@ inline constexpr std::string_view kDeskFolder = "desk/";       // of the desks, 
 inline constexpr std::string_view kSimSilent = "the model is silent";  // why a run of the clerk fails
 inline constexpr std::int64_t kClerkTokens = 100;                      // that a run of the clerk may spend on its model
 inline constexpr std::int64_t kClerkDay = 100;  // that all its runs of a day may, where there is such a budget
-inline bool hasDayBudget(std::int64_t retentionDays) { return retentionDays > 0 && retentionDays < 7; }
+inline bool hasDayBudget(std::int64_t retentionDays) { return retentionDays > 0; }
 // Whose runs wait for an hour or a day.
 inline bool isRationed(std::string_view agent, std::int64_t retentionDays) {
   return agent == kSimWarden || (agent == kSimAgents[0] && hasDayBudget(retentionDays));

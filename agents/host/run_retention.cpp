@@ -126,16 +126,11 @@ Status RunRetention::pruneRun(const RunKey& run) {
       busy_.contains(run) || mutated("keepRuns"))
     return okStatus();
   Removal own{*records, agents_, {}}, effects{*journal, journal_, {}};
-  std::set<std::string> devices{replica_.device(), std::string(deviceOf(view.run->dot.host))};
-  WITAN_TRY(versions, records->versions(Kind::wakeRun, run.hex()));
-  for (const Version& version : versions) devices.emplace(deviceOf(version.dot.host));
   WITAN_TRY(plans, planViewIn(*records, run));
   std::vector<OperationId> operations;
   if (plans.winner) operations = plans.winner->operations;
-  for (const Plan& plan : plans.losers) {
-    devices.emplace(deviceOf(plan.dot.host));
+  for (const Plan& plan : plans.losers)
     operations.insert(operations.end(), plan.operations.begin(), plan.operations.end());
-  }
   for (std::size_t i = 0; i < operations.size(); ++i) {  // it grows by what undid them
     const std::string hex = operations[i].hex();
     const bool here = own.add(Kind::operation, hex);
@@ -146,7 +141,13 @@ Status RunRetention::pruneRun(const RunKey& run) {
     operations.push_back(compensationOperationId(operations[i]));
     operations.push_back(saga::nextCompensation(operations[i]));
   }
-  for (const std::string& device : devices) {
+  // One that begins a run anew replaces what others said of it, but not their transcripts.
+  std::set<std::string_view> devices;
+  for (WriterIndex writer = 0; writer < records->writers().size(); ++writer)
+    if (const std::string_view device = deviceOf(records->writers().name(writer));
+        device == deviceOf(view.run->dot.host) || !mutated("keepReplaced"))
+      devices.emplace(device);
+  for (const std::string_view device : devices) {
     std::size_t count = 0;
     while (records->table().find(Kind::message, episode::entryId(run, device, count)) != nullptr) ++count;
     for (; count > 0; --count)

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "agents/episode/transcript.h"
 #include "agents/host/run_retention.h"
 #include "base/time.h"
 #include "domains/agents.h"
@@ -16,6 +17,8 @@ namespace {
 
 using namespace test;
 using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
@@ -41,11 +44,13 @@ Counts countsOf(HostRig& rig) {
 
 class Cluster {
  public:
-  explicit Cluster(std::size_t devices, const Agent& agent, std::int64_t horizonMs) {
+  explicit Cluster(std::size_t devices, const Agent& agent, std::int64_t horizonMs,
+                   const std::vector<episode::ToolInfo>& tools = {}) {
     for (std::size_t i = 0; i < devices; ++i) {
       rigs.push_back(
           std::make_unique<HostRig>(std::string(1, static_cast<char>('a' + i)), std::vector<const Agent*>{&agent}));
       rigs.back()->options.retentionMs = rigs.back()->options.saga.retryMs = horizonMs;
+      rigs.back()->options.tools = tools;
       EXPECT_TRUE(rigs.back()->open().ok());
       names.push_back(rigs.back()->device().name());
     }
@@ -163,6 +168,33 @@ TEST(Retention, NothingGoesThatADeviceLacksOrThatIsWithinTheHorizon) {
   EXPECT_EQ(held(cluster.rigs[0]->device().agents(), Kind::plan), 1u) << "that of the second note";
   EXPECT_THAT(cluster.rigs[0]->runs(), SizeIs(1));
   EXPECT_EQ(cluster.rigs[0]->device().agents().digest(), cluster.rigs[1]->device().agents().digest());
+}
+
+// One begins a run and hears nothing more; another begins it anew when that one is cut off, and what it says of the run
+// replaces what the first one said. Both have a transcript, and a third device takes away what is old.
+TEST(Retention, TheTranscriptOfADeviceWhoseRunAnotherBeganAnewGoesToo) {
+  Cluster cluster(3, kClerk, 6 * kDayMs,
+                  {external("model.ask", episode::ToolKind::look), external("mail.send", episode::ToolKind::action)});
+  cluster.rigs[2]->mute = true;
+  for (const std::size_t other : {0, 1})
+    cluster.rigs[other]->looker = [](const ToolCall&) { return episode::Observation{true, "fine", "", 0, 0}; };
+  cluster.day({{0, 1, 2}}, 4);
+  ASSERT_TRUE(cluster.rigs[2]->enter("r1", "request", "\"please\"").ok());
+  cluster.day({{0, 1}, {2}}, 4);
+  cluster.day({{0, 1, 2}}, 4);
+  Space& records = cluster.rigs[0]->device().agents();
+  ASSERT_THAT(episode::listTranscripts(records), SizeIs(1));
+  cluster.day({{1}}, 10);
+  cluster.day({{0, 1}, {2}}, 4);
+  ASSERT_THAT(cluster.rigs[0]->runs(), ElementsAre(Pair(::testing::_, WakeStatus::completed)));
+  ASSERT_THAT(episode::listTranscripts(records), SizeIs(2));
+  ASSERT_THAT(*records.versions(Kind::wakeRun, records.keys(Kind::wakeRun).front()), SizeIs(1));
+  cluster.quiet({{0, 1, 2}}, 20);
+  for (auto& rig : cluster.rigs) {
+    EXPECT_EQ(held(rig->device().agents(), Kind::wakeRun), 0u);
+    EXPECT_EQ(held(rig->device().agents(), Kind::plan), 0u);
+    EXPECT_THAT(episode::listTranscripts(rig->device().agents()), IsEmpty());
+  }
 }
 
 // The same fact must not run twice, however long ago it was.
