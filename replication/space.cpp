@@ -195,14 +195,23 @@ bool Space::unproven(WriterIndex writer, Seq seq) const {
          !mutated("anyCounter") && !mutated("anyRowSeal");
 }
 
+// A repair may bring what the author of a held version had seen, of which nothing is known here any more: its dot had
+// two contents, and everybody knew one of them. Without it, what it replaced stands beside it here, and there not.
+Arrival Space::again(Held& held, const Incoming& in, Gate gate) {
+  const bool knowsMore = in.base == 0 && held.context().empty() && in.context != nullptr && !in.context->empty();
+  if (gate == Gate::closed || !knowsMore || prove(in, in.body) != Arrival::inserted) return Arrival::duplicate;
+  eraseVersion(held);
+  return receive(in, gate);
+}
+
 Arrival Space::receive(const Incoming& in, Gate gate) {
   Record* record = table_.find(in.kind, in.key);
   const Held* base = nullptr;
   bool dominated = false;
   if (record != nullptr) {
-    for (const Held* held : record->versions) {
+    for (Held* held : record->versions) {
       if (held->writer == in.writer && held->seq == in.seq) {
-        if (in.base > 0 || held->fingerprint() == fingerprintOf(*record, *held, in.body)) return Arrival::duplicate;
+        if (in.base > 0 || held->fingerprint() == fingerprintOf(*record, *held, in.body)) return again(*held, in, gate);
         const Arrival proven = prove(in, in.body);
         return proven == Arrival::inserted ? Arrival::equivocation : proven;
       }

@@ -225,6 +225,7 @@ class Space {
   Status checkWrites(std::span<const Write> writes);
   Status checkWrite(const Write& write);
   std::size_t rowBytes(const Write& write);
+  Arrival again(Held& held, const Incoming& in, Gate gate);
   Status reissue(const Held& lost, Kind kind, const std::string& key);
   Context seenOf(const Record& record) const;
   // Adds a version that belongs here and takes out what its author had seen.

@@ -41,6 +41,7 @@ foreach(plan
     pausedAfterABrokenStep
     plannedBehindAPausedRun
     removedUnderAUsedDot
+    replacedByOneOfTwoContents
     restoredBeforeItMet
     seizedBehindADeadLink
     seizedBesideARefusedPosition
