@@ -131,7 +131,9 @@ Status RunRetention::pruneRun(const RunKey& run) {
   if (plans.winner) operations = plans.winner->operations;
   for (const Plan& plan : plans.losers)
     operations.insert(operations.end(), plan.operations.begin(), plan.operations.end());
+  std::set<OperationId> seen;                            // several plans may share some
   for (std::size_t i = 0; i < operations.size(); ++i) {  // it grows by what undid them
+    if (!seen.insert(operations[i]).second) continue;
     const std::string hex = operations[i].hex();
     const bool here = own.add(Kind::operation, hex);
     const bool there = effects.add(Kind::operation, hex);

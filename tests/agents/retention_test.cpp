@@ -9,6 +9,7 @@
 #include "agents/host/run_retention.h"
 #include "base/time.h"
 #include "domains/agents.h"
+#include "replication/records/record_write.h"
 #include "replication/statement.h"
 #include "tests/agents/clerk.h"
 
@@ -195,6 +196,28 @@ TEST(Retention, TheTranscriptOfADeviceWhoseRunAnotherBeganAnewGoesToo) {
     EXPECT_EQ(held(rig->device().agents(), Kind::plan), 0u);
     EXPECT_THAT(episode::listTranscripts(rig->device().agents()), IsEmpty());
   }
+}
+
+// Two devices that are cut off planned one run, and some of it alike: each record goes once.
+TEST(Retention, WhatTwoPlansOfARunShareGoesOnce) {
+  Cluster cluster(2, *domains::findAgent("journal-summariser"), 6 * kDayMs);
+  cluster.day({{0, 1}}, 4);
+  ASSERT_TRUE(cluster.rigs[0]->enter("note/1", "note", "\"a note\"").ok());
+  cluster.day({{0}, {1}}, 10);
+  Space& records = cluster.rigs[0]->device().agents();
+  ASSERT_EQ(held(records, Kind::plan), 1u);
+  const std::string key = records.keys(Kind::plan).front();
+  auto plan = decodeRecord<PlanBody>(records.versions(Kind::plan, key)->front().body);
+  ASSERT_TRUE(plan.ok());
+  plan->actions.push_back(plan->actions.front());
+  const auto write = recordWrite(key, *plan);
+  ASSERT_TRUE(write.ok());
+  ASSERT_TRUE(cluster.rigs[1]->device().replica().commit(DatabaseName::agents, "main", {&*write, 1}).ok());
+  cluster.day({{0, 1}}, 20);
+  ASSERT_THAT(*records.versions(Kind::plan, key), SizeIs(2));
+  cluster.quiet({{0, 1}}, 20);
+  EXPECT_EQ(held(records, Kind::plan), 0u);
+  EXPECT_EQ(held(records, Kind::wakeRun), 0u);
 }
 
 // The same fact must not run twice, however long ago it was.
