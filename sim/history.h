@@ -18,6 +18,7 @@
 #include "base/identity.h"
 #include "replica/core/messages.h"
 #include "replication/vector_clock.h"
+#include "sim/check/episode_rules.h"
 #include "sim/check/operation.h"
 #include "sim/plan.h"
 
@@ -189,6 +190,7 @@ class History {
       Micros at = 0;
     };
     std::map<OperationId, std::vector<Approved>> approved;
+    SaidByPeople said;
     Micros unconfirmedAt = -1;  // the last moment at which a device with agents knew of no confirmation of mails
   };
   AgentRecords agents;

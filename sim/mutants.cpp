@@ -188,6 +188,7 @@ constexpr MutantCase kCases[] = {
     {"failFree", "graphs", "graphs", 60, "what attempts that fail spend does not count against the budget of the run"},
     {"redrivenStaysFailed", "graphs", "graphs", 200, "a lane whose dead message is sent again stays failed"},
     {"keepBegun", "rows", "pruned", 60, "what a copy began with stays when it has begun"},
+    {"blamePerson", "episodes", "agents", 100, "a late answer, and one of a destroyed agent, is a person's refusal"},
     {"actPaused", "need-to-know", "agents", 100, "an agent that is paused does what was approved meanwhile"},
     {"forgetExcess", "runs", "weeks", 20,
      "what a look took beyond its estimate does not count against the day's budget"},

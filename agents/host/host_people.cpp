@@ -39,8 +39,9 @@ Status AgentHost::askPeople(Running& run, Now now) {
       const bool approved = verdict == ApprovalVerdict::approved && !destroyed;
       if (approved && lifecycle == Lifecycle::dormant && !mutated("actPaused")) continue;  // until it is resumed
       const bool byPerson = asked && !destroyed && !isLate(view.shown->body);
-      WITAN_DO(run.episode.answered(question.span, question.digest, approved,
-                                    byPerson ? view.shown->body.by : std::string(kNobodyAnswered)));
+      WITAN_DO(run.episode.answered(
+          question.span, question.digest, approved,
+          byPerson || (asked && mutated("blamePerson")) ? view.shown->body.by : std::string(kNobodyAnswered)));
       again_ = true;
       continue;
     }

@@ -198,8 +198,12 @@ class Audit {
                   due.front().words(), ": ", wordIn(entry, "verdict", "why"));
   }
 
-  static std::string answers(const json::object& entry) {
+  std::string answers(const json::object& entry) const {
     const bool approved = entry.at("approved").as_bool();
+    const std::string by(stringOf(entry, "by"));
+    const bool known = by == "system" || seen_.said == nullptr;
+    if (!known && !seen_.said->contains({by, std::string(stringOf(entry, "digest")), approved}))
+      return concat(by, approved ? " approved" : " refused", " something by it, and never said so");
     const std::string_view kind = wordIn(entry, "verdict", "kind"), token = wordIn(entry, "verdict", "token");
     if (!approved && kind != "deny") return "what a person refused goes on";
     // Under another policy it is about something else.

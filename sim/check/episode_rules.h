@@ -9,7 +9,9 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/identity.h"
@@ -49,11 +51,16 @@ struct AskedOutside {
   std::vector<Answer> answers;
 };
 
+// What people answered, but for approvals that came too late: by whom, to which digest (hex), and whether they
+// approved.
+using SaidByPeople = std::set<std::tuple<std::string, std::string, bool>>;
+
 struct TranscriptSeen {
   std::string name, agent, device;
   RunKey run;
   std::vector<json::object> entries;            // in order, from the first to the first that is missing
   std::map<std::string, AskedOutside> outside;  // by span
+  const SaidByPeople* said = nullptr;           // none: it is not known
   bool unconfirmed = false;                     // no person may have confirmed anything when the run was judged
 };
 

@@ -122,6 +122,7 @@ std::string GraphRules::onBegin(const json::object& step) {
 
 std::string GraphRules::open(std::string id, Message message) {
   message.sequence = ++sequence_;
+  reached_.emplace(message.node, message.key);
   runs_.at(message.run).open.insert(id);
   lanes_[{message.node, message.key}].emplace(message.sequence, id);
   return messages_.try_emplace(id, std::move(message)).second ? std::string()
@@ -203,7 +204,11 @@ std::string GraphRules::send(Run& run, const Message& cause, const json::object&
   const auto now = std::as_const(message.measures).find(edge);
   if (before != cause.measures.end() && (now == message.measures.end() || now->second >= before->second))
     return "the measure of " + edge + " does not fall (G-01)";
-  return isTrue(sent, "duplicate") ? std::string() : open(textOf(sent, "message"), std::move(message));
+  if (!isTrue(sent, "duplicate")) return open(textOf(sent, "message"), std::move(message));
+  return reached_.contains({message.node, message.key})
+             ? std::string()
+             : concat("a message is dropped as a duplicate at ", message.node,
+                      ", and none came there in its lane before");
 }
 
 std::string GraphRules::onFinish(const json::object& step) {

@@ -104,6 +104,7 @@ class GraphRules {
   std::map<std::string, Message> letters_;    // dead ones
   std::map<std::string, std::string> spans_;  // the message of each that ever was
   std::map<std::pair<std::string, std::string>, std::map<std::int64_t, std::string>> lanes_;
+  std::set<std::pair<std::string, std::string>> reached_;  // lanes in which a message ever was
   std::map<std::string, Effect> effects_;
   std::map<std::string, std::size_t> deaths_;
   std::map<std::pair<std::string, std::string>, std::int64_t> entered_;  // ingress and external id: when

@@ -112,6 +112,7 @@ class EpisodeChecker final : public Checker {
     const auto run = RunKey::parse(name.substr(0, slash));
     if (!run.ok()) return {.name = name};
     TranscriptSeen seen{.name = name, .device = name.substr(slash + 1), .run = *run};
+    seen.said = &c_.history().agents.said;
     Seat& at = c_.seat(ClusterSetup::deviceIndex(seen.device));
     const auto begun = at.begun.find(seen.run);
     seen.unconfirmed = begun == at.begun.end() || begun->second <= c_.history().agents.unconfirmedAt;

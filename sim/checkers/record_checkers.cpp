@@ -78,7 +78,8 @@ std::string lostWrite(const std::vector<Version>& held, const std::vector<WriteR
     if (!version.tombstone) shown.insert(version.dot);
   }
   // Later writes first: one that is fine makes everything fine that its author saw. A removal leaves nothing behind
-  // once everybody knows of it, but what it took away must be gone (an older removal may stand on a disk that went back).
+  // once everybody knows of it, but what it took away must be gone. (An older removal may stand on a disk that went
+  // back.)
   for (auto at = writes.rbegin(); at != writes.rend(); ++at) {
     // What its own device could have lost counts too, once somebody has seen it.
     // (And a removal that survived by luck leaves no trace but that what it removed is gone.)

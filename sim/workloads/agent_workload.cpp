@@ -53,6 +53,7 @@ std::optional<Dot> answer(Cluster& c, Seat& at, const OperationId& operation, co
   if (!dot.ok()) return std::nullopt;
   c.digest().add(dot->counter);
   c.trace(at.index(), "agents", enumName(verdict), operation.hex());
+  c.history().agents.said.emplace(by, toHex(view.shown->body.digest), yes);
   c.put(at.index(), {});
   return *dot;
 }
@@ -411,6 +412,7 @@ void answerQuestion(Cluster& c, Seat& at, std::uint64_t n, bool yes, bool ofSome
   auto dot = at.replica().commit(DatabaseName::agents, "main", {&write, 1});
   if (dot.ok()) c.digest().add(dot->counter);
   c.trace(at.index(), "agents", enumName(verdict), operation.hex() + (ofSomethingElse ? " about something else" : ""));
+  if (!late || !yes) c.history().agents.said.emplace("somebody", toHex(digest), yes);
   if (!yes || ofSomethingElse || late) return;
   c.probe("approved");
   c.history().agents.approved[operation].push_back({shown, c.agenda().now()});

@@ -95,7 +95,10 @@ class ProposalWorkload final : public Workload {
     const Seat& from = c_.etcd() && event.seed % 3 == 0 ? c_.seat(static_cast<std::uint32_t>(event.seed >> 8)) : at;
     const std::vector<node::Request>& recent = clients_.recent(from);
     if (recent.empty()) return;
-    node::Request request = recent[recent.size() - 1 - event.n % recent.size()];
+    const auto decision =
+        std::ranges::find(recent.rbegin(), recent.rend(), node::RequestKind::commit, &node::Request::kind);
+    const bool decided = event.seed % 5 == 1 && decision != recent.rend();
+    node::Request request = decided ? *decision : recent[recent.size() - 1 - event.n % recent.size()];
     c_.probe(&from == &at ? "request repeated" : "request repeated elsewhere");
     if (request.runKey != Hash{} && event.seed % 2 == 0) {  // an action that two plans share, and its operation id
       request.planDigest = planOf(event.seed / 2 % 2);

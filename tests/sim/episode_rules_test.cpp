@@ -50,7 +50,7 @@ class Episodes : public ::testing::Test {
     add(R"({"entry":"intended","action":2,"span":"q","tool":"pay","arguments":{"to":"x"},
         "verdict":{"kind":"requireHuman"}})");
     add(R"({"entry":"outcome","span":"p","outcome":"applied"})");
-    add(R"({"entry":"answer","span":"q","approved":true,"verdict":{"kind":"allow"}})");
+    add(R"({"entry":"answer","span":"q","approved":true,"by":"ann","digest":"d1","verdict":{"kind":"allow"}})");
     add(R"({"entry":"outcome","span":"m","outcome":"applied","seconds":4})");
     add(R"({"entry":"outcome","span":"q","outcome":"applied"})");
     add(R"({"entry":"end","status":"completed","cause":"","spent":{"steps":2,"tokens":30,"seconds":4}})");
@@ -92,6 +92,16 @@ class Episodes : public ::testing::Test {
 };
 
 TEST_F(Episodes, MayDoWhatTheirAgentsMean) { EXPECT_EQ(check(), ""); }
+
+TEST_F(Episodes, HearWhatPeopleSaid) {
+  const SaidByPeople said{{"ann", "d1", true}}, other{{"ann", "d2", true}, {"ann", "d1", false}, {"bob", "d1", true}};
+  seen_.said = &said;
+  EXPECT_EQ(check(), "");
+  seen_.said = &other;
+  EXPECT_THAT(check(), HasSubstr("ann approved something by it, and never said so"));
+  at(kYes)["by"] = "system";
+  EXPECT_EQ(check(), "") << "nobody answered in time";
+}
 
 TEST_F(Episodes, AreNotCutShort) {
   deny(kPut, "out_of_scope");

@@ -120,6 +120,11 @@ TEST(GraphRules, G02LanesKeepTheirOrder) {
   fires([](auto& steps) {  // it goes on in the lane in which a span died
     steps[8]["sends"].as_array()[0].as_object()["key"] = "k";
   });
+  const Change dropped = [](auto& steps) {
+    steps.resize(9);
+    steps[8]["sends"].as_array()[0].as_object()["duplicate"] = true;
+  };
+  EXPECT_NE(verdictOn(dropped).find("dropped as a duplicate"), std::string::npos) << "no other is in its lane";
   fires([](auto& steps) {  // it dies of that, and none died in its lane
     steps[20]["dead"] = json::array{{{"message", "m9"}, {"node", "who"}, {"key", "k"}, {"reason", "after_failure"}}};
   });
