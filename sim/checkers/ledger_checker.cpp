@@ -98,6 +98,10 @@ class LedgerChecker final : public Checker {
       rolledBack_[id].push_back({at.replica().ownerName(), LostRange{host->epoch(), host->partition().size() + 1}});
   }
 
+  void onNotice(Seat&, const node::Notice& notice) override {
+    if (notice.kind == "seizure") ++seized_[notice.partition];
+  }
+
   void atEnd() override {
     for (const auto& [module, id] : c_.partitions())
       if (!c_.hasFailed()) checkLedger(*module, id);
@@ -154,7 +158,7 @@ class LedgerChecker final : public Checker {
       return c_.failed("fences", id + ": " + problem);
     if (const std::string problem = lostDecision(operations, log, id); !problem.empty())
       return c_.failed("no-decision-lost", id + ": " + problem);
-    if (const std::string problem = unreported(id); !problem.empty())
+    if (const std::string problem = unreported(id, log); !problem.empty())
       return c_.failed("no-decision-lost", id + ": " + problem);
     if (const std::string problem = checkAnswers(operations, log.lines, lost); !problem.empty())
       return c_.failed("answers", id + ": " + problem);
@@ -209,9 +213,9 @@ class LedgerChecker final : public Checker {
   }
 
   // Entries that were taken out of a log were reported there, each tail with their number, so that people can look
-  // after them; and none was taken out that stands there again in the end, where no disk was lost and one seizure made.
-  // "" or what was not.
-  std::string unreported(const std::string& id) {
+  // after them; and none was taken out that stands there again in the end, where no disk was lost and one seizure made,
+  // which stands. "" or what was not.
+  std::string unreported(const std::string& id, const PartitionLog& atEnd) {
     for (auto& at : c_.seats()) {
       if (!at->running()) continue;
       struct Tail {
@@ -241,10 +245,12 @@ class LedgerChecker final : public Checker {
             again = concat(at->name(), " set aside batch ", place, " of ", of.epoch, ", which stands in its log");
         return true;
       });
-      // A second seizure may bring back what a first one had ended.
+      // A second seizure, or a handover by an owner that had not heard of the first, may bring back what that had
+      // ended.
       std::uint64_t seizures = 0;
       for (const auto& one : c_.seats()) seizures += one->device->counters().seizures;
-      if (!again.empty() && seizures < 2 && c_.history().losses().empty() && !c_.etcd()) return again;
+      if (!again.empty() && seizures < 2 && seizuresStand(id, atEnd) && c_.history().losses().empty() && !c_.etcd())
+        return again;
       const auto incidents = at->replica().data().incidents();
       if (!scanned.ok() || !incidents.ok()) continue;
       if (tails.size() > 1) c_.probe("surplus tail");
@@ -257,6 +263,11 @@ class LedgerChecker final : public Checker {
           return concat(at->name(), " set aside ", tail.entries, " entries of ", tail.epoch, " and reported nothing");
     }
     return {};
+  }
+
+  bool seizuresStand(const std::string& id, const PartitionLog& log) {
+    const auto stands = std::ranges::count(log.epochs, kernel::EpochCause::seizure, &kernel::EpochRecord::cause);
+    return static_cast<std::size_t>(stands) >= seized_[id];
   }
 
   // What somebody was told is decided stands in the log, or was set aside and reported, or the only disk that need have
@@ -280,6 +291,7 @@ class LedgerChecker final : public Checker {
   // By partition, for each disk that went back: its name as an owner, and where it stood. From there on it may decide
   // again, and begin epochs again that it had begun before.
   std::map<std::string, std::vector<std::pair<std::string, LostRange>>> rolledBack_;
+  std::map<std::string, std::size_t> seized_;  // how often, by partition
 };
 
 }  // namespace

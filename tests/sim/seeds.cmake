@@ -27,6 +27,7 @@ foreach(plan
     firstAnswerAfterTheSecond
     firstWordOfABeginningAfterTheSecond
     flippedBitOfALength
+    handedOverBesideASeizure
     headsLostWithThePower
     hearsOfARepair
     hearsWhatItSigned
