@@ -61,9 +61,9 @@ class AntiEntropy {
   // `tookBack`: hears of each record that loses a version of this device's own.
   AntiEntropy(SpaceSync& sync, std::uint16_t space, RepairMode mode, std::function<void(const Record&)> tookBack)
       : sync_(sync), space_(space), mode_(mode), tookBack_(std::move(tookBack)), adoption_{&sync, sync.peerClock()} {
-    if (mode_ == RepairMode::adopt) sync_.space().begin(adoption_);
+    if (mode_ == RepairMode::adopt) sync_.space().beginAdoption(adoption_);
   }
-  ~AntiEntropy() { sync_.space().end(adoption_); }
+  ~AntiEntropy() { sync_.space().endAdoption(adoption_); }
   AntiEntropy(const AntiEntropy&) = delete;
   AntiEntropy& operator=(const AntiEntropy&) = delete;
 
@@ -81,6 +81,7 @@ class AntiEntropy {
   void onItems(bool more, bool outrun);
   bool done() const { return outstanding_ == 0; }
   // Whether to ask again from the start: since it began, or said so last, another session brought what the other had.
+  // A member that goes on sending old versions holds a comparison up as long as it does.
   bool disturbed() { return std::exchange(adoption_.disturbed, false); }
 
  private:

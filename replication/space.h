@@ -165,8 +165,8 @@ class Space {
     bool disturbed = false;
   };
   // It stays where it is until it ends.
-  void begin(Adoption& adoption) { adoptions_.push_back(&adoption); }
-  void end(Adoption& adoption) { std::erase(adoptions_, &adoption); }
+  void beginAdoption(Adoption& adoption) { adoptions_.push_back(&adoption); }
+  void endAdoption(Adoption& adoption) { std::erase(adoptions_, &adoption); }
   void brought(const void* session, WriterIndex writer, Seq seq) {
     for (Adoption* one : adoptions_)
       one->disturbed = one->disturbed || (one->session != session && one->upTo.covers(writer, seq));

@@ -98,8 +98,8 @@ class LedgerChecker final : public Checker {
       rolledBack_[id].push_back({at.replica().ownerName(), LostRange{host->epoch(), host->partition().size() + 1}});
   }
 
-  void onNotice(Seat&, const node::Notice& notice) override {
-    if (notice.kind == "seizure") ++seized_[notice.partition];
+  void onNotice(Seat& at, const node::Notice& notice) override {
+    if (notice.kind == "seizure") seized_[notice.partition].emplace(notice.what, at.name());
   }
 
   void atEnd() override {
@@ -213,8 +213,8 @@ class LedgerChecker final : public Checker {
   }
 
   // Entries that were taken out of a log were reported there, each tail with their number, so that people can look
-  // after them; and none was taken out that stands there again in the end, where no disk was lost and one seizure made,
-  // which stands. "" or what was not.
+  // after them; and none was taken out that stands there again in the end, where no disk was lost and one seizure made
+  // that nobody else's epoch of its number has beaten. "" or what was not.
   std::string unreported(const std::string& id, const PartitionLog& atEnd) {
     for (auto& at : c_.seats()) {
       if (!at->running()) continue;
@@ -249,7 +249,7 @@ class LedgerChecker final : public Checker {
       // ended.
       std::uint64_t seizures = 0;
       for (const auto& one : c_.seats()) seizures += one->device->counters().seizures;
-      if (!again.empty() && seizures < 2 && seizuresStand(id, atEnd) && c_.history().losses().empty() && !c_.etcd())
+      if (!again.empty() && seizures < 2 && !wasBeaten(id, atEnd) && c_.history().losses().empty() && !c_.etcd())
         return again;
       const auto incidents = at->replica().data().incidents();
       if (!scanned.ok() || !incidents.ok()) continue;
@@ -265,9 +265,12 @@ class LedgerChecker final : public Checker {
     return {};
   }
 
-  bool seizuresStand(const std::string& id, const PartitionLog& log) {
-    const auto stands = std::ranges::count(log.epochs, kernel::EpochCause::seizure, &kernel::EpochRecord::cause);
-    return static_cast<std::size_t>(stands) >= seized_[id];
+  // Whether somebody else's epoch of the number that a seizure took stands in the log.
+  bool wasBeaten(const std::string& id, const PartitionLog& log) {
+    return std::ranges::any_of(log.epochs, [&](const kernel::EpochRecord& epoch) {
+      const auto by = seized_[id].find(concat("epoch ", epoch.number));
+      return by != seized_[id].end() && by->second != replication::deviceOf(epoch.owner);
+    });
   }
 
   // What somebody was told is decided stands in the log, or was set aside and reported, or the only disk that need have
@@ -291,7 +294,7 @@ class LedgerChecker final : public Checker {
   // By partition, for each disk that went back: its name as an owner, and where it stood. From there on it may decide
   // again, and begin epochs again that it had begun before.
   std::map<std::string, std::vector<std::pair<std::string, LostRange>>> rolledBack_;
-  std::map<std::string, std::size_t> seized_;  // how often, by partition
+  std::map<std::string, std::map<std::string, std::string>> seized_;  // by partition: which epoch, by which device
 };
 
 }  // namespace

@@ -95,10 +95,8 @@ class ProposalWorkload final : public Workload {
     const Seat& from = c_.etcd() && event.seed % 3 == 0 ? c_.seat(static_cast<std::uint32_t>(event.seed >> 8)) : at;
     const std::vector<node::Request>& recent = clients_.recent(from);
     if (recent.empty()) return;
-    const auto decision =
-        std::ranges::find(recent.rbegin(), recent.rend(), node::RequestKind::commit, &node::Request::kind);
-    const bool decided = event.seed % 5 == 1 && decision != recent.rend();
-    node::Request request = decided ? *decision : recent[recent.size() - 1 - event.n % recent.size()];
+    const node::Request* decision = event.seed % 5 == 1 ? latestCommit(recent) : nullptr;
+    node::Request request = decision != nullptr ? *decision : recent[recent.size() - 1 - event.n % recent.size()];
     c_.probe(&from == &at ? "request repeated" : "request repeated elsewhere");
     if (request.runKey != Hash{} && event.seed % 2 == 0) {  // an action that two plans share, and its operation id
       request.planDigest = planOf(event.seed / 2 % 2);
@@ -150,16 +148,19 @@ class ProposalWorkload final : public Workload {
 
   // One name for two decisions: a commit of the proposal, and one of what stands without it.
   bool anotherDecision(Seat& at, const std::vector<node::Request>& recent) {
-    for (auto request = recent.rbegin(); request != recent.rend(); ++request) {
-      if (request->kind != node::RequestKind::commit) continue;
-      node::Request other = *request;
-      other.base =
-          other.base == kernel::CommitBase::candidate ? kernel::CommitBase::current : kernel::CommitBase::candidate;
-      clients_.submit(at, std::move(other), false);
-      c_.probe("another decision under its name");
-      return true;
-    }
-    return false;
+    const node::Request* decision = latestCommit(recent);
+    if (decision == nullptr) return false;
+    node::Request other = *decision;
+    other.base =
+        other.base == kernel::CommitBase::candidate ? kernel::CommitBase::current : kernel::CommitBase::candidate;
+    clients_.submit(at, std::move(other), false);
+    c_.probe("another decision under its name");
+    return true;
+  }
+
+  static const node::Request* latestCommit(const std::vector<node::Request>& recent) {
+    const auto at = std::ranges::find(recent.rbegin(), recent.rend(), node::RequestKind::commit, &node::Request::kind);
+    return at == recent.rend() ? nullptr : &*at;
   }
 
   void decidePending(Seat& at, const Event& event) {

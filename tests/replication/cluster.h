@@ -196,8 +196,7 @@ inline std::size_t sync(Device& a, Device& b, SessionOptions options = {}) {
 }
 
 inline std::size_t count(const std::vector<Incident>& incidents, std::string_view kind) {
-  return static_cast<std::size_t>(
-      std::count_if(incidents.begin(), incidents.end(), [&](const Incident& i) { return i.kind == kind; }));
+  return static_cast<std::size_t>(std::ranges::count(incidents, kind, &Incident::kind));
 }
 
 inline AgentState Device::view(const std::string& agent) {

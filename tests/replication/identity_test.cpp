@@ -96,7 +96,6 @@ TEST(Equivocation, IsShownSettledAndLosesNothing) {
       3u);
 }
 
-// The content that loses its dot goes on standing for what it had replaced.
 // Nothing is missing on either side, so no commit shows the digests, and one of them knows one more writer (seed 623 of
 // backup, with more faults).
 TEST(Equivocation, IsNoticedBesideAWriterThatTheOtherDoesNotKnow) {
@@ -138,6 +137,7 @@ TEST(Equivocation, WhatOneLifeReplacedIsTheSameOnAll) {
   expectEqual(a, b), expectEqual(a, c);
 }
 
+// The content that loses its dot goes on standing for what it had replaced.
 TEST(Equivocation, WhatOneOfTheContentsHadReplacedStaysReplaced) {
   for (std::uint64_t n = 2; n < 8; ++n) {
     Device first("a", 7), second("a", 7), b("b"), c("c"), d("d");

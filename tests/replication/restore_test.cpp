@@ -1,5 +1,5 @@
 // A copy that went back in time, or was lost: what the others have outlived does not come back with it, and what only
-// it has is not lost (design: replication, "A device that lost part of its past").
+// it has is not lost (design: replication, "Dots and clocks").
 #include <algorithm>
 #include <random>
 
@@ -8,6 +8,14 @@
 
 namespace witan::replication::test::restore_test {
 namespace {
+
+// Each hears of the others' acknowledgements, and forgets what all have.
+void tidy(Device& a, Device& b, Device& c) {
+  for (int round = 0; round < 3; ++round) {
+    sync(a, b), sync(b, c), sync(a, c);
+    for (Device* device : {&a, &b, &c}) ASSERT_TRUE(device->replica().stabilise().ok());
+  }
+}
 
 // What the cluster has outlived does not come back; what only the backup has under its old writer is not lost.
 TEST(Restore, AdoptsWhatHappenedAndKeepsWhatOnlyItKnows) {
@@ -24,10 +32,7 @@ TEST(Restore, AdoptsWhatHappenedAndKeepsWhatOnlyItKnows) {
   for (int i = 0; i < 5; ++i) removeAgent(b, "agent-" + std::to_string(i));
   for (int i = 5; i < 10; ++i) b.write("agent-" + std::to_string(i), failures(2));
   a.write("after-backup", failures(6));
-  for (int round = 0; round < 3; ++round) {
-    sync(a, b), sync(b, c), sync(a, c);
-    for (Device* device : {&a, &b, &c}) ASSERT_TRUE(device->replica().stabilise().ok());
-  }
+  tidy(a, b, c);
   ASSERT_TRUE(b.antichain("agent-0").empty()) << "the tombstone is gone, nothing marks the deletion";
   // The disk of a dies. The backup comes back, without its record: a new writer.
   copyDisk(backup.agents, a.agentStore());
@@ -114,22 +119,16 @@ TEST(Restore, WhatAnotherOlderCopySendsLateBringsNothingBack) {
     SCOPED_TRACE(frames);
     Device a("a", 7), b("b"), c("c");
     admitOthers(a, {"a", "b", "c"});
-    const auto tidy = [&] {
-      for (int round = 0; round < 3; ++round) {
-        sync(a, b), sync(b, c), sync(a, c);
-        for (Device* device : {&a, &b, &c}) ASSERT_TRUE(device->replica().stabilise().ok());
-      }
-    };
-    tidy();
+    tidy(a, b, c);
     for (const char* agent : {"removed", "changed"}) c.write(agent, failures(1));
-    tidy();
+    tidy(a, b, c);
     Backup ofA, ofB;
     backUp(a, ofA);
     b.write("onlyAtB", failures(3));
     backUp(b, ofB);
     removeAgent(c, "removed");
     c.write("changed", failures(2));
-    tidy();
+    tidy(a, b, c);
     copyDisk(ofA.agents, a.agentStore()), copyDisk(ofA.journal, a.journalStore());
     copyDisk(ofB.agents, b.agentStore()), copyDisk(ofB.journal, b.journalStore());
     a.open(false), b.open();
@@ -157,10 +156,10 @@ class TwoAtOnce {
 
   TwoAtOnce(Disk disk, std::uint64_t seed) : random_(seed) {
     admitOthers(a_, {"a", "b", "c"});
-    tidy();
+    tidy(a_, b_, c_);
     for (const char* agent : {"removed", "changed", "changedHere"}) c_.write(agent, failures(1));
     b_.write("changedThere", failures(1));
-    tidy();
+    tidy(a_, b_, c_);
     Backup ofA, ofB;
     const Backup none;
     backUp(a_, ofA);
@@ -169,7 +168,7 @@ class TwoAtOnce {
     removeAgent(c_, "removed");
     for (const char* agent : {"changed", "changedThere"}) c_.write(agent, failures(2));
     a_.write("changedHere", failures(2));
-    tidy();
+    tidy(a_, b_, c_);
     const Backup& back = disk == Disk::lost ? none : ofA;
     copyDisk(back.agents, a_.agentStore()), copyDisk(back.journal, a_.journalStore());
     copyDisk(ofB.agents, b_.agentStore()), copyDisk(ofB.journal, b_.journalStore());
@@ -205,12 +204,6 @@ class TwoAtOnce {
   }
 
  private:
-  void tidy() {
-    for (int round = 0; round < 3; ++round) {
-      sync(a_, b_), sync(b_, c_), sync(a_, c_);
-      for (Device* device : {&a_, &b_, &c_}) ASSERT_TRUE(device->replica().stabilise().ok());
-    }
-  }
   void act(Link& link) {
     const auto what = random_() % 3;
     if (what == 0) link.say(std::size_t{1} << 30);
