@@ -75,13 +75,27 @@ bool hasRoomForCounters(const Knowledge& known) {
   return toJson(counters).size() + kCountersOfARun <= kMaxCounterBytes;
 }
 
+// By their number, not by their age: a clock that is ahead for a while would forget what counts today. Where there is
+// no room, those that are old by the clock go.
 void forgetCounters(Knowledge& known, Time now) {
   const auto before = [&](std::int64_t micros, std::size_t letters) {
     return formatTime(Time{std::max<std::int64_t>(0, now.micros - micros)}).substr(0, letters);
   };
+  const auto keep = [](auto& counters, const std::string& until, std::int64_t most) {
+    for (auto past = std::distance(counters.begin(), counters.upper_bound(until)); past > most; --past)
+      counters.erase(counters.begin());
+  };
+  const auto drop = [](auto& counters, const std::string& old) {
+    if (counters.empty() || counters.begin()->first >= old) return false;
+    counters.erase(counters.begin());
+    return true;
+  };
+  Knowledge::Uses none, &used = known.used ? *known.used : none;
+  keep(known.spent, before(0, 10), kKeptDays);
+  keep(used, before(0, 13), kKeptHours);
   const std::string day = before(8 * kMicrosPerDay, 10), hour = before(25 * 3'600 * kMicrosPerSecond, 13);
-  known.spent.erase(known.spent.begin(), known.spent.lower_bound(day));
-  if (known.used) known.used->erase(known.used->begin(), known.used->lower_bound(hour));
+  while (!hasRoomForCounters(known) && (drop(known.spent, day) || drop(used, hour))) {
+  }
   if (known.used && known.used->empty()) known.used.reset();
 }
 

@@ -30,9 +30,10 @@ inline constexpr std::size_t kMaxGoals = 100, kMaxGoalBytes = 16 * 1024;
 inline constexpr std::size_t kMaxScores = 300, kMaxScoreBytes = 12 * 1024;  // of goal types and tools
 inline constexpr std::size_t kMaxCostBytes = 4 * 1024;
 // Some are of clocks that were ahead; they displace nothing. forgetCounters() drops the old ones.
-inline constexpr std::size_t kMaxDays = 64;                 // of what was spent: the newest
-inline constexpr std::size_t kMaxHours = 256;               // of what capabilities were used: the newest
-inline constexpr std::size_t kMaxCounterBytes = 32 * 1024;  // of both
+inline constexpr std::size_t kMaxDays = 64;                    // of what was spent: the newest
+inline constexpr std::int64_t kKeptDays = 9, kKeptHours = 26;  // of those that are over, with the present one
+inline constexpr std::size_t kMaxHours = 256;                  // of what capabilities were used: the newest
+inline constexpr std::size_t kMaxCounterBytes = 32 * 1024;     // of both
 inline constexpr std::size_t kMaxKnowledgeBytes =
     1024 + kMaxFactBytes + kMaxGoalBytes + kMaxScoreBytes + kMaxCostBytes + kMaxCounterBytes;
 // What the agent's own part of the slot may have, so that nothing crowds the rest out.
@@ -75,7 +76,7 @@ std::size_t bytesOf(const std::string& id, const decision::GoalBook::Entry& goal
 // rates begins: its use could not be counted.
 bool hasRoomForCounters(const Knowledge& known);
 
-// Drops what no limit asks for any more at this time: days before the last eight, hours before the last 25.
+// Drops what no limit asks for any more: of the days and hours up to this time all but the newest.
 void forgetCounters(Knowledge& known, Time now);
 
 // The slot's text with another part of the agent's own. Errors: it names the member "knowledge", or is too long.

@@ -67,7 +67,8 @@ Status SagaEngine::load(Now now) {
     if (waits) {
       // A wall clock that jumped must not hold it for ever.
       const std::int64_t left = saga.row.nextAttemptAtMs - now.wallMs();
-      saga.dueMs = now.ms + std::clamp<std::int64_t>(left, 0, options_.lastBackoffMs);
+      saga.dueMs =
+          now.ms + (mutated("backoffByClock") ? left : std::clamp<std::int64_t>(left, 0, options_.lastBackoffMs));
       due_.emplace(saga.dueMs, operation);
     } else {
       ready_.push_back(operation);

@@ -87,6 +87,7 @@ bool AgentHost::plannedHere(const SagaRow& row) const {
 std::string AgentHost::uncertain(const SagaRow& row, bool before) const {
   if (row.intent.kind != EffectKind::tool || !options_.onceTools.contains(row.intent.tool)) return {};
   const std::string unknown = "uncertain: " + row.intent.tool + " may have been called";
+  if (mutated("callAgain")) return {};
   if (before) return unknown + " before this node stopped, and would act again";
   return plannedHere(row) ? std::string() : unknown + " by the device that planned it, and would act again";
 }

@@ -118,6 +118,12 @@ Result<std::int64_t> RunRetention::boundary(std::int64_t wallMs) {
   return next;
 }
 
+// Its batch, while a device still has that: one that was cut off hears late that all have it.
+bool RunRetention::mayComeAgain(const WakeRunBody& run) const {
+  const bool batch = run.reason == WakeReason::subscription && !mutated("recordBeforeBatch");
+  return comesAgain_(run) || (batch && run.finishedAtMs >= before_ - options_.horizonMs);
+}
+
 Status RunRetention::pruneRun(const RunKey& run) {
   WITAN_TRY(records, replica_.database(DatabaseName::agents).space(options_.scope));
   WITAN_TRY(journal, replica_.database(DatabaseName::journal).space(options_.scope));
@@ -158,7 +164,7 @@ Status RunRetention::pruneRun(const RunKey& run) {
   // What names the rest goes when the rest does, the run's own record last: or what is left would be nobody's.
   const auto whole = [&] { return own.all && effects.all && own.writes.size() < kMostOfARun; };
   if (whole() && own.add(Kind::plan, run.hex())) ++pruned_.plans;
-  if (whole() && !comesAgain_(view.run->body) && own.add(Kind::wakeRun, run.hex())) ++pruned_.runs;
+  if (whole() && !mayComeAgain(view.run->body) && own.add(Kind::wakeRun, run.hex())) ++pruned_.runs;
   const auto commit = [&](DatabaseName database, std::vector<Write>& writes) -> Status {
     for (std::size_t from = 0; from < writes.size(); from += 1'000) {
       const std::size_t n = std::min<std::size_t>(1'000, writes.size() - from);

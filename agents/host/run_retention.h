@@ -6,7 +6,9 @@
 //   the record of a run stays where the same cause may come again: a fact of a ledger, a graph, an agent that this
 //   build does not know; so no such run is ever repeated;
 //   a pass goes at most two days further than the one before it: a clock that jumps does not empty the records at once;
-//   batches go before the runs that they woke, so no device that joins later is woken by them;
+//   batches go before the runs that they woke, so no device that joins later is woken by them: they go a horizon after
+//   all devices had them, and the record of a run that a batch woke stays for two (of a device that was cut off for
+//   longer than a horizon the batch may stay longer);
 //   operations are not undone any more, and a repeated turn of a user is a new run.
 // Removals are tombstones and replicate, newest entry first, so what is left of a transcript is its beginning. Batches
 // are forgotten on each device by itself. Everything stands in the pending batches of both databases; a part at a time.
@@ -65,6 +67,7 @@ class RunRetention {
   struct Removal;
   Status beginPass(std::int64_t wallMs);
   Result<std::int64_t> boundary(std::int64_t wallMs);
+  bool mayComeAgain(const replication::WakeRunBody& run) const;
   Status pruneRun(const RunKey& run);
   Status forgetBatches(std::int64_t wallMs);
 

@@ -138,7 +138,8 @@ void WakeCenter::setDevices(std::vector<std::string> members, std::set<std::stri
   std::ranges::sort(members_);
   members_.erase(std::unique(members_.begin(), members_.end()), members_.end());
   allChanged_ = allChanged_ || members_ != before;
-  // Another device may be the first now.
+  // Another device may be the first now, or have left.
+  for (const RunKey& key : std::exchange(aside_, {})) release(key, now);
   unclaimed_.clear();
   for (const auto& [key, entry] : queue_.all()) mayClaim(key, entry.sinceMs);
 }
@@ -277,7 +278,7 @@ Result<WakeCenter::Taken> WakeCenter::wakeBy(std::string_view space, const repli
     if (among != nullptr && !among->contains(wake.runKey)) continue;
     WITAN_TRY(job, subscriptionJob(wake.agentId, wake.subscriptionId, space, *news));
     WITAN_TRY(enqueued, enqueue(std::move(job), now));
-    if (enqueued == Enqueued::full) return Taken::full;
+    if (enqueued == Enqueued::full && !mutated("fullDropsWakes")) return Taken::full;
     if (mutated("firstWakeOnly")) break;
   }
   return Taken::yes;
@@ -367,6 +368,7 @@ Status WakeCenter::noticeChanges(Now now) {
     return okStatus();
   };
   if (all) {
+    for (const RunKey& key : std::exchange(aside_, {})) release(key, now);
     for (auto& [id, agent] : agents_) WITAN_DO(notice(id, agent));
     return okStatus();
   }
@@ -391,12 +393,12 @@ Status WakeCenter::tick(Now now) {
   std::vector<std::string> due;
   for (auto at = due_.begin(); at != due_.end() && at->first <= wallMs; ++at) due.push_back(at->second);
   for (const std::string& id : due) WITAN_DO(tickTimers(id, agents_.find(id)->second, now));
-  WITAN_DO(sweepEnded());
+  WITAN_DO(sweepEnded(now));
   WITAN_DO(claimDue(now));
   return giveUpAbandoned(now);
 }
 
-Status WakeCenter::sweepEnded() {
+Status WakeCenter::sweepEnded(Now now) {
   WITAN_TRY(runs, space());
   std::vector<RunKey> over;
   auto at = sweptTo_ ? queue_.all().upper_bound(*sweptTo_) : queue_.all().begin();
@@ -405,12 +407,16 @@ Status WakeCenter::sweepEnded() {
     sweptTo_ = at->first;
     if (at->second.job.state == JobState::running) continue;
     WITAN_TRY(ended, hasEnded(*runs, at->first));
+    if (!ended && aside_.contains(at->first)) {
+      WITAN_TRY(run, runView(*runs, at->first));
+      noteSaid(at->first, run, now);
+    }
     if (!ended || mutated("wakeTwice")) continue;
     WITAN_TRY(left, leavesWork(at->second.job));
     if (!left) over.push_back(at->first);
   }
   if (at == queue_.all().end()) sweptTo_.reset();
-  for (const RunKey& key : over) queue_.remove(key);
+  for (const RunKey& key : over) queue_.remove(key), aside_.erase(key);
   return okStatus();
 }
 
@@ -566,7 +572,8 @@ Result<std::vector<WakeJob>> WakeCenter::takeRunnable(Now now) {
       if (First& next = first_[agentId]; next.key != key) next = {key, now.ms};
       WITAN_TRY(job, tryStart(key, now));
       if (job) started.push_back(std::move(*job));
-      if (job || queue_.find(key)) break;
+      const WakeQueue::Entry* next = queue_.head(agentId);
+      if (job || (next != nullptr && next->job.key() == key)) break;
     }
   }
   return started;
@@ -580,6 +587,17 @@ std::string WakeCenter::barredBy(const AgentState& state, const WakeJob& job) co
     return "the agent is interactive: only people wake it";
   const auto agent = agents_.find(job.agentId);
   return options_.barred ? options_.barred(*agent->second.spec, job.reason) : std::string();
+}
+
+void WakeCenter::noteSaid(const RunKey& key, const replication::WakeRunView& run, Now now) {
+  if (run.run && replication::deviceOf(run.run->dot.host) != replica_.device()) queue_.says(key, run.run->dot, now.ms);
+}
+
+// What another device has put off, for the budget of a day perhaps, is in nobody's way here: two devices might each
+// wait for what the other has put off.
+bool WakeCenter::waitsElsewhere(const replication::WakeRunBody& run, std::string_view device) const {
+  const bool putOff = run.status == WakeStatus::started && !run.cause.empty() && !isClaim(run);
+  return putOff && device != replica_.device() && live_.contains(std::string(device)) && !mutated("waitBehind");
 }
 
 Result<std::optional<WakeJob>> WakeCenter::tryStart(const RunKey& key, Now now) {
@@ -600,11 +618,13 @@ Result<std::optional<WakeJob>> WakeCenter::tryStart(const RunKey& key, Now now) 
       return none;
     }
   }
-  if (run.run && replication::deviceOf(run.run->dot.host) != replica_.device()) queue_.says(key, run.run->dot, now.ms);
+  noteSaid(key, run, now);
   const Turn turn = over ? Turn{false, entry.dueMs} : turnOf(entry, run);
   if (turn.never) return none;
   if (turn.atMs > now.ms) {
     keepEarliest(nextTurnMs_, turn.atMs);
+    if (run.run && waitsElsewhere(run.run->body, replication::deviceOf(run.run->dot.host)))
+      queue_.requeue(key, turn.atMs), aside_.insert(key);
     return none;
   }
   WITAN_TRY(state, stateOf(entry.job.agentId));

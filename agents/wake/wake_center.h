@@ -8,7 +8,7 @@
 //   among the devices that host the agent and are reachable, one runs it; the others hold it for a grace time and run
 //   it only if no end has come (when the network was cut both may: F3 settles what they did); where it waits behind
 //   others for long, its device says before the grace is over that it has it, and the others hold it while that device
-//   can be reached;
+//   can be reached; what such a device has put off keeps no later wake from running;
 //   a run whose end this device wrote and lost, as its store had gone back and others know its counters for something
 //   else, runs again if what woke it stands;
 //   a run that was marked started reaches an end, also after crashes (invariant 5), or is given up after some starts
@@ -180,7 +180,7 @@ class WakeCenter {
   Status tickTimers(const std::string& agentId, Registered& agent, Now now);
   // Whether it is dealt with: no room otherwise.
   Result<bool> fireTimer(std::string_view agentId, std::string_view timerId, std::int64_t scheduledAtMs, Now now);
-  Status sweepEnded();
+  Status sweepEnded(Now now);
   void mayClaim(const RunKey& key, std::int64_t sinceMs);
   Status claimDue(Now now);
   // Whether this device is the first of those that host the agent and can be reached, and not the only one.
@@ -192,6 +192,8 @@ class WakeCenter {
   // Whether a run that has ended elsewhere leaves work here: it was begun here, and this device's plan, which stands,
   // has operations of which nothing is known (docs/FINDINGS.md, F3: another device has ended it by a plan that lost).
   Result<bool> leavesWork(const WakeJob& job);
+  void noteSaid(const RunKey& key, const replication::WakeRunView& run, Now now);
+  bool waitsElsewhere(const replication::WakeRunBody& run, std::string_view device) const;
   std::string barredBy(const replication::AgentState& state, const WakeJob& job) const;
   // None: it is held back, or has got its end and left the queue.
   Result<std::optional<WakeJob>> tryStart(const RunKey& key, Now now);
@@ -211,6 +213,7 @@ class WakeCenter {
     std::int64_t sinceMs = 0;
   };
   std::map<std::string, First, std::less<>> first_;  // by agent: the wake that comes next, and since when it does
+  std::set<RunKey> aside_;                           // wakes that wait elsewhere: later ones go before them
   std::optional<std::int64_t> nextTurnMs_;           // of what the last takeRunnable() held back
   std::map<std::string, std::int64_t> leftMs_;       // when a device was last reachable
   std::int64_t bootMs_ = 0;

@@ -647,21 +647,6 @@ TEST(Knowledge, WhatIsLearnedGivesWayToCounters) {
   EXPECT_FALSE(hasRoomForCounters(known));
 }
 
-// A clock that was ahead for a while, or a feed of another year.
-TEST(Knowledge, CountersOfTheFutureDisplaceNothing) {
-  const std::vector<Capability> rate{{.resource = "mail.send", .perHour = 3}};
-  const Time today = parseTime("2026-03-23T10:30:00Z").value();
-  Knowledge known, joined;
-  for (int hour = 0; hour < 60; ++hour)
-    countUses(known, standingHour(Time{today.micros + (1'000 + 8 * hour) * kMicrosPerHour}), "a", rate, "mail.send", 1);
-  for (int hour = 40; hour >= 0; --hour)
-    countUses(known, standingHour(Time{today.micros - hour * kMicrosPerHour}), "a", rate, "mail.send", 3);
-  join(joined, known);
-  forgetCounters(joined, today);
-  EXPECT_EQ(ratesLeft(rate, joined, standingHour(today)).at("mail.send"), 0);
-  EXPECT_EQ(joined.used->begin()->first, standingHour(Time{today.micros - 25 * kMicrosPerHour}));
-}
-
 TEST(Knowledge, TheAgentsOwnPartOfTheSlotIsApart) {
   const std::string slot = slotWith(R"({"own":[1]})", drawnOnce()).value();
   const std::string set = slotWithOwn(slot, json::object{{"mine", 2}}).value();

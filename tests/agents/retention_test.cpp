@@ -2,11 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 #include <map>
 
 #include "agents/episode/transcript.h"
 #include "agents/host/run_retention.h"
+#include "agents/wake/wake_checks.h"
 #include "base/time.h"
 #include "domains/agents.h"
 #include "replication/records/record_write.h"
@@ -171,6 +173,29 @@ TEST(Retention, NothingGoesThatADeviceLacksOrThatIsWithinTheHorizon) {
   EXPECT_EQ(cluster.rigs[0]->device().agents().digest(), cluster.rigs[1]->device().agents().digest());
 }
 
+// c hears of the batch when its run ended weeks ago elsewhere: the batch stays for a horizon from then on, and while
+// any device has it, all know that the run has ended.
+TEST(Retention, ARunIsRememberedWhileADeviceHasTheBatchThatWokeIt) {
+  const Agent& agent = *domains::findAgent("journal-summariser");
+  const std::array specs{&agent.spec()};
+  Cluster cluster(3, agent, 30 * kDayMs);
+  cluster.day({{0, 1, 2}}, 10);
+  ASSERT_TRUE(cluster.rigs[0]->enter("note/1", "note", "\"a note\"").ok());
+  cluster.day({{0, 1}, {2}}, 10);
+  ASSERT_THAT(cluster.rigs[0]->runs(), SizeIs(1));
+  cluster.quiet({{0, 1}, {2}}, 20);
+  bool held = false;
+  for (int day = 20; day < 100; ++day) {
+    cluster.quiet({{0, 1, 2}}, 1);
+    for (auto& rig : cluster.rigs) {
+      ASSERT_THAT(wakesWithoutEnd(rig->device().replica(), "main", specs).value(), IsEmpty()) << "day " << day;
+      held = held || (day > 35 && !batchesOf(rig->device().journal())->empty());
+    }
+  }
+  EXPECT_TRUE(held) << "no batch outlasted its run";
+  for (auto& rig : cluster.rigs) EXPECT_THAT(rig->runs(), IsEmpty()) << rig->device().name();
+}
+
 // One begins a run and hears nothing more; another begins it anew when that one is cut off, and what it says of the run
 // replaces what the first one said. Both have a transcript, and a third device takes away what is old.
 TEST(Retention, TheTranscriptOfADeviceWhoseRunAnotherBeganAnewGoesToo) {
@@ -310,11 +335,11 @@ bool goesAt(bool journal, std::uint64_t step, store::Moment moment) {
   const Counts before = countsOf(rig);
   EXPECT_GE(before.plans, 2u);
   (journal ? rig.device().journalStore() : rig.device().agentStore()).crashAt(step, moment);
-  const bool lived = live(10);
+  const bool lived = live(18);
   if (!lived) {
     rig.crash();
     EXPECT_TRUE(rig.open().ok());
-    EXPECT_TRUE(live(10));
+    EXPECT_TRUE(live(18));
     EXPECT_EQ(rig.host().counters().started, 0u);
   }
   const Counts after = countsOf(rig);

@@ -81,5 +81,35 @@ TEST(Gates, ARunThatWaitsOnAnotherDeviceIsNotTakenForAbandoned) {
   EXPECT_EQ(second.running().size(), 1u);
 }
 
+// A wake that another device has put off does not keep those behind it from running here: two devices might each wait
+// for what the other has put off. When that device leaves, it is the next one again.
+TEST(Gates, WhatAnotherDeviceHasPutOffIsInNobodysWay) {
+  Host a("a", {&kLab}), b("b", {&kLab});
+  Host &first = rankedHosts("lab", std::vector<std::string>{"a", "b"})[0] == "a" ? a : b,
+       &second = &first == &a ? b : a;
+  meet(a, b, at(1));
+  first.edit("e1", "lab-result");
+  replication::test::sync(a.device(), b.device());
+  ASSERT_TRUE(first.round(at(2)) && second.round(at(2)));
+  ASSERT_EQ(first.running().size(), 1u);
+  const RunKey putOff = first.running()[0].key();
+  ASSERT_TRUE(first.center().postpone(putOff, 40'000'000, "its budget is spent", at(3)).ok());
+  first.device().flush();
+  replication::test::sync(a.device(), b.device());
+  second.edit("e2", "lab-result");
+  ASSERT_TRUE(second.round(at(10)));
+  ASSERT_TRUE(second.round(at(20'000)));
+  ASSERT_EQ(second.running().size(), 1u);
+  EXPECT_NE(second.running()[0].key(), putOff);
+  ASSERT_TRUE(second.endAll(at(20'001)));
+  ASSERT_TRUE(second.round(at(20'002)));
+  EXPECT_TRUE(second.running().empty()) << "it waits there";
+  second.sees({"a", "b"}, {}, at(30'000));
+  ASSERT_TRUE(second.round(at(30'001)));
+  ASSERT_TRUE(second.round(at(50'000)));
+  ASSERT_EQ(second.running().size(), 1u);
+  EXPECT_EQ(second.running()[0].key(), putOff);
+}
+
 }  // namespace
 }  // namespace witan::agents::test::wake_gates_test
