@@ -43,6 +43,16 @@ bool isOpen(BuyerStep step) { return waits(step) || step == BuyerStep::compare |
 // Steps at which the buyer wants its money back.
 bool wantsBack(BuyerStep step) { return step == BuyerStep::dispute || step == BuyerStep::reclaim; }
 bool isDeclined(const BuyerCall& call) { return call.declined.value_or(false); }
+// Its dispute is a person's word or a check's, which no evidence takes back.
+bool isSaid(const BuyerCall& call) {
+  const std::string& reason = call.reason;
+  return !reason.empty() && reason != kNoEvidence && reason != kLate && !isDeclined(call);
+}
+// How to go on when the holder refuses a refund.
+BuyerStep withoutRefund(const BuyerCall& call) {
+  const bool disputes = call.bundle.empty() || (isSaid(call) && !mutated("askAgain"));
+  return disputes ? BuyerStep::dispute : BuyerStep::compare;
+}
 
 Row rowOf(const BuyerCall& call) { return {"call/" + externalId(call.contract, call.call), toJson(call)}; }
 
@@ -182,6 +192,7 @@ Result<Out> BuyerDesk::decide(const std::string& contract, const std::string& ca
                                                : "order with --review to decide about what comes");
   Out out;
   out.firm = true;
+  if (step == BuyerStep::dispute) live.call.declined.reset();  // evidence has come since
   if (step == BuyerStep::dispute)
     fail(live, reason, step, now, out);
   else
@@ -326,7 +337,10 @@ void BuyerDesk::watched(Live& live, const json::object& body, Moment now, Out& o
   const std::string state = textOf(body, "state");
   if (live.over && state == "REFUNDED") return end(live, "refunded", now, out);
   if (textOf(body, "evidence").empty()) {
-    if (waits(step) && state == "DECLINED") return decline(live, "declined by the seller", now, out);
+    if (waits(step) && state == "DECLINED") {
+      live.call.holderSays = true;
+      return decline(live, "declined by the seller", now, out);
+    }
     if (!live.waits || now <= live.order.deliverBy) return;
     live.waits = false;
     live.call.step = BuyerStep::reclaim;
@@ -337,7 +351,7 @@ void BuyerDesk::watched(Live& live, const json::object& body, Moment now, Out& o
   // Of what is over the holder need not have the statement at hand, which alone proves who lies.
   const bool shown = state != "RELEASED" || !textOf(body, "statement").empty();
   if (wantsBack(step) && isDeclined(live.call) && shown && !std::exchange(live.accused, true))
-    accuse(live, "evidence", concat("call ", live.call.call, " was declined, and delivered all the same"), body, out);
+    accuseOfBoth(live, body, out);
   if (live.over && state == "RELEASED") {
     live.call.reason += kReleased;
     return end(live, "settled", now, out);
@@ -346,8 +360,7 @@ void BuyerDesk::watched(Live& live, const json::object& body, Moment now, Out& o
     if (std::exchange(live.waits, false)) live.retry.hurry(), send(live, now, out);
     return;
   }
-  if (step == BuyerStep::reclaim)
-    return enter(live, live.call.bundle.empty() ? BuyerStep::dispute : BuyerStep::compare, now, out);
+  if (step == BuyerStep::reclaim) return enter(live, withoutRefund(live.call), now, out);
   const auto window = std::int64_t(contractOf(live).disputeWindowSeconds);
   if (numberOf(body, "left").value_or(window) > window / 2) return;
   accuse(live, "silent", concat("call ", live.call.call, " was delivered to the holder, and no evidence came"), body,
@@ -365,13 +378,24 @@ void BuyerDesk::accuse(const Live& live, const char* kind, std::string what, con
   const Contract& c = contractOf(live);
   const std::string text = textOf(body, "statement");
   const auto statement = text.empty() ? invalid("none") : openStatement(valueOf(text));
-  const bool proven = statement.ok() && toHex(sha256(statement->text.body)) == textOf(body, "evidence") &&
-                      statement->document.predicate.order == toHex(sha256(toJson(live.order))) &&
-                      isSignedBy(statement->text, keyOf(c.seller.evidenceKey));
+  const bool proven =
+      statement.ok() && toHex(sha256(statement->text.body)) == textOf(body, "evidence") &&
+      (statement->document.predicate.order == toHex(sha256(toJson(live.order))) || mutated("accuseAnyway")) &&
+      isSignedBy(statement->text, keyOf(c.seller.evidenceKey));
   std::vector<std::string> proof{live.call.bundle.empty() ? live.call.order : live.call.bundle};
   if (proven) proof.push_back(text);
   out.incidents.push_back(
       {proven ? kind : "silent", proven ? c.seller.org : c.escrow, std::move(what), std::move(proof)});
+}
+
+// A holder takes no delivery of what its ledger says is declined: who has heard of that from it alone knows who lies.
+void BuyerDesk::accuseOfBoth(const Live& live, const json::object& body, Out& out) const {
+  const std::string what = concat("call ", live.call.call, " was declined, and delivered all the same");
+  if (!live.call.holderSays.value_or(false) || mutated("believeDecline"))
+    return accuse(live, "evidence", what, body, out);
+  std::vector<std::string> proof{live.call.order};
+  if (std::string text = textOf(body, "statement"); !text.empty()) proof.push_back(std::move(text));
+  out.incidents.push_back({"silent", contractOf(live).escrow, what, std::move(proof)});
 }
 
 // Both sides keep what they have; it is settled outside.
@@ -462,10 +486,9 @@ void BuyerDesk::actAnswered(Live& live, const std::string& outcome, const std::s
 // What is lawful depends on what has reached the holder, and its clock: after deliverBy both ends are tried in turn. A
 // dispute of what is not delivered waits for the look that finds it.
 void BuyerDesk::another(Live& live, Moment now, Out& out) {
-  const BuyerStep good = live.call.bundle.empty() ? BuyerStep::dispute : BuyerStep::compare;
   const BuyerStep before = live.call.step;
   if (before == BuyerStep::reclaim)
-    live.call.step = good;
+    live.call.step = withoutRefund(live.call);
   else if (now > live.order.deliverBy)
     live.call.step = BuyerStep::reclaim;
   live.waits = live.call.step == BuyerStep::dispute;
@@ -495,8 +518,7 @@ void BuyerDesk::onEvidence(const Letter& letter, Moment now, Out& out) {
     live.call.bundle = text;
     out.firm = true;  // "received": it is not shown again
     const bool disputes = live.call.step == BuyerStep::dispute || live.call.end == "disputed";
-    const std::string& reason = live.call.reason;
-    if (disputes && reason != kNoEvidence && reason != kLate && !isDeclined(live.call)) {
+    if (disputes && isSaid(live.call) && !mutated("overrulePerson")) {
       // a person's word stands
       out.rows.push_back(rowOf(live.call));
       return;

@@ -34,8 +34,9 @@ struct BuyerCall {
   bool review = false;                // a person accepts or disputes what has come
   std::optional<Moment> reviewUntil;  // without a word it is accepted then
   Omittable<bool> declined;           // by the seller, to the buyer or on record
+  Omittable<bool> holderSays;         // that it was declined: the seller has not said so
   WITAN_MEMBERS(BuyerCall, contract, call, order, disclosures, step, attempt, end, reason, bundle, failedAt, endedAt,
-                review, reviewUntil, declined)
+                review, reviewUntil, declined, holderSays)
 };
 
 struct BuyerContract {
@@ -112,6 +113,7 @@ class BuyerDesk {
   void watched(Live& live, const json::object& body, Moment now, Out& out);
   void decline(Live& live, const std::string& reason, Moment now, Out& out);
   void accuse(const Live& live, const char* kind, std::string what, const json::object& body, Out& out) const;
+  void accuseOfBoth(const Live& live, const json::object& body, Out& out) const;
   void move(Live& live, Moment now, Out& out);
   void alarm(Live& live, Moment now, Out& out);
   Letter letterOf(const Live& live) const;

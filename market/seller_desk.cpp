@@ -372,16 +372,18 @@ json::object SellerDesk::onOrder(const Letter& letter, Moment now, Out& out) {
 
 void SellerDesk::checked(Live& live, const json::object& body, Moment now, Out& out) {
   const Order& order = live.order.document;
-  const bool held = textOf(body, "state") == "RESERVED" && textOf(body, "order") == live.order.digest &&
+  const bool held = textOf(body, "state") == "RESERVED" &&
+                    (textOf(body, "order") == live.order.digest || mutated("anyHold")) &&
                     textOf(body, "input") == order.input &&
-                    numberOf(body, "amount") == std::optional(std::int64_t(order.amount));
+                    (numberOf(body, "amount") == std::optional(std::int64_t(order.amount)) || mutated("anyAmount"));
   // Seconds, by the holder's own clock: ours may differ.
   const std::int64_t needed = std::int64_t(contractOf(live).deliverWithinSeconds) / 2;
   const bool inTime = numberOf(body, "left").value_or(0) >= needed;
   if (held && live.cancelled) return enter(live, SellerStep::decline, now, out);
   // By more than evidence may differ: the holder would refuse what is delivered (EB13).
   const std::int64_t at = numberOf(body, "at").value_or(now.seconds);
-  const bool clocks = at <= now.seconds + kClockSkewSeconds && now.seconds <= at + kClockSkewSeconds;
+  const bool clocks =
+      (at <= now.seconds + kClockSkewSeconds && now.seconds <= at + kClockSkewSeconds) || mutated("anyClock");
   if (held && !clocks) {
     const std::string& holder = contractOf(live).escrow;
     if (allowance_.tells("clock " + holder, now))
@@ -617,7 +619,8 @@ void SellerDesk::actAnswered(Live& live, const json::object& body, Moment now, O
     case SellerStep::deliver: {
       if (!approved) {
         // Late, or clocks that differ: nobody's lie. What else verifies here and fails there is the holder's.
-        const bool theirs = rule == "ESCROW_EVIDENCE_VALID" && !textOf(body, "message").ends_with("EB13");
+        const bool theirs =
+            rule == "ESCROW_EVIDENCE_VALID" && !mutated("blameSelf") && !textOf(body, "message").ends_with("EB13");
         out.incidents.push_back(
             {"evidence",
              theirs ? std::string(contractOf(live).escrow) : setup_.org,

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "base/mutant.h"
 #include "base/utf8.h"
 #include "domains/vocabulary.h"
 
@@ -255,7 +256,10 @@ Verdict ReleaseRule::checkCall(const View<ReleaseRule>& s, const CallView<Releas
     if (d == nullptr || d->at > x.at) return Verdict::reject(callNamed(row.key()) + ": released without evidence");
     const auto& ruling = row.get<CallRuling>();
     const bool accepted = row.get<AcceptedAt>() == x.at;
-    const bool undisputed = !row.has<DisputedAt>() && x.at >= after(d->at, s.get<TermsDisputeWindow>());
+    const auto& disputed = row.get<DisputedAt>();
+    const bool early = disputed && *disputed < after(d->at, s.get<TermsDisputeWindow>() / 4 * 3);
+    const bool undisputed = !(mutated("payLateDispute") ? early : disputed.has_value()) &&
+                            x.at >= after(d->at, s.get<TermsDisputeWindow>());
     if (ruling ? x.seller != *ruling : x.seller != d->charge || !(accepted || undisputed))
       return Verdict::reject(callNamed(row.key()) + ": not accepted, not ruled, and not beyond the dispute window");
   }

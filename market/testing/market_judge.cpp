@@ -26,7 +26,7 @@ std::string evidenceOf(const std::string& bundle) {
 Status judgePayment(const std::string& name, const CallResult& call, const WorldResult& r) {
   const MarketToy toy;
   if (call.share == 0) return okStatus();
-  const bool ruled = std::ranges::count(r.ruled, name) > 0;
+  const bool ruled = call.ruling.has_value();
   if (call.share > 300 || (!ruled && call.share != call.charge)) return invalid(name + " is paid beyond its charge");
   const auto delivered = std::ranges::find_if(r.deliveries, [&](const DeliveryEntry& each) {
     return each.call == name && each.refusedBy.empty() && digestOf(each.evidence) == call.evidence;
@@ -43,12 +43,23 @@ Status judgePayment(const std::string& name, const CallResult& call, const World
                                                             : invalid(name + " was accepted for another statement");
 }
 
+// A dispute is for the arbiter, until the buyer accepts; what a person has said, no desk takes back.
+Status judgeDispute(const std::string& name, const CallResult& call) {
+  if (call.ruling)
+    return call.share == *call.ruling ? okStatus() : invalid(name + " is paid otherwise than the arbiter has ruled");
+  if (call.share == 0) return okStatus();
+  const bool accepted = call.settledBy == "Accept";
+  if (accepted && call.word == "dispute") return invalid(name + " is accepted, and a person disputes it");
+  return call.disputedInTime && !accepted ? invalid(name + " is disputed, and paid without a ruling") : okStatus();
+}
+
 Status judgeCall(const std::string& name, const CallResult& call, const WorldResult& r) {
   if (call.state.empty())
     return call.buyerEnd == "refused" ? okStatus() : invalid(concat("call ", name, " was never reserved"));
   if (call.state != "RELEASED" && call.state != "REFUNDED") return invalid(concat("call ", name, " is ", call.state));
   if (call.settlements != 1) return invalid(concat("call ", name, " was settled ", call.settlements, " times"));
   if (call.wished && call.buyerEnd.empty()) return invalid("the buyer waits for ever for " + name);
+  WITAN_DO(judgeDispute(name, call));
   return judgePayment(name, call, r);
 }
 
@@ -56,7 +67,8 @@ Status judgeRuns(const WorldResult& r) {
   for (const auto& [id, count] : r.runs) {
     if (count > 1) return invalid(id + " ran twice");
     const auto call = r.calls.find(id.substr(id.find('/') + 1));
-    if (call == r.calls.end() || call->second.order.empty()) return invalid(id + " ran without held money");
+    if (call == r.calls.end() || call->second.order.empty() || std::ranges::count(r.unheld, call->first) > 0)
+      return invalid(id + " ran without held money");
   }
   return okStatus();
 }
@@ -121,6 +133,16 @@ bool leftProof(MarketLie lie, const WorldResult& r) {
       return isTold(r, kBuyer, "evidence", [&](const ToldIncident& told) {
         return isBundle(told.proof.at(0)) && valueOf(told.proof.at(0)).at("output").is_null();
       });
+    case MarketLie::otherTime:
+      return isTold(r, kSeller, "clock", [](const ToldIncident& told) { return told.org == kParties[kHolder]; });
+    case MarketLie::otherStatement:
+      return isTold(r, kBuyer, "silent", [](const ToldIncident& told) {
+        return told.org == kParties[kHolder] && isBundle(told.proof.at(0));
+      });
+    case MarketLie::refusedDelivery:
+      return isTold(r, kSeller, "evidence", [&](const ToldIncident& told) {
+        return told.org == kParties[kHolder] && verifyBundleText(told.proof.at(0), r.roots).ok();
+      });
     default: return true;
   }
 }
@@ -133,7 +155,8 @@ Status judgeDeliveries(const WorldResult& r) {
         }))
       return invalid(concat("no entry refuses the lie ", enumName(lie)));
   for (const auto& [name, call] : r.calls) {
-    if (call.bundle.empty() || call.evidence.empty()) continue;
+    // Who disputes it unseen does not look what else was delivered.
+    if (call.bundle.empty() || call.evidence.empty() || call.word == "dispute") continue;
     const std::string mine = evidenceOf(call.bundle);
     if (digestOf(mine) == call.evidence) continue;
     // A holder that has lost its memory does not show the second text; its ledger does.

@@ -11,6 +11,8 @@
 #include "market/buyer_desk.h"
 #include "market/holder_desk.h"
 #include "market/seller_desk.h"
+#include "market/testing/market_lies.h"
+#include "market/testing/market_people.h"
 #include "market/testing/market_toy.h"
 #include "store/memory_store.h"
 
@@ -61,7 +63,10 @@ class MarketWorld::World {
     ms_ = ms;
   }
 
-  void order() { wish(wishes_++); }
+  void order() {
+    if (o_.people) people_.mayLookAt(nameOf(wishes_));
+    wish(wishes_++);
+  }
   void die(int party, int writes, bool after) {
     deaths_.insert({party, 2 * (writes_[std::size_t(party)] + writes) + (after ? 1 : 0)});
   }
@@ -72,8 +77,10 @@ class MarketWorld::World {
   void setClock(int party, std::int64_t secondsOff) { clockOff_[std::size_t(party)] = secondsOff; }
 
   void lie(MarketLie lie) {
-    if (lie >= kFirstSellerLie) {
-      nextLie_ = lie;
+    if (lie >= kFirstHolderLie) {
+      holderLies_.next(lie);
+    } else if (lie >= kFirstSellerLie) {
+      sellerLies_.next(lie);
     } else if (lie >= kFirstPaidLie) {
       paidLie(lie);
     } else if (const auto letter = lyingOrder(lie)) {
@@ -159,6 +166,7 @@ class MarketWorld::World {
     if ((party == kBuyer && o_.passiveBuyer) || silent(party)) return;
     hosted(party, [&] {
       if (party == kHolder) ruleOnWhatWaits();
+      if (party == kBuyer) peopleSpeak();
       carryOut(party, party == kBuyer    ? buyer_->tick(now(party))
                       : party == kSeller ? seller_->tick(now(party))
                                          : holder_->tick(now(party)));
@@ -222,7 +230,9 @@ class MarketWorld::World {
   void post(int from, Letter letter, std::optional<MarketLie> lie = {}) {
     if (from == kSeller && o_.seller == SellerHabit::silent && letter.kind != "answer") return;
     if (from == kSeller && o_.seller == SellerHabit::hiding && letter.kind == "evidence") return;
-    if (from == kSeller) lie = twist(letter);
+    if (from == kSeller) lie = sellerLies_.twist(letter);
+    if (from == kHolder && !lie) lie = holderLies_.twist(letter);
+    if (from == kBuyer) people_.see(letter);
     if ((lie == MarketLie::withheldBundle || lie == MarketLie::longDecline) && letter.kind == "evidence") return;
     if (lie == MarketLie::lateEvidence) return at(ms_ + kLateMs, [this, letter, lie] { deliver(letter, lie); });
     const std::uint64_t copies = chance(o_.lossPercent) ? 0 : chance(o_.doublePercent) ? 2 : 1;
@@ -236,6 +246,9 @@ class MarketWorld::World {
     const int party = letter.to == kParties[kBuyer] ? kBuyer : letter.to == kParties[kSeller] ? kSeller : kHolder;
     if (silent(party)) return;
     if (letter.kind == "evidence") noteShown(letter);
+    if (auto answer = party == kHolder ? holderLies_.answerInstead(letter) : std::nullopt)
+      return post(kHolder, std::move(*answer), MarketLie::refusedDelivery);
+    const bool inTime = party == kHolder && disputesInTime(letter);
     hosted(party, [&] {
       if (lie && !matters(*lie, letter)) lie.reset();
       Out out = party == kBuyer    ? buyer_->onLetter(letter, now(party))
@@ -243,9 +256,23 @@ class MarketWorld::World {
                                    : holder_->onLetter(letter, now(party));
       const bool busy = std::ranges::any_of(out.letters, [](const Letter& each) { return each.body.contains("busy"); });
       carryOut(party, std::move(out));
+      if (inTime && !busy) disputed_.insert(textOf(letter.body.at("action").as_object(), "call"));
       if (lie && (!busy || kTakenFirst.contains(*lie))) ++lies_[*lie];
     });
   }
+
+  // Whether it is the first that is heard of a dispute, which nothing holds up, in the window of a call that is open.
+  bool disputesInTime(const Letter& letter) {
+    const json::value* action = letter.body.if_contains("action");
+    if (action == nullptr || textOf(action->as_object(), "type") != "Dispute") return false;
+    const auto delivered = deliveredAt_.find(textOf(action->as_object(), "call"));
+    return heard_.insert(letter.id).second && delivered != deliveredAt_.end() &&
+           !settledBy_.contains(delivered->first) && ledger_->partition().queue().empty() &&
+           latest().seconds + 2 < delivered->second.seconds + std::int64_t(toy_.contract.disputeWindowSeconds);
+  }
+  // A ledger does not go back in time with its clock (replica/core/partition_host.h).
+  Moment latest() { return latest_ = std::max(latest_, now(kHolder)); }
+  Moment latest_;
 
   void noteShown(const Letter& letter) {
     const json::object& bundle = letter.body.at("bundle").as_object();
@@ -257,6 +284,7 @@ class MarketWorld::World {
 
   // Whether it is a lie where it arrives: a second order needs a first, and a call that has ended is over.
   bool matters(MarketLie lie, const Letter& letter) const {
+    if (lie >= kFirstHolderLie) return holderLies_.matters(lie, letter, *buyer_, *seller_);
     if (lie == MarketLie::secondOrder) {
       const auto order = openEnvelope<Order>(letter.body.at("order"));
       const SellerCall* known = seller_->find(order->document.contract, order->document.call);
@@ -378,65 +406,25 @@ class MarketWorld::World {
     });
   }
 
-  // To each order of the call: no, at length.
-  std::optional<MarketLie> decline(Letter& letter) {
-    const std::string call = externalIdOf(letter.id).substr(std::min(letter.id.size(), entity_.size() + 1));
-    if (nextLie_ == MarketLie::longDecline && !twisted_.contains(call)) twisted_[call] = *std::exchange(nextLie_, {});
-    const auto at = twisted_.find(call);
-    if (at == twisted_.end() || at->second != MarketLie::longDecline) return {};
-    letter.body = {{"declined", std::string(200'000, 'x')}};
-    return MarketLie::longDecline;
-  }
-
-  // What a seller that lies sends in place of a letter about a delivery: for a call always the same.
-  std::optional<MarketLie> twist(Letter& letter) {
-    if (letter.kind == "answer" && letter.id.ends_with("/order")) return decline(letter);
-    const json::value* action = letter.body.if_contains("action");
-    const bool delivers = action != nullptr && textOf(action->as_object(), "type") == "Deliver";
-    if (!delivers && letter.kind != "evidence") return {};
-    std::string call;
-    if (delivers) {
-      call = textOf(action->as_object(), "call");
-      const bool lies = nextLie_ && nextLie_ != MarketLie::longDecline && !honest_.contains(call);
-      if (lies && !twisted_.contains(call)) twisted_[call] = *std::exchange(nextLie_, {});
-      if (!twisted_.contains(call)) honest_.insert(call);
-    } else {
-      const auto order = openEnvelope<Order>(letter.body.at("bundle").at("order"));
-      call = order->document.call;
-    }
-    const auto at = twisted_.find(call);
-    if (at == twisted_.end()) return {};
-    const MarketLie lie = at->second;
-    if (!delivers) {
-      json::object& bundle = letter.body["bundle"].as_object();
-      if (lie == MarketLie::alteredBundle) bundle["output"] = "what nobody has made";
-      if (lie == MarketLie::withheldOutput) bundle["output"] = nullptr;
-      return lie == MarketLie::lateEvidence || lie >= MarketLie::alteredBundle ? std::optional(lie) : std::nullopt;
-    }
-    json::object& acted = letter.body["action"].as_object();
-    if (lie < MarketLie::alteredBundle) acted["evidence"] = twistedEvidence(lie, call, textOf(acted, "evidence"));
-    const bool laterOn =
-        lie == MarketLie::alteredBundle || lie == MarketLie::withheldOutput || lie == MarketLie::longDecline;
-    return laterOn ? std::nullopt : std::optional(lie);
-  }
-
-  std::string twistedEvidence(MarketLie lie, const std::string& call, const std::string& evidence) const {
-    Statement statement = openStatement(valueOf(evidence)).value().document;
-    if (lie == MarketLie::forgedEvidence) return sealedDocument(statement, {&toy_.stranger, 1});
-    if (lie == MarketLie::otherEvidence) statement.predicate.call = call + "0";
-    if (lie == MarketLie::secondStatement) statement.predicate.charge += 1;
-    return lie == MarketLie::lateEvidence ? evidence : sealedDocument(statement, {&toy_.evidence, 1});
-  }
-
   // ---- the buyer's wishes, which its caller repeats until they are stored
 
   void wish(int n) {
     const std::string call = nameOf(n);
     OrderWish wanted{toy_.contractDigest(), call, 300, toy_.disclosures(), {"eu"}, {50'000, 1'500, 300}};
+    wanted.review = people_.lookAt(call);
     hosted(kBuyer, [&] {
       if (auto out = buyer_->order(wanted, now(kBuyer)); out.ok()) carryOut(kBuyer, std::move(*out));
     });
     if (buyer_->find(wanted.contract, call) == nullptr) at(ms_ + 1'000, [this, n] { wish(n); });
+  }
+
+  void peopleSpeak() {
+    for (const MarketPeople::Word& word : people_.say(*buyer_, entity_, ms_)) {
+      auto out = buyer_->decide(entity_, word.call, word.says, "a person says so", now(kBuyer));
+      if (!out.ok()) continue;
+      carryOut(kBuyer, std::move(*out));
+      people_.heard(word.call);
+    }
   }
 
   // ---- the seller's graph and ledger: both know what they did under a name
@@ -509,8 +497,11 @@ class MarketWorld::World {
     write(kHolder, [&] {
       if (action.ok())
         decision = ledger_->partition().propose(
-            {act.entity, act.role, act.operationId, "", "", action->get(), timeOf(now(kHolder)), true});
+            {act.entity, act.role, act.operationId, "", "", action->get(), timeOf(latest()), true});
       (void)ledger_->commit();
+      if (decision.outcome != kernel::Outcome::approved) return;
+      if (type == "Deliver") deliveredAt_.emplace(call, latest());
+      if (kSettling.contains(type)) settledBy_.emplace(call, type);
     });
     const auto calls = standings();
     const auto known = calls.find(call);
@@ -534,9 +525,10 @@ class MarketWorld::World {
         rule(textOf(valueOf(pending.action).as_object(), "call"));
   }
 
-  // It gives the seller nothing.
+  // It gives the seller nothing, or a part.
   void rule(const std::string& call) {
-    const json::object edit{{"call.ruling", json::object{{call, 0}}}};
+    const std::int64_t share = o_.people ? standings().at(call).charge * std::int64_t(random_.below(3)) / 2 : 0;
+    const json::object edit{{"call.ruling", json::object{{call, share}}}};
     write(kHolder, [&] {
       kernel::CounselorDecision ruling{.entity = entity_, .counselor = "human.arbiter"};
       const std::string id = "ruled-" + call;
@@ -544,9 +536,9 @@ class MarketWorld::World {
       ruling.commit = true;
       ruling.edit = &edit;
       ruling.reason = "judged";
-      ruling.at = timeOf(now(kHolder));
+      ruling.at = timeOf(latest());
       ruling.remember = true;
-      if (ledger_->partition().decide(ruling).outcome == kernel::Outcome::cCommitted) ruled_.push_back(call);
+      if (ledger_->partition().decide(ruling).outcome == kernel::Outcome::cCommitted) ruled_[call] = share;
       (void)ledger_->commit();
     });
     holder_->watch(entity_, now(kHolder));
@@ -585,6 +577,7 @@ class MarketWorld::World {
     return calls;
   }
 
+  static inline const std::set<std::string> kSettling{"Accept", "Claim", "Reclaim", "Settle"};
   static constexpr std::int64_t kLateMs = 90'000;  // beyond deliverBy
   static constexpr MarketLie kFirstPaidLie = MarketLie::longName;
   // Lies that the seller's desk finds out from the holder only, after it has answered "busy".
@@ -605,12 +598,15 @@ class MarketWorld::World {
   std::set<std::pair<int, int>> deaths_;
   int wishes_ = 0;
   Natural lieNumber_ = 1;
-  std::optional<MarketLie> nextLie_;
-  std::map<std::string, MarketLie> twisted_;  // by call
-  std::set<std::string> honest_;              // calls of which it has delivered the truth
+  SellerLies sellerLies_{toy_, entity_};
+  HolderLies holderLies_{entity_};
+  MarketPeople people_{o_.seed, toy_.contract.disputeWindowSeconds};
   std::map<MarketLie, int> lies_;
   std::vector<ToldIncident> incidents_;
-  std::vector<std::string> ruled_;
+  std::map<std::string, std::int64_t> ruled_;  // the seller's share, by call
+  std::map<std::string, Moment> deliveredAt_;  // this and the next two by call; heard_: letters
+  std::map<std::string, std::string> settledBy_;
+  std::set<std::string> heard_, disputed_;
   std::vector<ShownBundle> shown_;
   std::vector<std::string> lateRuns_, frozen_;
   bool silences_ = false;
@@ -639,19 +635,24 @@ WorldResult MarketWorld::World::result() const {
   r.runs = runs_;
   r.incidents = incidents_;
   r.roots = toy_.roots();
-  r.lies = lies_, r.ruled = ruled_, r.shown = shown_;
+  r.lies = lies_, r.shown = shown_;
   r.lateRuns = lateRuns_, r.frozen = frozen_;
   r.silences = silences_;
   r.unreadable = unreadable_;
   for (const SellerCall* call : seller_->calls())
     if (call->end == "declined" && call->statement.empty() && !call->disclosures.empty())
       r.keptInputs.push_back(call->call);
-  for (const auto& [call, lie] : twisted_) r.liedAbout.push_back(call);
+  for (const auto& [call, lie] : sellerLies_.calls()) r.liedAbout.push_back(call);
+  for (const auto& [call, lie] : holderLies_.calls())
+    if (lie <= MarketLie::otherTime) r.unheld.push_back(call);
   std::copy_n(writes_.begin(), 3, r.writes);
   for (auto& [call, standing] : standings()) {
     CallResult& c = r.calls[call];
-    c = {false, std::string(standing.state), standing.order, standing.evidence, standing.charge, standing.share, 0, {},
-         {}};
+    c = {false, std::string(standing.state), standing.order, standing.evidence, standing.charge, standing.share};
+    c.word = people_.wordOf(call);
+    if (const auto ruling = ruled_.find(call); ruling != ruled_.end()) c.ruling = ruling->second;
+    c.disputedInTime = disputed_.contains(call);
+    if (const auto by = settledBy_.find(call); by != settledBy_.end()) c.settledBy = by->second;
   }
   for (int n = 0; n < wishes_; ++n) {
     CallResult& c = r.calls[nameOf(n)];
@@ -662,7 +663,6 @@ WorldResult MarketWorld::World::result() const {
     c.bundle = call->bundle;
     if (call->end == "refunded") r.compensated.push_back(call->endedAt->seconds - call->failedAt->seconds);
   }
-  static const std::set<std::string> kSettling{"Accept", "Claim", "Reclaim", "Settle"};
   for (std::uint64_t seq = 1; seq <= ledger_->partition().size(); ++seq) {
     const auto entry = kernel::readEntry(ledger_->entryBytes(seq).value()).value();
     const json::value parsed = valueOf(entry.action);

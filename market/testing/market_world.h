@@ -30,12 +30,16 @@ inline constexpr const char* kParties[] = {"clinic", "lab", "notary"};
 // that is filled up to its limit; a contract with as many signatures as an envelope may have. The seller, with its
 // next delivery: evidence of a stranger's key, of another call, too late, under a second statement that charges more, a
 // bundle for the buyer that was altered, none at all, one without its output; and it declines at length what it
-// delivers behind its buyer's back.
+// delivers behind its buyer's back. The holder, to who asks about the next call: that less money is held, or for
+// another order, or that it is days later; that the statement of another call was delivered; that the evidence fails a
+// check; that the seller has declined.
 WITAN_ENUM(MarketLie, orderAgain, widerOrder, secondOrder, secondContract, unpaidOrder, manySignatures, longName,
            foreignEscrow, lateOrder, frozenCall, futureOrder, oddDisclosures, emptyBudget, fullEnvelope, forgedEvidence,
-           otherEvidence, lateEvidence, secondStatement, alteredBundle, withheldBundle, withheldOutput, longDecline)
-inline constexpr MarketLie kLastLie = MarketLie::longDecline;
+           otherEvidence, lateEvidence, secondStatement, alteredBundle, withheldBundle, withheldOutput, longDecline,
+           smallerHold, otherHold, otherTime, otherStatement, refusedDelivery, falseDecline)
+inline constexpr MarketLie kLastLie = MarketLie::falseDecline;
 inline constexpr MarketLie kFirstSellerLie = MarketLie::forgedEvidence;
+inline constexpr MarketLie kFirstHolderLie = MarketLie::smallerHold;
 
 struct WorldOptions {
   std::uint64_t seed = 1;
@@ -50,6 +54,7 @@ struct WorldOptions {
   std::optional<bool> losesPower;            // by a death; none: as the seed draws it
   int seconds = 600;                         // how long it lasts
   int window = 0;                            // seconds; 0: as the seed has it
+  bool people = false;                       // look at half of what comes; an arbiter gives parts
 };
 
 struct ToldIncident : MarketIncident {
@@ -73,6 +78,10 @@ struct CallResult {
   std::int64_t charge = 0, share = 0;
   int settlements = 0;  // entries of the ledger that settle it
   std::string buyerEnd, bundle;
+  std::string word;                    // of a person of the buyer: "accept", "dispute"
+  std::optional<std::int64_t> ruling;  // of the arbiter, for the seller
+  bool disputedInTime = false;         // what the buyer has said reached the holder in the window of the delivery
+  std::string settledBy;               // type of the entry
 };
 
 struct WorldResult {
@@ -88,9 +97,9 @@ struct WorldResult {
   std::vector<std::string> keptInputs;    // calls that the seller declined unread, and keeps what they disclose
   std::map<MarketLie, int> lies;          // that reached a party which was awake and did not say "busy"
   std::vector<std::string> liedAbout;     // calls whose delivery was a lie
+  std::vector<std::string> unheld;        // of which the holder has never said what would let the seller run them
   std::vector<std::int64_t> compensated;  // seconds from a failure to the refund
   std::vector<ToldIncident> incidents;
-  std::vector<std::string> ruled;  // calls
   int writes[3] = {0, 0, 0};
   Roots roots;
 };
@@ -124,10 +133,11 @@ WorldResult liveMarket(const WorldOptions& options);
 
 // What no history of honest or lying parties may show: money from nowhere, a call that is not settled, two settlements
 // or two runs of one, a payment for what was not delivered under the seller's key or is not what the buyer accepted,
-// money without work (a buyer that was there has no evidence of what it paid for), work without money (an honest seller
-// showed what no delivery on record stands for, or began too late what it sold; a ruling lets the time of another call
-// pass), an honest party accused, a row that a start could not read. `liar`: the party that lied, or -1; its lies must
-// have left proof.
+// a disputed call that is paid otherwise than the arbiter has ruled, or
+// without a ruling while the buyer, or the person who has disputed it, does not accept; money without work (a buyer
+// that was there has no evidence of what it paid for), work without money (an honest seller showed what no delivery on
+// record stands for, or began too late what it sold; a ruling lets the time of another call pass), an honest party
+// accused, a row that a start could not read. `liar`: the party that lied, or -1; its lies must have left proof.
 Status judgeWorld(const WorldResult& result, int liar = -1);
 
 }  // namespace witan::market

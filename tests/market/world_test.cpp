@@ -107,6 +107,7 @@ TEST_F(MarketWorld, WrongClocks) {
 TEST_F(MarketWorld, ALieLeavesProofAndNothingElse) {
   for (const std::string_view name : enumNames<MarketLie>()) {
     const MarketLie lie = *parseEnum<MarketLie>(name);
+    if (lie >= kFirstHolderLie) continue;
     const WorldOptions options{.seed = 11, .calls = 2, .lossPercent = 0, .arbiterSeconds = 90};
     market::MarketWorld world(options);
     world.runUntil(1'000);
@@ -131,6 +132,55 @@ TEST_F(MarketWorld, ALieLeavesProofAndNothingElse) {
       EXPECT_TRUE(lie >= kFirstSellerLie || disputed || call.share == 250) << name << ": " << id;
     }
   }
+}
+
+// A call before the lie, one that it is about, one behind it.
+TEST_F(MarketWorld, AHolderThatLiesIsNamedAndNobodyElse) {
+  for (auto n = std::uint64_t(kFirstHolderLie); n <= std::uint64_t(kLastLie); ++n) {
+    const auto lie = MarketLie(n);
+    int arrived = 0;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      SCOPED_TRACE(concat(enumName(lie), " ", seed));
+      market::MarketWorld world({.seed = seed, .calls = 3, .lossPercent = 0, .window = 20});
+      for (int call = 0; call < 3; ++call) {
+        world.runUntil(1'500 + call * 20'000);
+        if (call == 1) world.lie(lie);
+        world.order();
+      }
+      world.runUntil(900'000);
+      const WorldResult result = world.result();
+      EXPECT_TRUE(judgeWorld(result, kHolder).ok()) << judgeWorld(result, kHolder).error().message;
+      EXPECT_EQ(world.unsettled(), "");
+      EXPECT_EQ(result.calls.at("C1").share, 250);
+      if (!result.lies.contains(lie)) continue;
+      ++arrived;
+      EXPECT_TRUE(lie == MarketLie::falseDecline || result.calls.at("C2").share * result.calls.at("C3").share == 0);
+      for (const ToldIncident& told : result.incidents) EXPECT_EQ(told.org, "notary") << told.what;
+    }
+    EXPECT_GT(arrived, 0) << enumName(lie);
+  }
+}
+
+// People accept and dispute what verifies; the arbiter gives parts.
+TEST_F(MarketWorld, WhatAPersonDisputesIsForTheArbiter) {
+  int disputed = 0, parts = 0;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    market::MarketWorld world({.seed = seed, .calls = 6, .people = true});
+    for (int call = 0; call < 6; ++call) {
+      world.runUntil(1'000 + call * 9'000);
+      world.order();
+    }
+    world.runUntil(1'200'000);
+    const WorldResult result = world.result();
+    EXPECT_TRUE(judgeWorld(result).ok()) << seed << ": " << judgeWorld(result).error().message;
+    EXPECT_EQ(world.unsettled(), "") << seed;
+    for (const auto& [name, call] : result.calls) {
+      disputed += call.word == "dispute" ? 1 : 0;
+      parts += call.share == 125 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(disputed, 6);
+  EXPECT_GT(parts, 0);
 }
 
 // Behind its buyer's back: found out in time, and never paid.
@@ -170,10 +220,12 @@ TEST_F(MarketWorld, HistoriesOfFaultsAndLies) {
   const std::uint64_t seeds = wanted == nullptr ? 12 : std::strtoull(wanted, nullptr, 10);
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     SeededRandom random(seed);
-    const int liar = int(seed % 3) - 1;  // nobody, the buyer, the seller
+    const int liar = int(seed % 4) - 1;  // nobody, the buyer, the seller, the holder
     const bool faults = random.below(2) == 0;
-    market::MarketWorld world(
-        {.seed = seed, .lossPercent = random.below(2) == 0 ? 10 : 0, .arbiterSeconds = random.below(3) == 0 ? 90 : 5});
+    market::MarketWorld world({.seed = seed,
+                               .lossPercent = random.below(2) == 0 ? 10 : 0,
+                               .arbiterSeconds = random.below(3) == 0 ? 90 : 5,
+                               .people = random.below(2) == 0});
     std::int64_t ms = 1'000;
     for (int n = 0; n < 40; ++n, ms += 1'000 + std::int64_t(random.below(12'000))) {
       world.runUntil(ms);
@@ -186,7 +238,10 @@ TEST_F(MarketWorld, HistoriesOfFaultsAndLies) {
           if (liar == kBuyer) world.lie(MarketLie(random.below(std::uint64_t(kFirstSellerLie))));
           if (liar == kSeller)
             world.lie(MarketLie(std::uint64_t(kFirstSellerLie) +
-                                random.below(std::uint64_t(kLastLie) - std::uint64_t(kFirstSellerLie) + 1)));
+                                random.below(std::uint64_t(kFirstHolderLie) - std::uint64_t(kFirstSellerLie))));
+          if (liar == kHolder)
+            world.lie(MarketLie(std::uint64_t(kFirstHolderLie) +
+                                random.below(std::uint64_t(kLastLie) - std::uint64_t(kFirstHolderLie) + 1)));
           break;
         case 4: world.die(party, int(random.below(20)), random.below(2) == 0); break;
         case 5: world.silence(party, 5'000 + std::int64_t(random.below(85'000))); break;
@@ -215,6 +270,14 @@ TEST_F(MarketWorld, JudgeFires) {
   EXPECT_TRUE(finds([](WorldResult& r) { r.calls["C1"].settlements = 2; }));
   EXPECT_TRUE(finds([](WorldResult& r) { r.calls["C1"].charge = 249; })) << "paid beyond the charge";
   EXPECT_TRUE(finds([](WorldResult& r) { r.deliveries.clear(); }));
+  EXPECT_TRUE(finds([](WorldResult& r) { r.calls["C1"].ruling = 125; })) << "paid otherwise than ruled";
+  EXPECT_TRUE(finds([](WorldResult& r) { r.calls["C1"].word = "dispute"; })) << "accepted, whatever a person says";
+  EXPECT_TRUE(finds([](WorldResult& r) {
+    r.calls["C1"].disputedInTime = true;
+    r.calls["C1"].settledBy = "Claim";
+  })) << "disputed, and paid without a ruling";
+  EXPECT_FALSE(finds([](WorldResult& r) { r.calls["C1"].disputedInTime = true; })) << "the buyer has accepted";
+  EXPECT_TRUE(finds([](WorldResult& r) { r.unheld.push_back("C1"); }));
   EXPECT_TRUE(finds([](WorldResult& r) { r.keptInputs.push_back("C1"); }));
   EXPECT_TRUE(finds([](WorldResult& r) { r.calls["C1"].order = toyDigest("other"); }));
   EXPECT_TRUE(finds([](WorldResult& r) { r.runs.begin()->second = 2; }));
@@ -232,7 +295,8 @@ TEST_F(MarketWorld, JudgeFires) {
   EXPECT_TRUE(finds([](WorldResult& r) { r.incidents.push_back({{"wider", "clinic", "made up", {"{}"}}, kSeller}); }));
   for (const MarketLie lie :
        {MarketLie::widerOrder, MarketLie::secondOrder, MarketLie::secondContract, MarketLie::forgedEvidence,
-        MarketLie::otherEvidence, MarketLie::alteredBundle, MarketLie::withheldOutput}) {
+        MarketLie::otherEvidence, MarketLie::alteredBundle, MarketLie::withheldOutput, MarketLie::otherTime,
+        MarketLie::otherStatement, MarketLie::refusedDelivery}) {
     EXPECT_TRUE(finds([&](WorldResult& r) { r.lies[lie] = 1; })) << enumName(lie);
   }
 }
