@@ -194,11 +194,12 @@ void GraphRuntime::lack(Hosted& hosted, graph::Runtime::Lacking message) {
 // A refusal needs no body.
 void GraphRuntime::followAnswer(Hosted& hosted, const domains::graph::Answer& answer, std::int64_t atMs) {
   const std::string span = answer.span;
-  if (auto lacking = answer.approve ? hosted.runtime->wake(span) : std::nullopt) {
+  const bool approves = answer.approve || mutated("graphAnyAnswer");
+  if (auto lacking = approves ? hosted.runtime->wake(span) : std::nullopt) {
     hosted.answers.insert_or_assign(span, answer);
     return lack(hosted, *std::move(lacking));
   }
-  hosted.runtime->answerSpan(span, answer.by, answer.approve || mutated("graphAnyAnswer"), atMs);
+  hosted.runtime->answerSpan(span, answer.by, approves, atMs);
   hosted.answers.erase(span);
 }
 

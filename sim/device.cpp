@@ -186,6 +186,14 @@ node::ReplicaConfig SimDevice::config(std::string& signedHeads) const {
   return config;
 }
 
+SimAgentsOptions SimDevice::agentsOptions() const {
+  return {.retentionDays = setup_.options.cluster.retentionDays,
+          .policy = policy_,
+          .all = !lacksAgents_,
+          .remembers = setup_.options.work.remarks > 0,
+          .seed = setup_.options.seed};
+}
+
 Status SimDevice::start(Micros at) {
   ++life_;
   node::ReplicaConfig config = this->config(signed_);
@@ -195,7 +203,7 @@ Status SimDevice::start(Micros at) {
   // Of an agent that is not there no run is forgotten.
   const std::int64_t retention = setup_.options.cluster.retentionDays;
   lacksAgents_ = hosts && !allAgents_ && retention == 0 && life_ % 3 == 2;
-  if (hosts) agents = simAgents(retention, policy_, !lacksAgents_, setup_.options.work.remarks > 0);
+  if (hosts) agents = simAgents(agentsOptions());
   config.agents = agents.setup;
   till_ = agents.till;
   WITAN_SET(replica_, node::Replica::open({*stores_[0], *stores_[1], *stores_[2]}, std::move(config), now(at)));
@@ -223,9 +231,7 @@ Result<SimDevice::Copy> SimDevice::openCopy(Micros at) const {
   copy.signedHeads = std::make_unique<std::string>(signed_);
   node::ReplicaConfig config = this->config(*copy.signedHeads);
   config.replication.freshTag = [] { return 1u; };
-  if (till_)
-    config.agents =
-        simAgents(setup_.options.cluster.retentionDays, policy_, !lacksAgents_, setup_.options.work.remarks > 0).setup;
+  if (till_) config.agents = simAgents(agentsOptions()).setup;
   WITAN_SET(copy.replica,
             node::Replica::open({*copy.stores[0], *copy.stores[1], *copy.stores[2]}, std::move(config), now(at)));
   return copy;

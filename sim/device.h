@@ -19,6 +19,7 @@
 #include "replica/replica_effects.h"
 #include "sim/agenda.h"
 #include "sim/options.h"
+#include "sim/sim_agents.h"
 #include "store/crashable_store.h"
 
 namespace witan::agents {
@@ -146,6 +147,7 @@ class SimDevice {
   std::optional<Image> image_;
   std::shared_ptr<const store::DiskImage> ledgersImage_;
   std::shared_ptr<agents::DeviceGate> till_;  // of the agents; null: none work here
+  SimAgentsOptions agentsOptions() const;
   std::uint64_t policy_ = 1;
   bool allAgents_ = false, lacksAgents_ = false;
   std::unique_ptr<node::Replica> replica_;

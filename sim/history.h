@@ -43,6 +43,7 @@ struct RequestRecord {
   node::Request request;
   node::Answer answer;
   bool plain = false;       // a proposal as agents make them: nothing in it to be refused
+  bool kept = false;        // its device was to keep it at once
   bool inOutbox = false;    // its device did not decide about it at once
   bool outlasts = false;    // a freeze of its entity
   bool accepted = false;    // durably
@@ -136,14 +137,15 @@ class History {
     });
   }
 
-  // A device's disk has everything that it wrote up to now, and of the requests those that `saved`.
+  // A device's disk has everything that it wrote up to now, and of the requests those that were
+  // to be kept at once, and those that it says are `saved`.
   template <class Saved>
   void madeDurable(std::uint32_t device, Saved saved) {
     for (auto& [writes, n] : of(device).fresh) (*writes)[n].durable = true;
     of(device).fresh.clear();
     std::erase_if(of(device).unsaved, [&](std::size_t n) {
       RequestRecord& request = requests_[n];
-      request.accepted = request.accepted || saved(request.request);
+      request.accepted = request.accepted || request.kept || saved(request.request);
       return request.accepted || request.returned || request.answerLost;
     });
   }

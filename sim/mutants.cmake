@@ -65,6 +65,7 @@ set(WITAN_HOOKED_saga
   saga/saga_rows.cpp)
 set(WITAN_HOOKED_domains
   domains/disclosure/publication.cpp
+  domains/escrow/invariants.cpp
   domains/joint/epoch.cpp
   domains/joint/invariants.cpp
   domains/moderation/enforcement.cpp

@@ -24,7 +24,7 @@ constexpr OptionRange kRanges[] = {
     {"cluster", "partitions", 1, 64, 1},
     {"cluster", "pendingTtlSeconds", 0, 366 * 24 * 3600},
     {"cluster", "scopes", 0, 16, 0},
-    {"cluster", "marketLiar", 0, 2, 0},
+    {"cluster", "marketLiar", 0, 3, 0},
     {"cluster", "liar", 0, 24, 0},
     {"cluster", "copies", 0, 1, 0},
     {"cluster", "ledgerCopies", 0, 24, 0},

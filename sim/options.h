@@ -36,7 +36,7 @@ struct ClusterOptions {
   std::int64_t pendingTtlSeconds = 0;  // of a proposal that waits for a counselor; 0: for ever
   std::int64_t scopes = 2;             // private scopes beside "main"; a device has about half of them
   std::string domains = "udt budget";
-  std::int64_t marketLiar = 0;    // who lies in the market: 0 nobody, 1 the buyer, 2 the seller
+  std::int64_t marketLiar = 0;    // who lies in the market: 0 nobody, 1 the buyer, 2 the seller, 3 the holder
   std::int64_t liar = 0;          // which device lies: 0 none; where one does, all sign
   std::int64_t copies = 0;        // 1: the last device keeps encrypted copies only (copierOf)
   std::int64_t ledgerCopies = 0;  // of each partition, among the ledger replicas; 0: each keeps all (Placement)

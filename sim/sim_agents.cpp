@@ -313,7 +313,8 @@ std::string deskName(std::uint64_t n) { return concat(kDeskFolder, n); }
 
 void usePolicy(agents::DeviceGate& till, std::uint64_t policy) { till.use(tillPolicy(policy)); }
 
-SimAgents simAgents(std::int64_t retentionDays, std::uint64_t policy, bool all, bool remembers) {
+SimAgents simAgents(const SimAgentsOptions& options) {
+  const std::int64_t retentionDays = options.retentionDays;
   static const SimClerk clerk;
   static const SimKeeper keeper;
   static const SimScribe sealer(sealerSpec(), "seal/", "seal", "sealed");
@@ -324,14 +325,16 @@ SimAgents simAgents(std::int64_t retentionDays, std::uint64_t policy, bool all, 
     SimGate gate;
     node::AgentSetup setup;
   };
-  const auto made = std::make_shared<OfDevice>(policy);
+  const auto made = std::make_shared<OfDevice>(options.policy);
   node::AgentSetup* const setup = &made->setup;
   setup->agents = {&clerk, &herald, &simWeaver()};
-  if (all) setup->agents.push_back(&sealer);
+  if (options.all) setup->agents.push_back(&sealer);
   setup->policy = simGraphGate();
   setup->graphEnvironment = simGraphEnvironment;
   setup->gate = &made->gate;
   setup->options.wake.graceMs = 5'000;
+  if (hasLittleRoom(options.seed)) setup->options.wake.limits = {.jobs = 3, .perAgent = 2};
+  if (paysOnce(options.seed)) setup->options.onceTools.emplace(kOnceTool);
   setup->options.wake.abandonMs = kAbandonMs;
   setup->options.wake.attempts = 20;  // crashes count
   setup->options.saga.maxAttempts = kSagaAttempts;
@@ -351,7 +354,7 @@ SimAgents simAgents(std::int64_t retentionDays, std::uint64_t policy, bool all, 
   setup->options.tools = {outside("sim.ask", episode::ToolKind::look, "ask"),
                           outside("sim.mail", episode::ToolKind::action, "mail"),
                           outside("sim.pay", episode::ToolKind::action, "pay", "till")};
-  if (remembers) {
+  if (options.remembers) {
     setup->agents.push_back(&keeper);
     setup->options.tools.push_back({.name = std::string(kSumTool)});
   }

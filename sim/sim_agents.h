@@ -76,9 +76,19 @@ struct SimAgents {
   std::shared_ptr<agents::DeviceGate> outside;  // of that setup: is to be told where receipts are
   std::shared_ptr<agents::DeviceGate> till;     // judges payments
 };
-// `policy`: the version of the policy over payments. `all`: also the sealer, without which a device starts now and
-// then. `retentionDays`: the horizon of what runs left; 0: there is none. `remembers`: also the keeper.
-SimAgents simAgents(std::int64_t retentionDays, std::uint64_t policy = 1, bool all = true, bool remembers = false);
+struct SimAgentsOptions {
+  std::int64_t retentionDays = 0;  // the horizon of what runs left; 0: there is none
+  std::uint64_t policy = 1;        // the version of the policy over payments
+  bool all = true;                 // also the sealer, without which a device starts now and then
+  bool remembers = false;          // also the keeper
+  std::uint64_t seed = 0;          // of the run
+};
+SimAgents simAgents(const SimAgentsOptions& options);
+// In some runs wakes soon find no room, and wait in their batches; in some a payment may be called for only once, as
+// its tool would pay again.
+inline bool hasLittleRoom(std::uint64_t seed) { return seed % 6 == 1; }
+inline constexpr std::string_view kOnceTool = "sim.pay";
+inline bool paysOnce(std::uint64_t seed) { return seed % 4 >= 2; }
 void usePolicy(agents::DeviceGate& till, std::uint64_t policy);
 
 // What a person confirms: that the clerk may mail.

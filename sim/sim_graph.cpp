@@ -13,11 +13,13 @@ using namespace agents;
 namespace {
 
 constexpr std::string_view kTypes = R"("type":[
-  {"name":"T","schema":{"type":"object","required":["topic","left","mood"],"properties":{
+  {"name":"T","schema":{"type":"object","required":["topic","left","lot","mood"],"properties":{
     "topic":{"type":"string","maxLength":20},"left":{"type":"integer","minimum":0,"maximum":9},
+    "lot":{"type":"integer","minimum":0,"maximum":9},
     "mood":{"type":"integer","minimum":0,"maximum":9},"private":{"type":"string","maxLength":20}}}},
-  {"name":"Done","schema":{"type":"object","required":["topic"],"properties":{
-    "topic":{"type":"string","maxLength":20},"mood":{"type":"integer","minimum":0,"maximum":9}}}}])";
+  {"name":"Done","schema":{"type":"object","required":["topic","lot"],"properties":{
+    "topic":{"type":"string","maxLength":20},"lot":{"type":"integer","minimum":0,"maximum":9},
+    "mood":{"type":"integer","minimum":0,"maximum":9}}}}])";
 
 class SimWeaver final : public Agent {
  public:
@@ -45,7 +47,9 @@ class SimWeaver final : public Agent {
  private:
   static Finish done(const json::object& body) {
     Finish finish;
-    finish.emits = {{"Done", json::object{{"topic", body.at("topic")}, {"mood", body.at("mood")}}}};
+    json::object result = body;
+    result.erase("left"), result.erase("private");
+    finish.emits = {{"Done", std::move(result)}};
     return finish;
   }
   static Finish woven(json::object body, bool fails) {
@@ -63,8 +67,9 @@ class SimWeaver final : public Agent {
     } else if (mood == 8) {
       finish.emits = {{"T", body}};
     } else if (left > 0) {
+      if (mood < 2) finish = done(body);  // and there is more
       body["left"] = left - 1;
-      finish.emits = {{"T", std::move(body)}};
+      finish.emits.push_back({"T", std::move(body)});
     } else {
       finish = done(body);
     }
@@ -79,7 +84,7 @@ namespace {
 // What a version of the graph is, apart from its types and the loop of its agent.
 struct Shape {
   std::uint64_t capacity, concurrency, attempts, patienceMs;
-  std::uint64_t most, steps;  // outputs of a span of the agent; what a run may take
+  std::uint64_t most, steps, timeoutMs;  // outputs of a span of the agent; what a run may take
   bool compensates, keyed, sifted, asked, gathered, deduplicated;
 };
 
@@ -99,6 +104,7 @@ Shape shapeOf(std::uint64_t seed, std::int64_t version) {
   shape.gathered = random.below(3) == 0;
   shape.deduplicated = random.below(6) == 0;
   shape.steps = random.below(4) == 0 ? drawn(3, 8) : 50;
+  shape.timeoutMs = random.below(4) == 0 ? drawn(20, 300) * 1'000 : 1'200'000;
   return shape;
 }
 
@@ -135,7 +141,7 @@ std::string edgesOf(const Shape& s) {
          {"from":"turn","to":"weaver","type":"Again","as":"T","guard":{"bound":2}})";
   const auto edge = [&](const char* from, const char* to, const char* type, bool deduplicated = false) {
     edges += concat(R"(,{"from":")", from, R"(","to":")", to, R"(","type":")", type, R"(","capacity":)", s.capacity,
-                    deduplicated ? R"(,"dedup":"topic"})" : "}");
+                    deduplicated ? R"(,"dedup":"lot"})" : "}");
   };
   edge("in", "weaver", "T");
   edge("echo", "out", "Done");  // only the graph itself puts such entries: it begins nothing
@@ -154,8 +160,7 @@ json::object simGraph(std::uint64_t seed, std::int64_t version) {
   const std::string text =
       concat(R"({"graph":{"id":")", kSimGraph, R"(","version":)", version,
              R"(,"format":1,"locales":["here"],"budget":{"steps":)", shape.steps,
-             R"(,"tokens":1000,"seconds":600},"timeoutMs":1200000,
-        "maxDeliveries":30,"onCancel":")",
+             R"(,"tokens":1000,"seconds":600},"timeoutMs":)", shape.timeoutMs, R"(,"maxDeliveries":30,"onCancel":")",
              shape.compensates ? "compensate" : "keep", R"("},"monitor":{"boundaries":["intake","journal"]},)", kTypes,
              R"(,"node":[)", nodesOf(shape), R"(],"edge":[)", edgesOf(shape), "]}");
   auto document = parseJson(text);
@@ -220,6 +225,7 @@ json::object simGraphMessage(std::uint64_t n) {
   json::object body{{"topic", concat("topic-", random.below(3))}};
   body["left"] = static_cast<std::int64_t>(random.below(4));
   body["mood"] = static_cast<std::int64_t>(random.below(10));
+  body["lot"] = static_cast<std::int64_t>(random.below(3));
   if (random.below(8) == 0) body["private"] = "nobody's business";
   // Now and then just what its type lets it be, and just more.
   switch (random.below(64)) {
@@ -243,8 +249,8 @@ const Agent& simWeaver() {
 }
 
 std::shared_ptr<DeviceGate> simGraphGate() {
-  OperationRule admit{"admit", {"topic", "left", "mood"}, {}};
-  OperationRule put{"put", {"topic"}, {}};
+  OperationRule admit{"admit", {"topic", "left", "lot", "mood"}, {}};
+  OperationRule put{"put", {"topic", "lot"}, {}};
   put.excess = Excess::redact;
   OperationRule sum{"sum", {"all"}, {}};
   Policy policy{.name = "graphs", .version = 1};

@@ -8,7 +8,8 @@
 //
 // What a message's `mood` says happens to it: the agent fails, sends what does not conform, too much, or what no guard
 // lets pass; or it asks a tool that the node does not grant. A message with a member `private` may not enter, and of
-// what leaves only the topic may. Versions differ in what is waited for. Immutable, any thread.
+// what leaves only topic and lot may. Where a version knows duplicates, results of one lot are, in lanes by topic.
+// Versions differ in what is waited for. Immutable, any thread.
 #pragma once
 
 #include <memory>

@@ -285,7 +285,8 @@ void Runtime::stop(Run& run, const std::string& status) {
   for (const auto& [lane, messages] : run.rare().collected) dying.insert(dying.end(), messages.begin(), messages.end());
   for (const MessagePtr& message : dying) bury(*message, status, false);
   if (run.document->compensates) {
-    const std::vector<EffectDone> effects = run.rare().effects;  // an undone one leaves the run
+    std::vector<EffectDone> effects = run.rare().effects;  // an undone one leaves the run
+    if (mutated("graphUndoesFirst")) std::ranges::reverse(effects);
     for (auto effect = effects.rbegin(); effect != effects.rend(); ++effect) {
       if (effect->undo.empty()) continue;
       const std::string operation = identityOf("v1|compensate|" + effect->span);

@@ -30,7 +30,8 @@ Runtime::Seen::Mark Runtime::arrivalOf(const std::string& ingress, const std::st
 }
 
 Runtime::Seen::Mark Runtime::valueOf(const std::string& node, const std::string& key, const std::string& value) {
-  return markOf(concat(node, "|", key.size(), "|", key, "|", value));
+  return markOf(mutated("graphValueAnywhere") ? concat(node, "|", value)
+                                              : concat(node, "|", key.size(), "|", key, "|", value));
 }
 
 Runtime::Run& Runtime::run(const std::string& id) {
@@ -179,7 +180,7 @@ void Runtime::on(const Redriven& fact) {
     }
   }
   deadlines_.erase({of.deadline, of.ordinal});
-  of.deadline = later(now_, of.document->timeoutMs);
+  if (!mutated("graphKeepsDeadline")) of.deadline = later(now_, of.document->timeoutMs);
   deadlines_.emplace(of.deadline, of.ordinal);
   enqueue(std::move(again));
 }

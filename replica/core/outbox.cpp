@@ -55,7 +55,7 @@ Result<Outbox::Waiting*> Outbox::accept(const Request& request, Keep keep, std::
                  "try again when their owners are back"};
   Waiting& waiting = waiting_.emplace(request.operationId, Waiting{request, nowMs, 0, nextPlace_++}).first->second;
   due_.emplace(Due(waiting.dueMs, waiting.place), &waiting);
-  if (keep == Keep::now)
+  if (keep == Keep::now && !mutated("keepLate"))
     save(waiting, out);
   else
     late_.emplace_back(nowMs + kUnsavedMs, request.operationId);

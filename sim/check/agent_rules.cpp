@@ -170,7 +170,8 @@ std::string checkSibling(const AgentRecords& records, const std::string& id, con
   const OperationId operation{*body.operationId};
   if (isForAPerson(operation, options)) return {};
   const auto record = records.journal.find(operation);
-  if (record == records.journal.end() && body.editedAtMs < options.keptSinceMs) return {};
+  const bool isKept = body.editedAtMs >= options.keptSinceMs && body.editedAtMs <= options.keptUntilMs;
+  if (record == records.journal.end() && !isKept) return {};
   if (record == records.journal.end()) return id + " was written by " + nameOf(operation) + ", which has no record";
   if (record->second.record->body.compensates) return {};  // it brought back what had been there
   const bool undone = records.journal.contains(compensationOperationId(operation));

@@ -34,8 +34,10 @@ struct AgentRuleOptions {
   std::set<OperationId> deadLettered;  // by some device, for a person
   std::set<OperationId> denied;        // those that a gate may have denied: they leave no record
   std::string graph;                   // whose effects stand in its ledger and in no plan
-  // Records of runs that ended earlier may be gone; entries that they wrote stay.
+  // Records of runs that ended earlier may be gone; entries that they wrote stay. What is dated later was written while
+  // a clock was ahead.
   std::int64_t keptSinceMs = std::numeric_limits<std::int64_t>::min();
+  std::int64_t keptUntilMs = std::numeric_limits<std::int64_t>::max();
   std::optional<std::set<std::string>> toolsDid;    // operations that an outside tool carried out; none: nobody looked
   std::optional<std::set<std::string>> ledgersDid;  // those that a ledger has; none: one may have lost some
   std::string shared;  // entries whose ids begin so are written by many operations, and by people

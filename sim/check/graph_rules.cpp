@@ -29,7 +29,7 @@ constexpr std::int64_t kHorizonMs = 604'800'000, kMostHops = 8;
 
 std::string shortly(const std::string& id) { return id.substr(0, 16); }
 
-// Type T: a topic and two digits; and a few words that are private, or none.
+// Type T: a topic and three digits; and a few words that are private, or none.
 bool hasFormOfT(const json::object& body) {
   const auto isWords = [&](const char* member) {
     const json::value* value = body.if_contains(member);
@@ -39,9 +39,9 @@ bool hasFormOfT(const json::object& body) {
     const json::value* value = body.if_contains(member);
     return value != nullptr && value->is_int64() && value->get_int64() >= 0 && value->get_int64() <= 9;
   };
-  const std::size_t members = body.contains("private") ? 4 : 3;
-  return body.size() == members && isWords("topic") && isDigit("left") && isDigit("mood") &&
-         (members == 3 || isWords("private"));
+  const std::size_t members = body.contains("private") ? 5 : 4;
+  return body.size() == members && isWords("topic") && isDigit("left") && isDigit("lot") && isDigit("mood") &&
+         (members == 4 || isWords("private"));
 }
 
 }  // namespace
@@ -82,8 +82,7 @@ std::string GraphRules::add(const json::object& step, std::int64_t atMs) {
   if (type == "Compensate") {
     const auto effect = effects_.find(textOf(step, "span"));
     if (effect == effects_.end() || effect->second.undone) return "an effect is undone that is not there";
-    effect->second.undone = true;
-    return {};
+    return undo(effect->second);
   }
   const Message* message = spanOf(step);
   if (message == nullptr) return type + " of span " + shortly(textOf(step, "span")) + ", which is not open";
@@ -112,7 +111,7 @@ std::string GraphRules::onBegin(const json::object& step) {
   if (versions_.empty() || numberOf(step, "version") != versions_.rbegin()->first)
     return "run " + shortly(id) + " begins under another version than the deployed one";
   if (numberOf(step, "hops") >= kMostHops) return "run " + shortly(id) + " goes on with a chain of runs (G-01)";
-  if (!runs_.try_emplace(id, Run{.version = numberOf(step, "version")}).second)
+  if (!runs_.try_emplace(id, Run{.version = numberOf(step, "version"), .sinceMs = atMs_}).second)
     return "run " + shortly(id) + " begins twice";
   const auto [entered, first] = entered_.try_emplace({textOf(step, "node"), textOf(step, "external")}, atMs_);
   if (!first && atMs_ - std::exchange(entered->second, atMs_) <= kHorizonMs)
@@ -271,9 +270,18 @@ std::string GraphRules::onEffect(const json::object& step) {
   const std::string span = message.span;
   if (textOf(step, "operation") != span) return "an effect has another operation than its span (T2)";
   if (std::string wrong = passage(message); !wrong.empty()) return wrong;
-  return effects_.try_emplace(span, Effect{message.run, message.node}).second
+  return effects_.try_emplace(span, Effect{message.run, message.node, ++sequence_}).second
              ? std::string()
              : "span " + shortly(span) + " has two effects (T2)";
+}
+
+// The last one first.
+std::string GraphRules::undo(Effect& effect) {
+  for (const auto& [span, other] : effects_)
+    if (other.run == effect.run && other.node == effect.node && other.number > effect.number && !other.undone)
+      return "an effect is undone before a later one of its run, that of span " + shortly(span);
+  effect.undone = true;
+  return {};
 }
 
 std::string GraphRules::onAsk(const json::object& step) {
@@ -304,6 +312,8 @@ std::string GraphRules::onEnd(const json::object& step) {
   run.status = textOf(step, "status");
   if (run.status == (run.dead > 0 ? "completed" : "degraded"))
     return concat("run ", shortly(textOf(step, "run")), " ends as ", run.status, " with ", run.dead, " dead letters");
+  if (run.status == "timed_out" && atMs_ - run.sinceMs < versions_.at(run.version).timeoutMs)
+    return concat("run ", shortly(textOf(step, "run")), " is stopped ", atMs_ - run.sinceMs, " ms after it began");
   run.endedMs = atMs_;
   return {};
 }
@@ -316,6 +326,7 @@ std::string GraphRules::onRedrive(const json::object& step) {
   again.again = true;
   letters_.erase(letter);
   runs_.at(again.run).status = "running";
+  runs_.at(again.run).sinceMs = atMs_;
   runs_.at(again.run).failed.erase({again.node, again.key});
   return open(toHex(sha256(concat("v1|message|", textOf(step, "message"), "#1"))), std::move(again));
 }

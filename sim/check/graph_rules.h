@@ -41,11 +41,14 @@ class GraphRules {
   void budget(std::int64_t version, std::map<std::string, std::int64_t> most) {
     versions_[version].budget = std::move(most);
   }
+  // How long a run of a version may take, from its beginning or from when a message of it was sent again.
+  void timeout(std::int64_t version, std::int64_t ms) { versions_[version].timeoutMs = ms; }
   // At rest: each run has ended, or waits for a person.
   std::string atRest() const;
 
   struct Effect {
     std::string run, node;
+    std::int64_t number = 0;  // in the order of their steps
     bool undone = false;
   };
   const std::map<std::string, Effect>& effects() const { return effects_; }  // by span
@@ -61,7 +64,7 @@ class GraphRules {
     std::map<std::string, std::int64_t> bounds;
     std::map<std::string, std::set<std::string>> gates;  // who may answer; empty: a verdict is needed
     std::map<std::string, std::int64_t> budget = {};     // none: it is not known
-    std::int64_t deliveries = 0;
+    std::int64_t deliveries = 0, timeoutMs = 0;
   };
   struct Message {
     std::string run, node, key, span;  // span: while it is open
@@ -71,7 +74,7 @@ class GraphRules {
     bool again = false, passed = false, mustAsk = false, approved = false, waits = false;
   };
   struct Run {
-    std::int64_t version = 0, deliveries = 0, endedMs = 0, dead = 0;  // dead: letters, sent again or not
+    std::int64_t version = 0, sinceMs = 0, deliveries = 0, endedMs = 0, dead = 0;  // dead: letters, sent again or not
     std::map<std::string, std::int64_t> passes, spent;
     std::set<std::pair<std::string, std::string>> failed;  // lanes in which a span died
     std::set<std::string> open;                            // messages
@@ -85,6 +88,7 @@ class GraphRules {
   std::string onFinish(const json::object& step);
   std::string onFail(const json::object& step);
   std::string onEffect(const json::object& step);
+  std::string undo(Effect& effect);
   std::string onAsk(const json::object& step);
   std::string onAnswer(const json::object& step);
   std::string onEnd(const json::object& step);

@@ -134,7 +134,7 @@ class AgentChecker final : public Checker {
     AgentRuleOptions options;
     options.graph = kSimGraph;
     options.wholeDisks = c_.history().losses().empty();
-    options.keptSinceMs = keptSinceMs();
+    noteKept(options);
     for (const auto& at : c_.seats()) options.deadLettered.insert(at->gaveUp.begin(), at->gaveUp.end());
     for (Seat* at : c_.members()) {
       if (first == nullptr) first = at;
@@ -330,11 +330,11 @@ class AgentChecker final : public Checker {
     }
   }
 
-  // Runs that ended earlier may be forgotten.
-  std::int64_t keptSinceMs() {
+  void noteKept(AgentRuleOptions& options) {
     const std::int64_t days = c_.plan().options.cluster.retentionDays;
-    if (days == 0) return std::numeric_limits<std::int64_t>::min();
-    return c_.seat(0).device->now(c_.agenda().now() - days * kMicrosPerDay).wallMs();
+    if (days == 0) return;
+    options.keptSinceMs =
+        (options.keptUntilMs = c_.seat(0).device->now(c_.agenda().now()).wallMs()) - days * kMicrosPerDay / 1'000;
   }
 
   // An answer that the policy's conditions refuse reaches no plan.
@@ -421,7 +421,7 @@ class AgentChecker final : public Checker {
     auto runs = agents::knownRuns(**space);
     if (!runs.ok()) return runs.error().message;
     std::vector<const agents::AgentSpec*> specs;
-    const auto setup = simAgents(c_.plan().options.cluster.retentionDays).setup;
+    const auto setup = simAgents({.retentionDays = c_.plan().options.cluster.retentionDays}).setup;
     for (const agents::Agent* agent : setup->agents) specs.push_back(&agent->spec());
     auto unwoken = agents::wakesWithoutEnd(data, "main", specs);
     if (!unwoken.ok()) return unwoken.error().message;
@@ -486,7 +486,7 @@ class AgentChecker final : public Checker {
   // What a ledger says wakes who watches it, on the devices that keep it and let agents work.
   void expectFacts(std::vector<ExpectedRun>& expected) {
     const agents::AgentSpec* herald = nullptr;
-    const auto setup = simAgents(0).setup;
+    const auto setup = simAgents({}).setup;
     for (const agents::Agent* agent : setup->agents)
       if (!agent->spec().ledgers.empty()) herald = &agent->spec();
     WITAN_CHECK(herald != nullptr, "one of the simulated agents watches ledgers");

@@ -25,6 +25,14 @@ class EffectChecker final : public Checker {
   void onDiskLost(Seat& at) override { had_[at].clear(); }
   void beforeDrain(Seat& at) override { look(at); }  // what has arrived, before agents write
   void onDurable(Seat& at) override { look(at); }
+  // Of a tool that acts at each call nobody can say, after one, that it did not.
+  void onToolCall(Seat& at, const agents::ToolCall& call, const std::string& name) override {
+    if (!isOnce(call.tool)) return;
+    c_.probe("call of a tool that is called once");
+    if (c_.history().agents.toolCalls.contains(name))
+      c_.failed("operations", concat(at.name(), " calls ", call.tool, " under operation ", name,
+                                     " again, and that would do it again"));
+  }
 
   void atEnd() override {
     if (c_.plan().options.cluster.hosts == 0) return;
@@ -36,9 +44,8 @@ class EffectChecker final : public Checker {
       saga::SagaRows rows(at->replica().data().database(DatabaseName::agents), 0);
       const Status held = rows.visitHeld([&](saga::SagaRow&& row) {
         options.deadLettered.insert(row.id());
-        // No tool here is one that must not be called twice.
         if (!row.intent.compensates && row.intent.kind == saga::EffectKind::tool && row.attempts < kSagaAttempts &&
-            !at->gaveUp.contains(row.id()))
+            !at->gaveUp.contains(row.id()) && !isOnce(row.intent.tool))
           c_.failed("sagas", concat(at->name(), " has put operation ", row.id().hex(), " aside after ", row.attempts,
                                     " attempts: ", row.lastError));
         if (row.intent.compensates && row.attempts < kSagaAttempts)
@@ -66,6 +73,7 @@ class EffectChecker final : public Checker {
   }
 
  private:
+  bool isOnce(std::string_view tool) const { return tool == kOnceTool && paysOnce(c_.plan().options.seed); }
   // What this device has undone itself is not among its ended operations as if it stood.
   static std::string doneAndUndone(Seat& at, const AgentRecords& records) {
     LocalReplica& data = at.replica().data();

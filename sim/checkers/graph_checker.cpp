@@ -82,7 +82,7 @@ class GraphChecker final : public Checker {
         return c_.failed("graphs", nameOf(line.entry) + ": a run begins by what its own graph put (G-01)");
       if (const std::string wrong = rules.add(step->as_object(), line.entry.time.micros / 1000); !wrong.empty())
         return c_.failed("graphs", nameOf(line.entry) + ": " + wrong);
-      if (step->as_object().at("type") == "Deploy") noteBudget(rules, bodies, step->as_object());
+      if (step->as_object().at("type") == "Deploy") noteLimits(rules, bodies, step->as_object());
     }
     if (const std::string wrong = rules.atRest(); !wrong.empty() && !bodiesMayBeGone())
       return c_.failed("graphs", wrong + ": " + standing(*holder));
@@ -113,12 +113,13 @@ class GraphChecker final : public Checker {
     return errors.empty() ? "" : concat("what lint refuses is deployed: ", errors[0].id, " ", errors[0].message);
   }
 
-  static void noteBudget(GraphRules& rules, node::GraphBodies& bodies, const json::object& deploy) {
+  static void noteLimits(GraphRules& rules, node::GraphBodies& bodies, const json::object& deploy) {
     const graph::Body body = bodies.find(std::string(deploy.at("digest").as_string()));
     if (body == nullptr) return;  // its disks are gone
     std::map<std::string, std::int64_t> most;
     for (const auto& [amount, value] : body->at("graph").at("budget").as_object()) most[amount] = value.as_int64();
     rules.budget(deploy.at("version").as_int64(), std::move(most));
+    rules.timeout(deploy.at("version").as_int64(), body->at("graph").at("timeoutMs").as_int64());
   }
 
   // What the policy means (sim/sim_graph.h), whatever it says.
@@ -129,7 +130,7 @@ class GraphChecker final : public Checker {
     if (node == "in" && body->as_object().contains("private")) return "what is private entered (G-03)";
     // What was redacted once, and is driven again, has nothing more to lose.
     if (node == "out" && ((verdict != "redact" && verdict != "allow") || body->as_object().contains("mood")))
-      return "more than a topic leaves (G-03)";
+      return "more than a topic and a lot leaves (G-03)";
     return {};
   }
 
@@ -159,7 +160,7 @@ class GraphChecker final : public Checker {
       std::set<std::string> operations;
       for (const replication::Sibling& sibling : view->siblings)
         if (sibling.body && sibling.body->payload.find("\"mood\"") != std::string::npos)
-          return id + " holds more than a topic: it left as no verdict had it (G-03)";
+          return id + " holds more than a topic and a lot: it left as no verdict had it (G-03)";
         else if (sibling.body)
           operations.insert(sibling.body->operationId ? OperationId{*sibling.body->operationId}.hex() : "nobody");
       if (operations.size() > 1) return id + " is the effect of several operations (T2)";

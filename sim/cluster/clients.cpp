@@ -1,5 +1,6 @@
 #include "sim/cluster/clients.h"
 
+#include "base/sha256.h"
 #include "replica/graph_runtime.h"
 #include "sim/trace_format.h"
 
@@ -78,7 +79,10 @@ const kernel::Partition* Clients::someCopy(const Seat& at, const kernel::DomainM
 void Clients::submit(Seat& at, node::Request request, bool plain) {
   request.device = at.name();
   const bool waits = c_.history().open(at.index(), request.operationId, fingerprintOf(request)) != nullptr;
-  const Status accepted = at.replica().submit(request, at.device->now(c_.agenda().now()));
+  // Some want it kept before they are told that it was taken.
+  const bool keep = sha256(request.operationId)[0] % 4 == 0;
+  const Now now = at.device->now(c_.agenda().now());
+  const Status accepted = keep ? at.replica().enqueue(request, now) : at.replica().submit(request, now);
   if (c_.tracing())
     c_.trace(at.index(), "work", enumName(request.kind),
              formatRequest(request, moduleOf(request.domain)) + (accepted.ok() ? "" : ": " + accepted.error().message));
@@ -94,6 +98,7 @@ void Clients::submit(Seat& at, node::Request request, bool plain) {
   booked.inOutbox = taken != waiting.end();
   booked.outlasts = booked.inOutbox && !taken->second.reportFreeze;
   booked.plain = plain;
+  booked.kept = keep;
   c_.history().asked(std::move(booked));
 }
 

@@ -87,6 +87,8 @@ void ToolService::hand(Seat& at, const ToolAnswer& answer) {
     host->answered(operation, {replication::OperationOutcome::applied, R"({"sent":true})"}, now);
   else if (answer.says == ToolSays::refused)
     host->failed(operation, invalid("no such address"), now);
+  else if (answer.call.tool == kOnceTool)  // it may have got there
+    host->doubted(operation, unavailable("the server is gone"), now);
   else
     host->failed(operation, unavailable("the server is not there"), now);
 }

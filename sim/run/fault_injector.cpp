@@ -4,6 +4,8 @@
 #include "kernel/ledger/ledger_verify.h"
 #include "replication/membership.h"
 #include "sim/check/taint.h"
+#include "sim/draw.h"
+#include "sim/duration.h"
 #include "sim/plan_budget.h"
 #include "sim/trace_format.h"
 
@@ -20,6 +22,7 @@ void FaultInjector::endAll() {
     at->device->setFullDisk(false);
     at->device->setSlowDisk(false);
     strikes_[*at].reset();
+    clockBy_[*at] = 0;
   }
 }
 
@@ -45,11 +48,12 @@ void FaultInjector::begin(const Event& original, std::uint64_t number) {
     case EventKind::isolate:
     case EventKind::offline: blockAll(event, true); return ends();
     case EventKind::flap: return flap(event, number, 0);
-    case EventKind::crash: return c_.switchOff(event.device, true, until);
+    case EventKind::crash: clockBy_[at] = clockBy(event); return c_.switchOff(event.device, true, until);
     case EventKind::writeCrash: at.device->disk(event.m % kStores).crashAt(event.n % 6, moment); return;
     case EventKind::ioError: at.device->disk(event.m % kStores).failAt(event.n % 6, moment); return;
     case EventKind::sagaCrash:
       strikes_[at] = Strike{event.m % 2, event.n % 6, moment, c_.agenda().now() + kStrikeWithin};
+      strikes_[at]->clockBy = clockBy(event);
       if (event.seed % 4 == 3 && at.running() && std::as_const(at.replica()).agents() != nullptr) {
         strikes_[at]->held = at.replica().agents()->sagas().rows().heldChanges();
         strikes_[at]->alone = event.seed == kAlone;
@@ -334,7 +338,25 @@ void FaultInjector::beforeDrain(Seat& at) {
   if (strikes_[at]->held && at.replica().agents()->sagas().rows().heldChanges() <= *strikes_[at]->held) return;
   at.device->disk(strikes_[at]->store).crashAt(strikes_[at]->steps, strikes_[at]->moment);
   c_.probe(strikes_[at]->held ? "power fails after something was put aside" : "power fails in a saga");
+  clockBy_[at] = strikes_[at]->clockBy;
   strikes_[at].reset();
+}
+
+// Where clocks jump, one in three finds its own minutes or hours off when its power is back.
+Micros FaultInjector::clockBy(const Event& event) const {
+  SeededRandom random(streamSeed(event.seed, "clock while off"));
+  if (c_.plan().options.faults.clockJumps == 0 || event.seed == 0 || random.below(3) != 0) return 0;
+  const Micros by = random.below(2) == 0 ? static_cast<Micros>(1 + random.below(60)) * 60 * kSecond
+                                         : static_cast<Micros>(1 + random.below(12)) * kMicrosPerHour;
+  return random.below(3) == 0 ? by : -by;
+}
+
+void FaultInjector::onStopped(Seat& at) {
+  const Micros by = std::exchange(clockBy_[at], 0);
+  if (by == 0) return;
+  at.device->jumpClock(by);
+  c_.probe(by < 0 ? "clock set back while off" : "clock set ahead while off");
+  if (c_.tracing()) c_.trace(at.index(), "fault", "clock set while off", formatDuration(by));
 }
 
 }  // namespace witan::sim

@@ -17,6 +17,8 @@ class FaultInjector final : public ClusterObserver {
   void endAll();
   // Power that fails in the middle of a saga.
   void beforeDrain(Seat& at) override;
+  // A clock that is set while its device is off.
+  void onStopped(Seat& at) override;
 
  private:
   struct Strike {
@@ -26,10 +28,12 @@ class FaultInjector final : public ClusterObserver {
     Micros until = 0;
     std::optional<std::uint64_t> held = {};  // not before more than this was put aside
     bool alone = false;                      // also if nothing else goes on
+    Micros clockBy = 0;                      // its wall clock, before the device starts again
   };
   struct Image {
     Micros at = -1;  // of the copy of its disks; -1: none
   };
+  Micros clockBy(const Event& event) const;
   void blockAll(const Event& event, bool block);
   bool blockEtcd(const Event& event, bool block);
   void hostile(const Event& event, std::uint64_t number, std::uint64_t round);
@@ -43,6 +47,7 @@ class FaultInjector final : public ClusterObserver {
   Cluster& c_;
   PerDevice<std::optional<Strike>> strikes_;
   PerDevice<Image> imageAt_;
+  PerDevice<Micros> clockBy_;  // of a device that is about to lose its power
 };
 
 }  // namespace witan::sim

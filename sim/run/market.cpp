@@ -14,6 +14,7 @@ void Market::begin(const Event& event) {
     market::WorldOptions how;
     how.seed = streamSeed(options.seed, "market");
     how.arbiterSeconds = how.seed % 3 == 0 ? 90 : 5;  // longer than a delivery may take
+    how.people = how.seed / 6 % 2 == 0;
     how.lossPercent = options.network.lossPerMillion > 0 ? 10 : 0;
     world_ = std::make_unique<market::MarketWorld>(how);
   }
@@ -39,11 +40,12 @@ void Market::begin(const Event& event) {
 
 // Only who lies in this run, and one of its own lies.
 void Market::lie(std::uint64_t n) {
-  constexpr auto kAll = static_cast<std::uint64_t>(market::kLastLie) + 1;
-  constexpr auto kOfBuyer = static_cast<std::uint64_t>(market::kFirstSellerLie);
-  if (liar() != market::kBuyer && liar() != market::kSeller) return;
-  const std::uint64_t which = liar() == market::kBuyer ? n % kOfBuyer : kOfBuyer + n % (kAll - kOfBuyer);
-  world_->lie(static_cast<market::MarketLie>(which));
+  constexpr std::uint64_t kFirst[] = {0, static_cast<std::uint64_t>(market::kFirstSellerLie),
+                                      static_cast<std::uint64_t>(market::kFirstHolderLie),
+                                      static_cast<std::uint64_t>(market::kLastLie) + 1};
+  if (liar() < 0) return;
+  const std::uint64_t first = kFirst[liar()];
+  world_->lie(static_cast<market::MarketLie>(first + n % (kFirst[liar() + 1] - first)));
 }
 
 void Market::step() {
@@ -65,6 +67,8 @@ void Market::check() {
   for (const auto& [name, call] : result.calls) {
     if (call.state == "RELEASED" || call.state == "REFUNDED")
       c_.probe(call.share > 0 ? "market call released" : "market call refunded");
+    if (!call.word.empty()) c_.probe(concat("market person says: ", call.word));
+    if (call.ruling) c_.probe(*call.ruling > 0 ? "market ruling for a part" : "market ruling for nothing");
     c_.trace(kNobody, "check", name, concat(call.state, ", ", call.share, " for the seller, buyer ", call.buyerEnd));
   }
   for (const auto& [lie, count] : result.lies) c_.probe(concat("market lie: ", enumName(lie)));

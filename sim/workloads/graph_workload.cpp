@@ -133,7 +133,12 @@ class GraphWorkload final : public Workload {
   void intervene(Seat& at, const Event& event, const kernel::EntityState* state, const std::string& operation) {
     const std::vector<domains::graph::Run> runs = domains::graph::runsIn(state);
     if (runs.empty()) return;
-    const domains::graph::Run& run = runs[event.m % runs.size()];
+    // Mostly one that waits for a person: it may have had effects.
+    std::size_t which = event.m % runs.size();
+    if (const auto questions = domains::graph::questionsIn(state); !questions.empty() && event.seed % 4 != 0)
+      for (std::size_t n = 0; n < runs.size(); ++n)
+        if (runs[n].id.hex() == questions[event.m % questions.size()].run) which = n;
+    const domains::graph::Run& run = runs[which];
     if (run.status == "running")
       return propose(c_, clients_, at, "Operator", operation,
                      {{"type", "Cancel"}, {"run", run.id.hex()}, {"why", "a test"}});

@@ -336,6 +336,8 @@ TEST(AgentRules, WhatIsForgottenWithItsRunIsMissedByNobody) {
   EXPECT_THAT(story.operations(options), HasSubstr("which has no record")) << "it was written then";
   options.keptSinceMs = 2;
   EXPECT_EQ(story.operations(options), "");
+  options.keptSinceMs = 0, options.keptUntilMs = 0;
+  EXPECT_EQ(story.operations(options), "") << "its clock was ahead";
 }
 
 TEST(AgentRules, WhatALosingPlanWroteMustBeGone) {

@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <string>
 
+#include "base/bytes.h"
 #include "base/json.h"
+#include "base/sha256.h"
+#include "base/string_util.h"
 #include "kernel/graph/checks.h"
 #include "sim/sim_graph.h"
 
@@ -140,6 +144,64 @@ TEST(GraphRules, ARunEndsAsWhatWasLostSays) {
   });
 }
 
+TEST(GraphRules, EffectsAreUndoneTheLastOneFirst) {
+  // Beside "m4" another message to the person, and so a second effect.
+  const auto undone = [](std::initializer_list<const char*> spans) {
+    return verdictOn([&](auto& steps) {
+      json::object sent = steps[12].at("sends").as_array()[0].as_object();
+      sent["message"] = "n4", sent["key"] = "l";
+      steps[12]["sends"].as_array().push_back(sent);
+      std::vector<json::object> more;
+      for (std::size_t n = 13; n <= 20; ++n) {
+        json::object step = steps[n];
+        for (const char* member : {"message", "span", "operation"})
+          if (step.contains(member)) step[member] = "n" + std::string(step[member].as_string()).substr(1);
+        if (n == 16) step["sends"].as_array()[0].as_object()["message"] = "n5";
+        more.push_back(std::move(step));
+      }
+      for (const char* span : spans)
+        more.push_back(parseJson(concat(R"({"type":"Compensate","run":"r","node":"out","span":")", span,
+                                        R"(","operation":"u","tool":"t"})"))
+                           ->as_object());
+      steps.insert(steps.begin() + 21, more.begin(), more.end());
+      steps.back()["deliveries"] = 8;
+    });
+  };
+  EXPECT_EQ(undone({"n5", "s5"}), "");
+  EXPECT_EQ(undone({"n5"}), "");
+  EXPECT_NE(undone({"s5", "n5"}).find("before a later one"), std::string::npos);
+  EXPECT_NE(undone({"n5", "n5"}).find("not there"), std::string::npos);
+}
+
+TEST(GraphRules, ARunIsStoppedForItsTimeOnlyWhenThatIsOver) {
+  const auto stoppedAfter = [](std::int64_t ms, std::int64_t sentAgainMs) {
+    GraphRules rules([](auto, auto, auto&) { return ""; });
+    const auto add = [&](const char* text, std::int64_t atMs) { return rules.add(parseJson(text)->as_object(), atMs); };
+    EXPECT_EQ(add(kLawful[0], 0), "");
+    rules.timeout(1, 100);
+    EXPECT_EQ(add(kLawful[1], 1'000), "");
+    EXPECT_EQ(add(kLawful[2], 1'000), "");
+    EXPECT_EQ(add(R"({"type":"Fail","run":"r","node":"in","span":"s0","attempt":1,"why":"error",
+                      "dead":[{"message":"m0","node":"in","key":"k","reason":"attempts_exhausted"}]})",
+                  1'010),
+              "");
+    if (sentAgainMs > 0) {
+      EXPECT_EQ(add(R"({"type":"End","run":"r","status":"degraded","deliveries":1,"lost":1,"dead":[]})", 1'010), "");
+      EXPECT_EQ(add(R"({"type":"Redrive","run":"r","message":"m0"})", 1'000 + sentAgainMs), "");
+    }
+    const std::string again = toHex(sha256("v1|message|m0#1"));
+    const std::string dead = concat(R"({"message":")", again, R"(","node":"in","key":"k","reason":"timed_out"})");
+    return add(concat(R"({"type":"End","run":"r","status":"timed_out","deliveries":1,"dead":[)",
+                      sentAgainMs > 0 ? dead : "", "]}")
+                   .c_str(),
+               1'000 + ms);
+  };
+  EXPECT_EQ(stoppedAfter(100, 0), "");
+  EXPECT_NE(stoppedAfter(99, 0).find("is stopped 99 ms after"), std::string::npos);
+  EXPECT_EQ(stoppedAfter(150, 50), "");
+  EXPECT_NE(stoppedAfter(149, 50).find("is stopped 99 ms after"), std::string::npos) << "it went on";
+}
+
 TEST(GraphRules, G03NothingCrossesUnjudged) {
   const auto fires = [](const Change& change) { EXPECT_NE(verdictOn(change).find("G-03"), std::string::npos); };
   fires(without(3));
@@ -219,14 +281,16 @@ TEST(SimGraph, EachVersionPassesTheChecks) {
 
 // What senders are told: only what has the form of the ingress's type is taken, and it is not refused for its form.
 TEST(GraphAnswers, FitTheFormOfTheMessage) {
-  const char* fits = R"({"topic":"of twenty characters","left":0,"mood":9,"private":"p"})";
+  const char* fits = R"({"topic":"of twenty characters","left":0,"lot":1,"mood":9,"private":"p"})";
   EXPECT_EQ(checkGraphAnswer({.isMessage = true, .body = fits, .taken = true}), "");
   EXPECT_EQ(checkGraphAnswer({.isMessage = true, .body = fits, .why = "backpressure"}), "");
   EXPECT_NE(checkGraphAnswer({.isMessage = true, .body = fits, .why = "schema"}), "");
-  for (const char* bad : {R"({"topic":"twenty-one characters","left":0,"mood":9})",
-                          R"({"topic":"t","left":10,"mood":9})", R"({"topic":"t","left":0,"mood":-1})",
-                          R"({"topic":"t","mood":0})", R"({"topic":"t","left":0,"mood":0,"more":1})",
-                          R"({"topic":1,"left":0,"mood":0})", R"({"topic":"t","left":0,"mood":0,"private":1})", "[]"}) {
+  for (const char* bad :
+       {R"({"topic":"twenty-one characters","left":0,"lot":1,"mood":9})", R"({"topic":"t","left":10,"lot":1,"mood":9})",
+        R"({"topic":"t","left":0,"lot":1,"mood":-1})", R"({"topic":"t","lot":1,"mood":0})",
+        R"({"topic":"t","left":0,"mood":0})", R"({"topic":"t","left":0,"lot":10,"mood":0})",
+        R"({"topic":"t","left":0,"lot":1,"mood":0,"more":1})", R"({"topic":1,"left":0,"lot":1,"mood":0})",
+        R"({"topic":"t","left":0,"lot":1,"mood":0,"private":1})", "[]"}) {
     EXPECT_NE(checkGraphAnswer({.isMessage = true, .body = bad, .taken = true}), "") << bad;
     EXPECT_EQ(checkGraphAnswer({.isMessage = true, .body = bad, .why = "schema"}), "") << bad;
   }
