@@ -56,20 +56,29 @@ TEST(Gates, APlannedWakeBehindTheRunOfAPausedAgentGoesOnAfterIt) {
   EXPECT_EQ(a.running()[0].key(), key);
 }
 
+// One has entered something and runs the wake by it, as the first by rank; the other knows of both.
+struct TwoHosts {
+  explicit TwoHosts(const WakeOptions& options = {})
+      : a("a", {&kLab}, options), b("b", {&kLab}, options), first(firstIsA() ? a : b), second(firstIsA() ? b : a) {
+    meet(a, b, at(1));
+    first.edit("e1", "lab-result");
+    replication::test::sync(a.device(), b.device());
+    EXPECT_TRUE(first.round(at(2)) && second.round(at(2)));
+    EXPECT_EQ(first.running().size(), 1u);
+  }
+  static bool firstIsA() { return rankedHosts("lab", std::vector<std::string>{"a", "b"})[0] == "a"; }
+  Host a, b;
+  Host &first, &second;
+};
+
 // Another device has it, and says again and again why it waits there: nobody else begins it. Once it says nothing more,
 // it is taken over.
 TEST(Gates, ARunThatWaitsOnAnotherDeviceIsNotTakenForAbandoned) {
   WakeOptions options;
   options.abandonMs = 10'000;
-  Host a("a", {&kLab}, options), b("b", {&kLab}, options);
-  Host &first = rankedHosts("lab", std::vector<std::string>{"a", "b"})[0] == "a" ? a : b,
-       &second = &first == &a ? b : a;
-  meet(a, b, at(1));
-  first.edit("e1", "lab-result");
-  replication::test::sync(a.device(), b.device());
-  ASSERT_TRUE(first.round(at(2)) && second.round(at(2)));
-  ASSERT_EQ(first.running().size(), 1u);
-  const RunKey run = first.running()[0].key();
+  TwoHosts two(options);
+  auto& [a, b, first, second] = two;
+  const RunKey run = first.running().at(0).key();
   for (std::int64_t ms = 5'000; ms <= 40'000; ms += 5'000) {
     ASSERT_TRUE(first.center().postpone(run, 100'000, concat("nothing is left at ", ms), at(ms)).ok());
     first.device().flush();
@@ -84,15 +93,9 @@ TEST(Gates, ARunThatWaitsOnAnotherDeviceIsNotTakenForAbandoned) {
 // A wake that another device has put off does not keep those behind it from running here: two devices might each wait
 // for what the other has put off. When that device leaves, it is the next one again.
 TEST(Gates, WhatAnotherDeviceHasPutOffIsInNobodysWay) {
-  Host a("a", {&kLab}), b("b", {&kLab});
-  Host &first = rankedHosts("lab", std::vector<std::string>{"a", "b"})[0] == "a" ? a : b,
-       &second = &first == &a ? b : a;
-  meet(a, b, at(1));
-  first.edit("e1", "lab-result");
-  replication::test::sync(a.device(), b.device());
-  ASSERT_TRUE(first.round(at(2)) && second.round(at(2)));
-  ASSERT_EQ(first.running().size(), 1u);
-  const RunKey putOff = first.running()[0].key();
+  TwoHosts two;
+  auto& [a, b, first, second] = two;
+  const RunKey putOff = first.running().at(0).key();
   ASSERT_TRUE(first.center().postpone(putOff, 40'000'000, "its budget is spent", at(3)).ok());
   first.device().flush();
   replication::test::sync(a.device(), b.device());

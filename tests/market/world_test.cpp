@@ -164,7 +164,9 @@ TEST_F(MarketWorld, AHolderThatLiesIsNamedAndNobodyElse) {
 // People accept and dispute what verifies; the arbiter gives parts.
 TEST_F(MarketWorld, WhatAPersonDisputesIsForTheArbiter) {
   int disputed = 0, parts = 0;
-  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+  std::vector<std::uint64_t> seeds{294};  // the holder finds a dispute too late, and refuses the refund too
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) seeds.push_back(seed);
+  for (const std::uint64_t seed : seeds) {
     market::MarketWorld world({.seed = seed, .calls = 6, .people = true});
     for (int call = 0; call < 6; ++call) {
       world.runUntil(1'000 + call * 9'000);
