@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "base/mutant.h"
 #include "base/utf8.h"
@@ -481,8 +482,32 @@ Status SagaEngine::reconcile(std::string_view scope, const PlanView& view, Now n
   // The last one first: it may stand on what the ones before it wrote.
   std::vector<OperationId> lost = operationsToUndo(view);
   if (!mutated("undoInOrder")) std::ranges::reverse(lost);
-  for (const OperationId& operation : lost) WITAN_DO(settle(scope, operation, false, now));
+  std::set<std::string> awaited;  // entities
+  for (const OperationId& operation : lost) {
+    WITAN_TRY(touched, touchedBy(scope, operation));
+    const bool waits = std::ranges::any_of(touched, [&](const std::string& one) { return awaited.contains(one); });
+    if (!waits) WITAN_DO(settle(scope, operation, false, now));
+    WITAN_TRY(comes, undoingComes(scope, operation));
+    if (waits || comes) awaited.insert(touched.begin(), touched.end());  // at the next reconcile()
+  }
   return okStatus();
+}
+
+// The entities that it changed, as the journal has it.
+Result<std::vector<std::string>> SagaEngine::touchedBy(std::string_view scope, const OperationId& operation) {
+  WITAN_TRY(marks, marksOf(replica_, scope, operation));
+  std::vector<std::string> touched;
+  if (marks.journal.record)
+    for (const UndoStep& step : marks.journal.record->body.undo) touched.push_back(step.key);
+  return touched;
+}
+
+// Whether another device has undone it, and what that did to the entities is still to come to the journal: they show
+// it until then.
+Result<bool> SagaEngine::undoingComes(std::string_view scope, const OperationId& operation) {
+  if (mutated("undoBelow")) return false;
+  WITAN_TRY(marks, marksOf(replica_, scope, compensationOf(operation)));
+  return marks.applied() ? journalMayCome(replica_, scope, marks) : Result<bool>(false);
 }
 
 // As long as each was carried out: the operation's effect stands if the number of compensations is even. Which is

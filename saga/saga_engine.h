@@ -213,6 +213,8 @@ class SagaEngine {
   Result<bool> isKnown(std::string_view scope, const OperationId& operation);
   Result<bool> isOver(std::string_view scope, const OperationId& operation, bool superseded, Now now);
   Status settle(std::string_view scope, const OperationId& operation, bool wanted, Now now);
+  Result<std::vector<std::string>> touchedBy(std::string_view scope, const OperationId& operation);
+  Result<bool> undoingComes(std::string_view scope, const OperationId& operation);
   bool withdraw(Saga& saga, Now now);
   Status setSuperseded(const OperationId& operation, bool superseded);
   void noteCannotUndo(const OperationId& operation, const Error& why);

@@ -22,16 +22,30 @@ class EffectChecker final : public Checker {
     looked_[at].reset();
     records_[at].reset();
   }
-  void onDiskLost(Seat& at) override { had_[at].clear(); }
+  void onDiskLost(Seat& at) override {
+    had_[at].clear();
+    for (auto& [operation, by] : onceBy_) by.erase(at.index());
+  }
   void beforeDrain(Seat& at) override { look(at); }  // what has arrived, before agents write
   void onDurable(Seat& at) override { look(at); }
-  // Of a tool that acts at each call nobody can say, after one, that it did not.
+  // A tool that acts at each call is called once: by no device again, and by none that knows the plan of another one,
+  // which may have called. Devices that are cut off from one another may both call.
   void onToolCall(Seat& at, const agents::ToolCall& call, const std::string& name) override {
     if (!isOnce(call.tool)) return;
     c_.probe("call of a tool that is called once");
-    if (c_.history().agents.toolCalls.contains(name))
-      c_.failed("operations", concat(at.name(), " calls ", call.tool, " under operation ", name,
-                                     " again, and that would do it again"));
+    std::set<std::size_t>& by = onceBy_[name];
+    if (!by.empty()) c_.probe("call of a tool that is called once, by two that are cut off");
+    if (!by.insert(at.index()).second)
+      return c_.failed("operations", concat(at.name(), " calls ", call.tool, " under operation ", name,
+                                            " again, and that would do it again"));
+    Space* records = at.replica().data().findSpace("agents/main");
+    auto versions = records == nullptr ? Result<std::vector<Version>>(std::vector<Version>())
+                                       : records->versions(Kind::plan, call.run.hex());
+    if (!versions.ok()) return c_.failed("store", at.name() + ": " + versions.error().message);
+    const PlanView plans = planViewOf(call.run, *versions);
+    if (plans.winner && deviceOf(plans.winner->dot.host) != at.name())
+      c_.failed("operations", concat(at.name(), " calls ", call.tool, " under operation ", name, ", and ",
+                                     deviceOf(plans.winner->dot.host), ", whose plan it has, may have called"));
   }
 
   void atEnd() override {
@@ -227,6 +241,7 @@ class EffectChecker final : public Checker {
   PerDevice<std::optional<Arrivals>> records_;
   PerDevice<std::map<RunKey, std::set<OperationId>>> had_;  // operations, and undoings of them, with a record here
   std::vector<Undoing> undoings_;
+  std::map<std::string, std::set<std::size_t>> onceBy_;  // devices, by operation
 };
 
 }  // namespace

@@ -123,4 +123,34 @@ inline std::string repeatAfterUndoing() {
              : "there is a third compensation";
 }
 
+// Of two writes of a losing plan the second is undone elsewhere, and here the entity still shows it. The first one waits:
+// to undo it now would ask a person what only this plan has written.
+inline std::string undoingOnItsWay() {
+  unsigned found = 0;
+  for (std::size_t frames = 1; frames < 40; ++frames) {
+    TestCluster cluster(3);
+    enum { a, b, c };
+    const PlanBody lost = cluster.host(b).plan("t", {put("long", "y"), put("long", "z")});
+    if (!cluster.host(b).run()) return "a store failed";
+    cluster.host(a).plan("t", {put("brief", "x")});
+    if (!cluster.host(a).run()) return "a store failed";
+    cluster.sync(a, c), cluster.sync(b, c);
+    const OperationId one = intentsOf(lost)[0].id(), two = intentsOf(lost)[1].id();
+    if (!cluster.host(b).engine.compensate(two, cluster.host(b).now).ok() || !cluster.host(b).run())
+      return "the second was not undone";
+    cluster.syncUntil(b, c, frames);
+    if (cluster.host(c).recordsIn(DatabaseName::agents, compensationOperationId(two)) == 0) continue;
+    if (cluster.host(c).recordsIn(DatabaseName::journal, compensationOperationId(two)) > 0) continue;
+    ++found;
+    cluster.reconcile(c);
+    if (cluster.host(c).recordsIn(DatabaseName::agents, compensationOperationId(one)) != 0) return "it did not wait";
+    for (int i = 0; i < 3; ++i) cluster.meetAll();
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (cluster.host(i).says("long") != "-") return "long says " + cluster.host(i).says("long");
+      if (!cluster.host(i).aside.empty()) return "put aside: " + cluster.host(i).aside[0].lastError;
+    }
+  }
+  return found > 0 ? "" : "no cut lies between the two databases";
+}
+
 }  // namespace witan::saga::test

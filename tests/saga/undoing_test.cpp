@@ -62,6 +62,8 @@ TEST(Undoing, WaitsForWhatTheCompensationDid) {
   EXPECT_GT(found, 0u);
 }
 
+TEST(Undoing, WaitsForTheUndoingOfWhatWasWrittenOverIt) { EXPECT_EQ(undoingOnItsWay(), ""); }
+
 // A person has undone it; another device had carried out the same plan.
 TEST(Undoing, APersonsUndoingReachesWhatCameLater) {
   TestCluster cluster(2);

@@ -44,6 +44,7 @@ TEST(SagaMutants, RecordingBeforeApplyingLosesEffects) { expectNoticed("recordBe
 TEST(SagaMutants, AnEffectBeforeItsRowIsOrphaned) { expectNoticed("ackBeforeRow", crashes); }
 TEST(SagaMutants, CompensatingUnderOwnIdsIsNoticed) { expectNoticed("compensateTwice", twoPlansForOneRun); }
 TEST(SagaMutants, UndoingOnceIsNoticed) { expectNoticed("undoOnce", repeatAfterUndoing); }
+TEST(SagaMutants, UndoingBelowWhatShowsIsNoticed) { expectNoticed("undoBelow", undoingOnItsWay); }
 TEST(SagaMutants, EndlessPoisonIsNoticed) { expectNoticed("endlessPoison", poisonIsPutAside); }
 
 }  // namespace
