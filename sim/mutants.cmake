@@ -48,6 +48,7 @@ set(WITAN_HOOKED_agents
   agents/episode/episode.cpp
   agents/host/agent_host.cpp
   agents/host/agent_sagas.cpp
+  agents/host/agent_standing.cpp
   agents/host/device_gate.cpp
   agents/host/host_people.cpp
   agents/host/record_audit.cpp

@@ -157,9 +157,10 @@ class SimScribe final : public Agent {
     if (input.kind != InputKind::wake) return {nullptr, {}, resulting(input.content)};
     const std::string seed = seedIn(input.content);
     Actions actions{put(folder_ + seed, type_, {{member_, true}})};
-    // Half of the runs of an agent with a rate use it twice.
-    if (spec_.capabilities.front().perHour && (seed.back() - '0') % 2 == 0)
-      actions.push_back(put(concat(folder_, seed, "/again"), type_, {{member_, true}}));
+    // Of the runs of an agent with a rate some use it twice: by one capability, or by both that share it.
+    if (const int kind = seed.back() % 3; spec_.capabilities.front().perHour && kind != 0)
+      actions.push_back(
+          put(kind == 1 ? concat(folder_, seed, "/again") : concat(kWardenOther, seed), type_, {{member_, true}}));
     return {nullptr, {}, std::move(actions)};
   }
 
@@ -203,9 +204,10 @@ AgentSpec wardenSpec() {
                  .category = "office",
                  .subscriptions = {onEntries("request")},
                  .timers = {{std::string(kWardenTimer), kWardenEveryMs}},
-                 .capabilities = {{"journal.put", 2, {std::string(kWardenFolder)}, {}}},
+                 .capabilities = {{"journal.put", 2, {std::string(kWardenFolder)}, {}},
+                                  {"journal.put", 1, {std::string(kWardenOther)}, {}}},
                  .locale = {"here"}};
-  spec.capabilities.front().perHour = kWardenPerHour;
+  for (agents::Capability& one : spec.capabilities) one.perHour = kWardenPerHour;
   return spec;
 }
 

@@ -39,9 +39,10 @@ WITAN_ENUM(ToolSays, done, refused, unreachable, nothing)
 inline constexpr std::string_view kForgedAnswer = "forged";
 
 // The agent of months, its timer by its description and as it is set at the beginning, and how often it may write.
-inline constexpr std::string_view kSimWarden = "sim-warden", kWardenTimer = "round", kWardenFolder = "watch/";
+inline constexpr std::string_view kSimWarden = "sim-warden", kWardenTimer = "round", kWardenFolder = "watch/",
+                                  kWardenOther = "other/";
 inline constexpr std::int64_t kWardenEveryMs = 3'600'000, kWardenSetMs = 12 * kWardenEveryMs;
-inline constexpr std::size_t kWardenPerHour = 2;
+inline constexpr std::size_t kWardenPerHour = 3;  // by both of its capabilities
 
 // The agent that remembers. Each remark begins with a mark of its own, which a summary keeps; so many have room in the
 // first words of messages (agents/memory/compactor.h).

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "agents/host/agent_host.h"
+#include "base/mutant.h"
 
 namespace witan::agents {
 
@@ -72,7 +73,7 @@ Result<std::optional<Knowledge>> AgentHost::knownAfter(const Running& run, Now n
   }
   forgetCounters(*known, now.wall);
   const episode::Context& context = run.episode.context();
-  for (std::size_t i = 0; i < context.capabilities().size(); ++i)
+  for (std::size_t i = 0; i < (mutated("countFirst") ? 1 : context.capabilities().size()); ++i)
     countUses(*known, standingHour(now.wall), replica_.device(), run.agent->spec().capabilities,
               context.capabilities()[i].resource, context.used(i));
   if (!learner.usage().empty()) spend(*known, standingDay(now.wall), replica_.device(), learner.usage());

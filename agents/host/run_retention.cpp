@@ -176,7 +176,8 @@ Status RunRetention::pruneRun(const RunKey& run) {
   return commit(DatabaseName::agents, own.writes);
 }
 
-// A batch has no time: a mark says which ones were stable then. When it is old, these go.
+// A batch has no time: a mark says which ones were stable then. When it is old, these go. Marks of a clock that was ahead
+// give way to one of now: they would hold new ones up until then.
 Status RunRetention::forgetBatches(std::int64_t wallMs) {
   Database& rows = replica_.database(DatabaseName::agents);
   for (const std::string& id : replica_.spaceIds()) {
@@ -186,13 +187,13 @@ Status RunRetention::forgetBatches(std::int64_t wallMs) {
     std::int64_t newest = 0;
     WITAN_DO(rows.scanMeta(prefix, [&](std::string_view row, std::string_view value) {
       const std::int64_t at = std::strtoll(std::string(row.substr(prefix.size())).c_str(), nullptr, 10);
-      newest = std::max(newest, at);
-      if (at > wallMs - options_.horizonMs) return true;
+      const bool ahead = at > wallMs && !mutated("waitForMarks");
+      if (at > wallMs - options_.horizonMs && !ahead) return newest = at, true;
       over.emplace_back(row);
-      old = value;
+      if (!ahead) old = value;
       return true;
     }));
-    // A clock that went back waits for the marks to become old.
+    for (const std::string& row : over) rows.eraseMeta(row);
     if (wallMs - newest >= options_.horizonMs / 16) {
       WITAN_TRY(stable, stableRecords(replica_, id));
       json::object counters;
@@ -202,7 +203,6 @@ Status RunRetention::forgetBatches(std::int64_t wallMs) {
       if (stable.held.empty()) rows.putMeta(prefix + digits, canonicalJson(counters));
     }
     if (!old) continue;
-    for (const std::string& row : over) rows.eraseMeta(row);
     Space& space = *replica_.findSpace(id);
     WITAN_TRY(counters, parseJson(*old));
     VersionVector mark;

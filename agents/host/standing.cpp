@@ -77,7 +77,8 @@ void narrowToRates(std::vector<Capability>& granted, const std::map<std::string,
   for (const auto& [resource, rest] : left) {
     std::int64_t some = rest;  // of several that it covers, the first get it
     for (Capability& one : granted)
-      if (episode::coversResource(resource, one.resource)) some -= one.uses = std::min(one.uses, some);
+      if (episode::coversResource(resource, one.resource))
+        some -= one.uses = std::min(one.uses, mutated("rateEach") ? rest : some);
   }
 }
 

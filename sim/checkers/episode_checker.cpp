@@ -42,7 +42,7 @@ std::map<std::string, MeantAgent> meantAgents(bool remembers, bool rationed) {
   if (remembers) clerk.tools.emplace(kSumTool, MeantTool());
   MeantAgent keeper{.fails = readsTooLittle};
   keeper.tools = {{std::string(kSumTool), {.tokens = 10}}};
-  MeantTool warden = put(2, {std::string(kWardenFolder)});
+  MeantTool warden = put(2, {std::string(kWardenFolder), std::string(kWardenOther)});
   warden.rated = true;
   // The nodes of the graph grant it nothing.
   MeantAgent weaver{.tokens = 100, .narrowed = true, .fails = weaverFails};

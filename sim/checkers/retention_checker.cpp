@@ -208,7 +208,9 @@ class RetentionChecker final : public Checker {
   // By device and hour: of two that are cut off each has what is left.
   Status rates(Seat& at, const Kept& kept) {
     std::map<std::pair<std::string, std::int64_t>, std::set<std::string>> written;
-    for (const std::string& id : kept.journal->keys(Kind::journal, kWardenFolder)) {
+    std::vector<std::string> all = kept.journal->keys(Kind::journal, kWardenFolder);
+    for (std::string& id : kept.journal->keys(Kind::journal, kWardenOther)) all.push_back(std::move(id));
+    for (const std::string& id : all) {
       WITAN_TRY(versions, kept.journal->versions(Kind::journal, id));
       for (const Version& version : versions) {
         if (version.tombstone) continue;

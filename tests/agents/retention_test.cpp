@@ -314,6 +314,26 @@ TEST(Retention, AClockThatJumpsTakesAwayTwoDaysAPass) {
   EXPECT_GT(gone.operations, earlier.operations);
 }
 
+TEST(Retention, AClockThatWasAheadHoldsNoBatchesUp) {
+  Cluster cluster(1, *domains::findAgent("journal-summariser"), 4 * kDayMs);
+  HostRig& rig = *cluster.rigs[0];
+  const auto days = [&](int from, int to) {
+    for (int day = from; day < to; ++day) {
+      ASSERT_TRUE(rig.enter(concat("note/", day), "note", "\"a note\"").ok());
+      cluster.quiet({{0}}, 1);
+    }
+  };
+  days(0, 10);
+  const std::size_t level = countsOf(rig).batches;
+  EXPECT_GT(level, 0u);
+  EXPECT_LT(level, 20u);
+  rig.aheadMs = 30 * kDayMs;
+  days(10, 11);
+  rig.aheadMs = 0;
+  days(11, 21);
+  EXPECT_LE(countsOf(rig).batches, level);
+}
+
 // The power goes at write `step` of one disk amid the passes: nothing runs again, and all that is old goes later.
 bool goesAt(bool journal, std::uint64_t step, store::Moment moment) {
   SCOPED_TRACE(concat(journal ? "journal" : "agents", " step ", step, moment == store::Moment::before ? "" : " after"));
