@@ -32,6 +32,7 @@ set(WITAN_HOOKED_replica
   replica/core/request_proofs.cpp
   replica/entry_replicator.cpp
   replica/graph_runtime.cpp
+  replica/graph_triggers.cpp
   replica/graph_work.cpp
   replica/head_exchange.cpp
   replica/ledger_watch.cpp

@@ -85,7 +85,7 @@ namespace {
 struct Shape {
   std::uint64_t capacity, concurrency, attempts, patienceMs;
   std::uint64_t most, steps, timeoutMs;  // outputs of a span of the agent; what a run may take
-  bool compensates, keyed, sifted, asked, gathered, deduplicated;
+  bool compensates, keyed, sifted, asked, gathered, deduplicated, hears;
 };
 
 Shape shapeOf(std::uint64_t seed, std::int64_t version) {
@@ -132,6 +132,11 @@ std::string nodesOf(const Shape& s) {
     nodes += R"(,{"id":"gather","kind":"function","function":"collect","args":{"count":2,"field":"all"},
                   "in":["Done"],"out":["All"]},
                  {"id":"sum","kind":"egress","in":["All"],"monitor":{"boundary":"journal","operation":"sum"}})";
+  if (s.hears)
+    nodes += concat(R"(,{"id":"told","kind":"ingress","out":["Fact"],"trigger":{"source":"ledger","match":")",
+                    kHeardDomain, " ", kHeardField, "=", kHeardValue,
+                    R"("},"monitor":{"boundary":"intake","operation":"hear"}},
+                      {"id":"noted","kind":"egress","in":["Fact"],"monitor":{"boundary":"journal","operation":"note"}})");
   return nodes;
 }
 
@@ -150,13 +155,15 @@ std::string edgesOf(const Shape& s) {
   if (s.asked) edge("weaver", "doctor", "Done");
   edge(s.asked ? "doctor" : "weaver", "out", "Done", s.deduplicated);
   if (s.gathered) edge("weaver", "gather", "Done"), edge("gather", "sum", "All");
+  if (s.hears) edge("told", "noted", "Fact");
   return edges;
 }
 
 }  // namespace
 
-json::object simGraph(std::uint64_t seed, std::int64_t version) {
-  const Shape shape = shapeOf(seed, version);
+json::object simGraph(std::uint64_t seed, std::int64_t version, bool hears) {
+  Shape shape = shapeOf(seed, version);
+  shape.hears = hears;
   const std::string text =
       concat(R"({"graph":{"id":")", kSimGraph, R"(","version":)", version,
              R"(,"format":1,"locales":["here"],"budget":{"steps":)", shape.steps,
@@ -178,11 +185,16 @@ json::object simGraph(std::uint64_t seed, std::int64_t version) {
                      {"required", json::array{"all"}},
                      {"properties",
                       json::object{{"all", json::object{{"type", "array"}, {"maxItems", 2}, {"items", done}}}}}}}});
+  const json::object name{{"type", "string"}, {"maxLength", 200}};
+  types.push_back({{"name", "Fact"},
+                   {"schema", json::object{{"type", "object"},
+                                           {"required", json::array{"entity", "key"}},
+                                           {"properties", json::object{{"entity", name}, {"key", name}}}}}});
   return made;
 }
 
-json::object brokenSimGraph(std::uint64_t seed, std::int64_t version, std::uint64_t n) {
-  json::object made = simGraph(seed, version);
+json::object brokenSimGraph(std::uint64_t seed, std::int64_t version, std::uint64_t n, bool hears) {
+  json::object made = simGraph(seed, version, hears);
   json::array& nodes = made.at("node").as_array();
   json::array& edges = made.at("edge").as_array();
   const auto node = [&](const char* id) -> json::object& {
@@ -216,7 +228,7 @@ graph::Environment simGraphEnvironment() {
   graph::Environment environment;
   environment.agents[std::string(kSimWeaver)] = {"1", {}, "", true};
   for (const char* tool : {"journal.put", "journal.remove"}) environment.tools[tool] = {"journal", {"here"}};
-  environment.boundaries = {{"intake", {"admit"}}, {"journal", {"put", "sum"}}};
+  environment.boundaries = {{"intake", {"admit", "hear"}}, {"journal", {"put", "sum", "note"}}};
   return environment;
 }
 
@@ -252,9 +264,9 @@ std::shared_ptr<DeviceGate> simGraphGate() {
   OperationRule admit{"admit", {"topic", "left", "lot", "mood"}, {}};
   OperationRule put{"put", {"topic", "lot"}, {}};
   put.excess = Excess::redact;
-  OperationRule sum{"sum", {"all"}, {}};
+  OperationRule sum{"sum", {"all"}, {}}, hear{"hear", {"entity", "key"}, {}}, note{"note", {"entity", "key"}, {}};
   Policy policy{.name = "graphs", .version = 1};
-  policy.boundary = {{"intake", {"here"}, {admit}}, {"journal", {"here"}, {put, sum}}};
+  policy.boundary = {{"intake", {"here"}, {admit, hear}}, {"journal", {"here"}, {put, sum, note}}};
   Grant grant{.agent = std::string(kSimGraph), .category = "graph"};
   grant.locales = {"here"};
   grant.tools = {"graph"};

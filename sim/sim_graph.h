@@ -25,10 +25,13 @@ namespace witan::sim {
 inline constexpr std::string_view kSimGraph = "sim-flow";
 inline constexpr std::string_view kSimWeaver = "sim-weaver";
 
-// The document of a version, the same wherever it is made.
-json::object simGraph(std::uint64_t seed, std::int64_t version);
+// The column that its runs begin by, where there are such ledgers.
+inline constexpr std::string_view kHeardDomain = "verification", kHeardField = "finding.phase", kHeardValue = "TRIAGED";
+
+// The document of a version, the same wherever it is made. `hears`: what ledgers say begins runs of it, too.
+json::object simGraph(std::uint64_t seed, std::int64_t version, bool hears = false);
 // One that breaks a rule of the lint, which `n` chooses.
-json::object brokenSimGraph(std::uint64_t seed, std::int64_t version, std::uint64_t n);
+json::object brokenSimGraph(std::uint64_t seed, std::int64_t version, std::uint64_t n, bool hears = false);
 // What its owners check it against.
 graph::Environment simGraphEnvironment();
 json::object simGraphMessage(std::uint64_t n);

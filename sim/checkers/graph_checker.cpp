@@ -8,6 +8,7 @@
 #include "replication/records/record_write.h"
 #include "replication/writer.h"
 #include "sim/check/graph_rules.h"
+#include "sim/check/run_rules.h"
 #include "sim/checkers/checker.h"
 #include "sim/sim_graph.h"
 
@@ -65,6 +66,8 @@ class GraphChecker final : public Checker {
     GraphRules rules([&](std::string_view node, std::string_view verdict, const std::string& digest) {
       return crossing(bodies, node, verdict, digest);
     });
+    std::optional<Time> deployedAt;
+    std::set<std::pair<std::string, std::string>> told;  // entity and key, of runs that a ledger began
     for (const LedgerLine& line : log->lines) {
       if (line.entry.entity != kSimGraph) continue;
       auto step = parseJson(line.entry.action, {.bytes = kernel::kRecordMax, .depth = 64});
@@ -83,12 +86,48 @@ class GraphChecker final : public Checker {
       if (const std::string wrong = rules.add(step->as_object(), line.entry.time.micros / 1000); !wrong.empty())
         return c_.failed("graphs", nameOf(line.entry) + ": " + wrong);
       if (step->as_object().at("type") == "Deploy") noteLimits(rules, bodies, step->as_object());
+      if (step->as_object().at("type") == "Deploy" && !deployedAt) deployedAt = line.entry.time;
+      if (step->as_object().at("type") == "Begin" && step->as_object().at("node") == "told")
+        if (const graph::Body body = bodies.find(std::string(step->as_object().at("digest").as_string())))
+          told.emplace(std::string(body->at("entity").as_string()), std::string(body->at("key").as_string()));
     }
+    if (deployedAt && !bodiesMayBeGone())
+      if (const std::string wrong = heard(*holder, *deployedAt, told); !wrong.empty())
+        return c_.failed("graphs", wrong);
     if (const std::string wrong = rules.atRest(); !wrong.empty() && !bodiesMayBeGone())
       return c_.failed("graphs", wrong + ": " + standing(*holder));
     if (const std::string wrong = effects(*holder, rules); !wrong.empty()) return c_.failed("graphs", wrong);
     if (const std::string wrong = activations(*holder, id, rules); !wrong.empty()) return c_.failed("graphs", wrong);
     count(rules);
+  }
+
+  // What people have had the ledgers of the holder say since the graph was deployed began a run each, and nothing else
+  // did but what runs made them say, of which the records may be missing.
+  std::string heard(Seat& holder, Time since, const std::set<std::pair<std::string, std::string>>& told) {
+    const agents::LedgerSpec spec{"told", std::string(kHeardDomain), std::string(kHeardField),
+                                  std::string(kHeardValue)};
+    const Time now = holder.device->now(c_.agenda().now()).wall;
+    std::set<std::pair<std::string, std::string>> said;
+    for (const auto& [id, host] : holder.replica().hosts()) {
+      if (host->module().signature().domain != spec.domain) continue;
+      auto log = logAt(holder, id);
+      if (!log.ok()) return id + ": " + log.error().message;
+      for (const agents::LedgerFact& fact : factsOf(*log, spec)) said.emplace(fact.entity, fact.key);
+      std::erase_if(log->lines, [&](const LedgerLine& line) {
+        return line.entry.time.micros / 1'000 < since.micros / 1'000 || line.entry.time > now ||
+               !line.entry.runKey.empty();
+      });
+      for (const agents::LedgerFact& fact : factsOf(*log, spec)) {
+        c_.probe("graph: begun by a ledger");
+        if (!told.contains({fact.entity, fact.key}))
+          return concat(id, " says that ", fact.key, " of ", fact.entity, " is ", fact.value,
+                        ", and no run has begun by it");
+      }
+    }
+    for (const auto& [entity, key] : told)
+      if (!stepsMayBeGone() && !said.contains({entity, key}))
+        return concat("a run began by ", key, " of ", entity, ", which no ledger says");
+    return {};
   }
 
   // Whether the owner that decided this knows agents, tools and boundaries.

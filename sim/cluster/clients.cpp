@@ -2,6 +2,7 @@
 
 #include "base/sha256.h"
 #include "replica/graph_runtime.h"
+#include "sim/sim_graph.h"
 #include "sim/trace_format.h"
 
 namespace witan::sim {
@@ -51,7 +52,10 @@ void Clients::write(Seat& at, DatabaseName database, std::string scope, std::vec
   }
 }
 
-std::string Clients::entityName(const kernel::DomainModule& module, std::uint64_t n) {
+std::string Clients::entityName(const kernel::DomainModule& module, std::uint64_t n) const {
+  // A name is one of its domain: what the graph hears of may be called as it is.
+  if (n == 0 && module.signature().domain == kHeardDomain && moduleOf(node::kGraphDomain) != nullptr)
+    return std::string(kSimGraph);
   return concat(module.signature().domain, "-", n);
 }
 

@@ -20,7 +20,7 @@ class Clients {
   // The last requests of a device, oldest first.
   const std::vector<node::Request>& recent(const Seat& at) { return recent_[at]; }
 
-  static std::string entityName(const kernel::DomainModule& module, std::uint64_t n);
+  std::string entityName(const kernel::DomainModule& module, std::uint64_t n) const;
   const kernel::DomainModule* moduleOf(std::string_view domain) const;  // null: none
   // Those that people propose to; the steps of graphs are their runtimes'.
   const std::vector<const kernel::DomainModule*>& domains() const { return domains_; }

@@ -26,9 +26,9 @@ void propose(Cluster& c, Clients& clients, Seat& at, const std::string& role, co
 }
 
 // The body of the document, which must be durable before the entry that names it.
-void keepDocument(Cluster& c, Seat& at, std::int64_t version) {
+void keepDocument(Cluster& c, Seat& at, std::int64_t version, bool hears) {
   node::GraphBodies bodies(at.replica().data(), "main");
-  const auto document = std::make_shared<const json::value>(simGraph(c.plan().options.seed, version));
+  const auto document = std::make_shared<const json::value>(simGraph(c.plan().options.seed, version, hears));
   if (const Status kept = bodies.keep({document}); !kept.ok())
     c.trace(at.index(), "work", "commit refused", kept.error().message);
 }
@@ -69,7 +69,7 @@ class GraphWorkload final : public Workload {
     std::vector<Announced>& waiting = announced_[at];
     if (waiting.empty() || !waiting.front().durable || c_.settling()) return;
     for (const Announced& one : std::exchange(waiting, {}))
-      deploy(c_, clients_, at, simGraph(c_.plan().options.seed, one.version),
+      deploy(c_, clients_, at, simGraph(c_.plan().options.seed, one.version, hears()),
              concat("deploy-", one.version, "-", at.name()));
   }
 
@@ -81,9 +81,10 @@ class GraphWorkload final : public Workload {
       case EventKind::graphDeploy:
         announce(at, deployed(at) + 1);
         c_.probe("graph: broken version");
-        return deploy(c_, clients_, at,
-                      brokenSimGraph(c_.plan().options.seed, deployed(at) + 1 + std::int64_t(event.m % 2), event.seed),
-                      "deploy-broken-" + hexDigest(event.seed));
+        return deploy(
+            c_, clients_, at,
+            brokenSimGraph(c_.plan().options.seed, deployed(at) + 1 + std::int64_t(event.m % 2), event.seed, hears()),
+            "deploy-broken-" + hexDigest(event.seed));
       default: return;
     }
   }
@@ -94,12 +95,13 @@ class GraphWorkload final : public Workload {
     bool durable = false;
   };
 
+  bool hears() const { return clients_.moduleOf(kHeardDomain) != nullptr; }
   std::int64_t deployed(const Seat& at) {
     const auto version = domains::graph::deployedIn(stateOf(clients_, *module_, at));
     return version ? version->number : 0;
   }
   void announce(Seat& at, std::int64_t version) {
-    keepDocument(c_, at, version);
+    keepDocument(c_, at, version, hears());
     announced_[at].push_back({version});
   }
 
@@ -165,7 +167,8 @@ void attendToGraphs(Cluster& c, Clients& clients, Seat& at, std::uint64_t turn) 
   const kernel::EntityState* state = host->partition().state(kSimGraph);
   if (state == nullptr) return;
   if (const auto version = domains::graph::deployedIn(state))
-    for (std::int64_t n = 1; n <= version->number; ++n) keepDocument(c, at, n);
+    for (std::int64_t n = 1; n <= version->number; ++n)
+      keepDocument(c, at, n, clients.moduleOf(kHeardDomain) != nullptr);
   for (const Question& question : domains::graph::questionsIn(state))
     propose(c, clients, at, "Person", concat("graph-settle-", turn, "-", question.span),
             answerTo(question, "ada", true));
