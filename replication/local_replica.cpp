@@ -319,7 +319,7 @@ Status LocalReplica::noticeOwnRetirement(const Membership& members) {
   agents_->putMeta(kRetiredRow, now);
   for (const std::string& id : spaceIds())
     if (id != spaceId(DatabaseName::agents, kClusterScope) && !mutated("retiredIsWhole")) setRestored(id, true);
-  return reincarnate("this device was retired (admission " + now + ")");
+  return mutated("retiredKeepsName") ? okStatus() : reincarnate("this device was retired (admission " + now + ")");
 }
 
 Status LocalReplica::stabilise() {

@@ -284,7 +284,7 @@ void RowSeals::write() {
     seal->dirty = false;
     std::erase_if(seal->members, [](const auto& member) { return member.second == nullptr; });
     if (seal->used() == 0) {
-      pending_.erase(rowKey(*seal));
+      if (!mutated("keepDeadSeals")) pending_.erase(rowKey(*seal));
       seals_.erase(seal->id);
       continue;
     }

@@ -8,7 +8,7 @@
 //   f <writer u32>                               -> from which counter on the writer's versions are sealed (varint)
 //   r <kind> <key> 00 <writer u32> <seq u64>     -> a version: flags, context, base, changed fields, body
 //
-// Integers in keys are big-endian. Writers are this store's own numbers. Used by replication/space.cpp only.
+// Integers in keys are big-endian. Writers are this store's own numbers. For replication/space.cpp, and the simulator.
 #pragma once
 
 #include <string>

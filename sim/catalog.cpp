@@ -182,7 +182,8 @@ constexpr CheckerInfo kCheckers[] = {
 };
 
 // Counted by the cluster, its workloads, faults and checkers, the network and etcd.
-constexpr const char* kCounted[] = {"absurd frame",
+constexpr const char* kCounted[] = {"absurd context",
+                                    "absurd frame",
                                     "absurd frame heard",
                                     "acknowledged beyond the log",
                                     "admitted again",

@@ -37,7 +37,9 @@ class RestartChecker final : public Checker {
   void onDiskLost(Seat& at) override { known_[at] = {}; }
 
   void onDurable(Seat& at) override {
-    if (writers_[at].insert(at.replica().data().writer()).second) checkRenamed(at);
+    const std::string& writer = at.replica().data().writer();
+    if (writers_[at].insert(writer).second) checkRenamed(at);
+    checkGone(at, writer);
     if (c_.etcd()) return;  // etcd names the owners
     auto& claims = known_[at].claims;
     for (const auto& [id, claim] : at.replica().owners().all()) {
@@ -68,6 +70,21 @@ class RestartChecker final : public Checker {
       checkRestored(at, "is shown that its disk went back"), c_.probe("is shown that its disk went back");
   }
 
+  // Who knows durably that it is retired writes no more as what it was: others have its last word.
+  void checkGone(Seat& at, const std::string& writer) {
+    std::string& before = before_[at];
+    if (at.retired || at.lingers) {
+      const auto members = at.replica().data().membership();
+      if (!members.ok()) return c_.failed("store", at.name() + ": its members cannot be read");
+      if (members->standing(at.name()) == replication::Standing::retired) {
+        if (before == writer)
+          c_.failed("restart", concat(at.name(), " knows that it is retired, and goes on as ", writer));
+        return;
+      }
+    }
+    if (before != writer) before = writer;
+  }
+
   void checkRestored(Seat& at, std::string_view how, std::string_view but = {}) {
     replication::LocalReplica& data = at.replica().data();
     for (const std::string& id : data.spaceIds())
@@ -83,6 +100,7 @@ class RestartChecker final : public Checker {
   PerDevice<Known> known_;
   PerDevice<std::set<std::string>> writers_;  // names under which a device has written
   PerDevice<std::size_t> shown_;              // incidents that say that its disk went back
+  PerDevice<std::string> before_;             // its name as a writer, as long as it does not know that it is retired
 };
 
 // Part of checker "fences". A device that knows that its epoch is over decides nothing more in it, and takes nothing

@@ -6,6 +6,7 @@
 #include "replica/ledger_watch.h"
 #include "replication/anti_entropy.h"
 #include "replication/membership.h"
+#include "replication/space_rows.h"
 #include "sim/checkers/checker.h"
 #include "sim/sim_agents.h"
 
@@ -129,6 +130,35 @@ std::string sealedLeft(LocalReplica& replica) {
       later = later || one->second;
     }
   }
+  return {};
+}
+
+// The seals on a disk are those that prove something (replication/row_seals.h).
+std::string sealsDiffer(Seat& at) {
+  const std::pair<DatabaseName, std::size_t> disks[] = {{DatabaseName::journal, 0}, {DatabaseName::agents, 1}};
+  for (const auto& [database, disk] : disks)
+    for (const auto& [scope, space] : at.replica().data().database(database).spaces()) {
+      std::set<std::string> known, stored;
+      const auto add = [&](const RowSeal* seal) {
+        std::string id;
+        if (seal != nullptr) rows::putBigEndian(id, seal->id, 8), known.insert(std::move(id));
+      };
+      space->table().visit([&](Record& record) {
+        for (const Held* held : record.versions) add(held->seal);
+        return true;
+      });
+      for (WriterIndex writer = 0; writer < space->writers().size(); ++writer) add(space->seals().counting(writer));
+      std::string prefix = concat("s", scope);
+      prefix.push_back('\0'), prefix.push_back(rows::kSeal);
+      const Status read = at.device->disk(disk).scan(prefix, {}, [&](std::string_view row, std::string_view) {
+        stored.emplace(row.substr(prefix.size()));
+        return true;
+      });
+      if (!read.ok()) return read.error().message;
+      if (stored != known)
+        return concat("of ", LocalReplica::spaceId(database, scope), ": ", stored.size(), " seals, and ", known.size(),
+                      " prove something");
+    }
   return {};
 }
 
@@ -259,8 +289,8 @@ class RowsChecker final : public Checker {
       for (const std::string& what :
            {spacesDiffer(now.data(), read.data()), metaDiffers(now, read), restoredDiffers(now.data(), read.data()),
             acksLeft(read.data()), missedLeft(now.data(), std::as_const(now).agents()), sealedLeft(now.data()),
-            takenBackLeft(now.data(), std::as_const(now).agents()), begunLeft(*at), ledgersUnread(now),
-            outboxDiffers(now.outbox(), read.outbox()),
+            takenBackLeft(now.data(), std::as_const(now).agents()), begunLeft(*at), sealsDiffer(*at),
+            ledgersUnread(now), outboxDiffers(now.outbox(), read.outbox()),
             c_.etcd() ? std::string() : ownersDiffer(now.owners(), read.owners()),
             hostsDiffer(now, read, c_.etcd() != nullptr),
             agentsDiffer(std::as_const(now).agents(), std::as_const(read).agents()),

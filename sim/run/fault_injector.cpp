@@ -2,7 +2,10 @@
 
 #include "base/quote.h"
 #include "kernel/ledger/ledger_verify.h"
+#include "replication/incarnation.h"
 #include "replication/membership.h"
+#include "replication/records/record_schemas.h"
+#include "replication/sync_messages.h"
 #include "sim/check/taint.h"
 #include "sim/draw.h"
 #include "sim/duration.h"
@@ -266,7 +269,7 @@ std::string FaultInjector::absurdFrame(std::uint32_t device, std::uint32_t other
   std::string frame;
   WordWriter words;
   switch (random.below(4)) {
-    case 3: return acknowledgement(device, other, random);
+    case 3: return random.below(12) == 0 ? context(device, other, random) : acknowledgement(device, other, random);
     case 0:
       standing.claims.push_back({partition, number, owner, kernel::EpochCause::seizure, number, number, {}});
       break;
@@ -283,6 +286,29 @@ std::string FaultInjector::absurdFrame(std::uint32_t device, std::uint32_t other
   }
   appendFrame(frame, words, standing);
   if (!c_.etcd()) c_.seat(other).absurd[device].insert(frame);
+  return frame;
+}
+
+// That an agent's state was taken away by its author, which knew commits that no device can have made.
+std::string FaultInjector::context(std::uint32_t device, std::uint32_t other, Random& random) {
+  const replication::Space* own = c_.seat(device).device->replica().data().findSpace("agents/main");
+  if (own == nullptr || hasKeys(c_.plan().options.cluster)) return {};
+  const auto& names = own->writers().byName();
+  const auto self = names.find(own->selfName());
+  if (self == names.end() || names.size() < 2) return {};
+  const auto mine = static_cast<std::uint64_t>(std::distance(names.begin(), self));
+  const std::uint64_t number = replication::kMaxCounterJump * (2 + random.below(200));
+  std::string rows, frame;
+  replication::appendVersionRow(rows, {.kind = replication::Kind::agentState,
+                                       .key = "agent-0",
+                                       .writer = mine,
+                                       .seq = own->vector().at(own->self()) + 1,
+                                       .tombstone = true,
+                                       .context = {{mine == 0 ? 1 : 0, number}}});
+  WordWriter words;
+  replication::appendFrame(frame, words, replication::Segment{.space = 1, .rows = replication::asData(rows)});
+  c_.probe("absurd context");
+  c_.seat(other).absurd[device].insert(frame);
   return frame;
 }
 

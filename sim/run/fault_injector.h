@@ -42,6 +42,7 @@ class FaultInjector final : public ClusterObserver {
   void rot(const Event& event);
   void comeBack(const Event& event);
   std::string absurdFrame(std::uint32_t device, std::uint32_t other, Random& random);
+  std::string context(std::uint32_t device, std::uint32_t other, Random& random);
   std::string acknowledgement(std::uint32_t device, std::uint32_t other, Random& random);
 
   Cluster& c_;
