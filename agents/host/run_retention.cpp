@@ -176,8 +176,8 @@ Status RunRetention::pruneRun(const RunKey& run) {
   return commit(DatabaseName::agents, own.writes);
 }
 
-// A batch has no time: a mark says which ones were stable then. When it is old, these go. Marks of a clock that was ahead
-// give way to one of now: they would hold new ones up until then.
+// A batch has no time: a mark says which ones were stable then. When it is old, these go. Marks of a clock that was
+// ahead give way to one of now: they would hold new ones up until then.
 Status RunRetention::forgetBatches(std::int64_t wallMs) {
   Database& rows = replica_.database(DatabaseName::agents);
   for (const std::string& id : replica_.spaceIds()) {

@@ -34,8 +34,7 @@ class AbsurdChecker final : public Checker {
       const bool ends =
           std::ranges::any_of(at.held.sends, [&](const node::Outgoing& one) { return one.peer == name && one.close; });
       if (!ends && at.replica().session(name) != nullptr)
-        return c_.failed("absurd",
-                         concat(at.name(), " goes on with ", name, ", which has told it of what cannot be"));
+        return c_.failed("absurd", concat(at.name(), " goes on with ", name, ", which has told it of what cannot be"));
     }
   }
 

@@ -123,8 +123,8 @@ inline std::string repeatAfterUndoing() {
              : "there is a third compensation";
 }
 
-// Of two writes of a losing plan the second is undone elsewhere, and here the entity still shows it. The first one waits:
-// to undo it now would ask a person what only this plan has written.
+// Of two writes of a losing plan the second is undone elsewhere, and here the entity still shows it. The first one
+// waits: to undo it now would ask a person what only this plan has written.
 inline std::string undoingOnItsWay() {
   unsigned found = 0;
   for (std::size_t frames = 1; frames < 40; ++frames) {
