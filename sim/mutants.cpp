@@ -216,6 +216,7 @@ constexpr MutantCase kCases[] = {
     {"keepDeadSeals", "rows", "everything", 100, "the row of a seal that proves nothing any more stays on the disk"},
     {"retiredKeepsName", "restart", "everything", 200, "a device that knows that it was retired goes on as it was"},
     {"anyContext", "absurd", "hostile-peer", 40, "what a version says to have seen is taken in, however much that is"},
+    {"denyAllAfter", "episodes", "agents", 40, "after an action that failed all later ones are left out"},
     {"thinkAgain", "operations", "rivals", 60, "a run whose plan is known asks its model all the same"},
     {"abandonWaiting", "runs", "weeks", 60, "a run that waits for its budget on another device is begun here too"},
     {"unheardUntold", "runs", "agents", 60, "a person is not told that an agent did not hear"},

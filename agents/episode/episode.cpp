@@ -657,7 +657,7 @@ void Episode::denyAfter(const Call& failed) {
   const auto placeOf = [&](const Call& call) { return std::ranges::find(bound_->operations, *call.operation); };
   const auto place = placeOf(failed);
   for (Call& later : actions_)
-    if (!later.answer && placeOf(later) > place && meets(later))
+    if (!later.answer && placeOf(later) > place && (meets(later) || mutated("denyAllAfter")))
       deny(later, std::string(kAfterFailure), "an action on the same target failed before it");
 }
 

@@ -144,6 +144,7 @@ class Audit {
 
   std::string plans(const json::object& entry) {
     actions_ = *arrayOf(entry, "actions");
+    failed_.clear();
     return {};
   }
 
@@ -151,6 +152,7 @@ class Audit {
     const std::string name(stringOf(entry, "tool")), span(stringOf(entry, "span"));
     const std::size_t at = static_cast<std::size_t>(numberIn(entry, "action"));
     if (at >= actions_.size() || stringOf(actions_[at].as_object(), "tool") != name) return "an action of no plan";
+    actOf_[span] = at;
     std::vector<Ruling> due = rulingsOn(name, actions_[at].as_object());
     if (std::string wrong = judged(entry, due); !wrong.empty()) return wrong;
     if (wordIn(entry, "verdict", "kind") != "deny") ++used_[name];
@@ -214,7 +216,21 @@ class Audit {
   std::string ends(const json::object& entry) {
     excuse_ = excuse_ || stringOf(entry, "outcome") != "applied";
     spend(2, numberIn(entry, "seconds"));
+    const auto act = actOf_.find(std::string(stringOf(entry, "span")));
+    if (act == actOf_.end() || stringOf(entry, "outcome") == "applied") return {};
+    const bool after = wordIn(entry, "result", "token") == "after_failure";
+    if (after &&
+        std::ranges::none_of(failed_, [&](std::size_t one) { return one < act->second && meet(one, act->second); }))
+      return concat("action ", act->second + 1,
+                    " of its plan is left out, and nothing failed before it on its targets");
+    if (!after) failed_.insert(act->second);
     return {};
+  }
+
+  bool meet(std::size_t one, std::size_t other) const {
+    const json::array &its = *arrayOf(actions_[one].as_object(), "targets"),
+                      &theirs = *arrayOf(actions_[other].as_object(), "targets");
+    return std::ranges::any_of(its, [&](const json::value& id) { return std::ranges::count(theirs, id) > 0; });
   }
 
   void spend(std::size_t part, std::int64_t amount) {
@@ -248,6 +264,8 @@ class Audit {
   std::int64_t groups_ = 0;                          // turns in which it looked
   std::map<std::string, const json::object*> open_;  // looks without an answer
   json::array actions_;                              // of the plan that binds it
+  std::map<std::string, std::size_t> actOf_;         // of actions, by span
+  std::set<std::size_t> failed_;                     // actions that were carried out in vain
   std::map<std::string, std::size_t> used_;          // calls, by tool
   bool excuse_ = false;                              // something was in its way
   Hash chain_{};
