@@ -136,7 +136,8 @@ class SagaEngine {
 
   // --- several plans for one run (F3)
   // Ends or undoes what only losing plans have, also what has arrived of it since it was undone, and redoes what had
-  // been undone before a plan with it won. Call it whenever a plan, or an operation of a run with several plans, has
+  // been undone before a plan with it won. What a later operation of the plan wrote over waits for the undoing of that
+  // one, if it is on its way here. Call it whenever a plan, or an operation of a run with several plans, has
   // arrived. Repeating it changes nothing. What cannot be undone becomes an incident. O(operations of the plans).
   Status reconcile(std::string_view scope, const replication::PlanView& view, Now now);
   // The same for every run with several plans: after load(). O(records).
