@@ -41,6 +41,8 @@ constexpr EventInfo kEvents[] = {
     {EventKind::remark, &WorkOptions::remarks, "something told to the agent of this device that remembers", ""},
     {EventKind::slip, &WorkOptions::slips,
      "a request on which an agent writes one entry twice, and mails or pays in between", ""},
+    {EventKind::contradiction, &WorkOptions::contradictions,
+     "a request on which an agent writes entry n of few, which only agents write, and again and again", "n"},
     {EventKind::marketOrder, &WorkOptions::marketOrders, "the buyer of the market orders a call", ""},
     {EventKind::graphSend, &WorkOptions::graphSends, "a message at the ingress of the graph; if n is 0 modulo 6 again",
      "n, m"},
@@ -80,6 +82,9 @@ constexpr EventInfo kEvents[] = {
     {EventKind::retire, &FaultOptions::retirements, "an operator at device retires other", "other"},
     {EventKind::comeback, &FaultOptions::comebacks,
      "the n-th retired device is switched on again until the run settles; only once all know that it is retired", "n"},
+    {EventKind::readmit, &FaultOptions::readmissions,
+     "an operator at device admits the n-th retired device again that is switched on and has heard that it is retired",
+     "n"},
     {EventKind::join, &FaultOptions::joins, "a new device, admitted by device", ""},
     {EventKind::hostile, &FaultOptions::hostiles, "device sends other garbage, repeated and cut frames",
      "other, lasts"},
@@ -207,6 +212,8 @@ constexpr const char* kCounted[] = {"absurd context",
                                     "conflict for a person at the end",
                                     "conflict of agents at the end",
                                     "connection dies",
+                                    "contradiction of agents",
+                                    "contradiction of agents settled",
                                     "copy given up",
                                     "copy pruned",
                                     "copy pruned at the end",
@@ -357,7 +364,8 @@ std::vector<std::string> allNames() {
     names.push_back(concat("market incident: ", kind));
   for (const std::string_view name : enumNames<EventKind>())
     if (isFault(*parseEnum<EventKind>(name))) names.push_back(concat("fault: ", name));
-  for (const EventKind kind : {EventKind::movePartition, EventKind::seizePartition, EventKind::retire, EventKind::join})
+  for (const EventKind kind :
+       {EventKind::movePartition, EventKind::seizePartition, EventKind::retire, EventKind::readmit, EventKind::join})
     for (const char* how : {" done", " refused"}) names.push_back(concat(enumName(kind), how));
   forEachMember<node::ReplicaCounters>([&](auto member, auto) { names.emplace_back(member.name); });
   forEachMember<node::EtcdCounters>([&](auto member, auto) { names.push_back(concat("etcd ", member.name)); });
@@ -376,6 +384,9 @@ constexpr Unreached kUnreached[] = {
     {"rate of an hour", "ten minutes have no week; the scenarios weeks and year"},
     {"run within the horizon", "ten minutes have no week; the scenarios weeks and year"},
     {"graph: begun by a ledger", "its ledgers are not among those of everything; the scenario heralds"},
+    {"contradiction of agents", "no request of everything asks for one; the scenario contrary"},
+    {"fault: readmit", "who is retired stays so; the scenario drawer"},
+    {"readmit ", "likewise"},
     {"etcd ", "operators name the owners here; the scenarios etcd, etcd-busy and etcd-small reach it"},
     {"fault: engineOutage", "there is no etcd; the scenarios of etcd reach it"},
     {"member of etcd gone", "there is no etcd; the scenarios of etcd reach it"},

@@ -6,6 +6,7 @@
 set(WITAN_HOOKED_replication
   replication/local_replica.cpp
   replication/records/journal_entity.cpp
+  replication/records/record_views.cpp
   replication/row_seals.cpp
   replication/space.cpp
   replication/space_sync.cpp
@@ -27,6 +28,7 @@ set(WITAN_HOOKED_replica
   replica/core/owner_proofs.cpp
   replica/core/owner_table.cpp
   replica/core/partition_host.cpp
+  replica/core/partition_table.cpp
   replica/core/placement.cpp
   replica/core/replica_state.cpp
   replica/core/request_proofs.cpp
@@ -57,6 +59,8 @@ set(WITAN_HOOKED_agents
   agents/host/standing.cpp
   agents/memory/compactor.cpp
   agents/policy/monitor.cpp
+  agents/policy/projection.cpp
+  agents/wake/agent_conflict.cpp
   agents/wake/wake_center.cpp
   agents/wake/wake_hold.cpp
   agents/wake/wake_queue.cpp

@@ -98,27 +98,28 @@ struct WorkOptions {
   std::int64_t removals = 20;
   std::int64_t scopedWrites = 60;  // into a private scope
   std::int64_t proposals = 600;
-  std::int64_t repeats = 60;       // of a proposal that was made before, under its operation id
-  std::int64_t misuses = 30;       // malformed, unknown entity, wrong role, one id for two acts
-  std::int64_t decisions = 120;    // of a counselor, when something is pending
-  std::int64_t requests = 0;       // entries of the journal that wake agents
-  std::int64_t turns = 0;          // what people say to an agent
-  std::int64_t agentPauses = 0;    // of an agent, and as often woken again
-  std::int64_t confirmations = 0;  // of what agents send outside, and as often taken back
-  std::int64_t approvals = 0;      // answers of people to what agents ask; some are about something else
-  std::int64_t policyChanges = 0;  // of the policy over payments, on one device
-  std::int64_t deskEdits = 0;      // by people, of entries that agents write too
-  std::int64_t clearUps = 0;       // people take away old entries, and give up what agents put aside
-  std::int64_t remarks = 0;        // what people tell an agent that remembers, which works only where they do
-  std::int64_t slips = 0;          // requests on which an agent writes one entry twice, and mails or pays in between
-  std::int64_t marketOrders = 0;   // calls that one organisation buys from another
-  std::int64_t graphSends = 0;     // where the domain "graph" is one of the cluster's: messages at its ingress
-  std::int64_t graphActs = 0;      // answers, some that do not count; runs cancelled, dead letters sent again
-  std::int64_t graphDeploys = 0;   // of the next version
+  std::int64_t repeats = 60;        // of a proposal that was made before, under its operation id
+  std::int64_t misuses = 30;        // malformed, unknown entity, wrong role, one id for two acts
+  std::int64_t decisions = 120;     // of a counselor, when something is pending
+  std::int64_t requests = 0;        // entries of the journal that wake agents
+  std::int64_t turns = 0;           // what people say to an agent
+  std::int64_t agentPauses = 0;     // of an agent, and as often woken again
+  std::int64_t confirmations = 0;   // of what agents send outside, and as often taken back
+  std::int64_t approvals = 0;       // answers of people to what agents ask; some are about something else
+  std::int64_t policyChanges = 0;   // of the policy over payments, on one device
+  std::int64_t deskEdits = 0;       // by people, of entries that agents write too
+  std::int64_t clearUps = 0;        // people take away old entries, and give up what agents put aside
+  std::int64_t remarks = 0;         // what people tell an agent that remembers, which works only where they do
+  std::int64_t slips = 0;           // requests on which an agent writes one entry twice, and mails or pays in between
+  std::int64_t contradictions = 0;  // requests on which agents write one of few entries, and so about each again
+  std::int64_t marketOrders = 0;    // calls that one organisation buys from another
+  std::int64_t graphSends = 0;      // where the domain "graph" is one of the cluster's: messages at its ingress
+  std::int64_t graphActs = 0;       // answers, some that do not count; runs cancelled, dead letters sent again
+  std::int64_t graphDeploys = 0;    // of the next version
   static constexpr std::size_t required = 0;
   WITAN_MEMBERS(WorkOptions, agentWrites, journalEdits, messages, batches, summaries, removals, scopedWrites, proposals,
                 repeats, misuses, decisions, requests, turns, agentPauses, confirmations, approvals, policyChanges,
-                deskEdits, clearUps, remarks, slips, marketOrders, graphSends, graphActs, graphDeploys)
+                deskEdits, clearUps, remarks, slips, contradictions, marketOrders, graphSends, graphActs, graphDeploys)
 };
 
 // Per simulated hour of the whole cluster, unless said otherwise.
@@ -150,6 +151,7 @@ struct FaultOptions {
   std::int64_t seizures = 0;          // an operator seizes a partition whose owner is out of reach
   std::int64_t retirements = 0;
   std::int64_t comebacks = 0;       // a retired device is switched on again for a while
+  std::int64_t readmissions = 0;    // an operator admits such a device again
   std::int64_t joins = 0;           // a new device
   std::int64_t hostiles = 0;        // a member that sends malformed, replayed or absurd frames for a while
   std::int64_t sagaCrashes = 0;     // power loss at one of the next writes of a saga
@@ -164,8 +166,8 @@ struct FaultOptions {
   WITAN_MEMBERS(FaultOptions, cuts, oneWayCuts, splits, isolations, flaps, clogs, cutSeconds, crashes, writeCrashes,
                 downSeconds, pauses, pauseSeconds, offlines, offlineHours, diskLosses, restores, ledgerRestores,
                 ioErrors, fullDisks, slowDisks, bitRots, clockJumps, clockJumpSeconds, moves, seizures, retirements,
-                comebacks, joins, hostiles, sagaCrashes, toolOutages, engineOutages, marketDeaths, marketSilences,
-                marketClocks, marketLies, lies)
+                comebacks, readmissions, joins, hostiles, sagaCrashes, toolOutages, engineOutages, marketDeaths,
+                marketSilences, marketClocks, marketLies, lies)
 };
 
 struct Options {

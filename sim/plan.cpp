@@ -131,7 +131,8 @@ class Chooser {
         e.m = any();
         break;
       case EventKind::retire: another(e); break;
-      case EventKind::comeback: e.n = any(); break;
+      case EventKind::comeback:
+      case EventKind::readmit: e.n = any(); break;
       case EventKind::join: break;
       case EventKind::hostile:
         another(e);

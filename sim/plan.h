@@ -25,10 +25,10 @@ using Micros = std::int64_t;
 // operators.
 WITAN_ENUM(EventKind, agentWrite, journalEdit, message, batch, record, removal, scopedWrite, propose, repeat, misuse,
            decide, request, turn, agentPause, confirm, approve, policyChange, deskEdit, clearUp, remark, slip,
-           marketOrder, graphSend, graphAct, graphDeploy, cut, oneWayCut, split, isolate, flap, clog, offline, crash,
-           writeCrash, pause, loseDisk, restore, restoreLedgers, ioError, fullDisk, slowDisk, bitRot, clockJump,
-           movePartition, seizePartition, retire, comeback, join, hostile, sagaCrash, toolOutage, engineOutage,
-           marketDeath, marketSilence, marketClock, marketLie, lie)
+           contradiction, marketOrder, graphSend, graphAct, graphDeploy, cut, oneWayCut, split, isolate, flap, clog,
+           offline, crash, writeCrash, pause, loseDisk, restore, restoreLedgers, ioError, fullDisk, slowDisk, bitRot,
+           clockJump, movePartition, seizePartition, retire, comeback, readmit, join, hostile, sagaCrash, toolOutage,
+           engineOutage, marketDeath, marketSilence, marketClock, marketLie, lie)
 
 inline constexpr EventKind kFirstFault = EventKind::cut;
 inline bool isFault(EventKind kind) { return kind >= kFirstFault; }

@@ -4,6 +4,7 @@
 #include "agents/episode/gate.h"
 #include "agents/host/device_gate.h"
 #include "base/check.h"
+#include "sim/check/agent_rules.h"
 #include "sim/sim_graph.h"
 
 namespace witan::sim {
@@ -66,6 +67,10 @@ class SimClerk final : public Agent {
     const json::array* changes = wake.is_object() ? arrayOf(wake.get_object(), "changes") : nullptr;
     const std::string id = changes != nullptr && !changes->empty() ? textIn(changes->front(), "id") : std::string();
     if (id.empty()) return {nullptr, {}, saying("nothing to do")};
+    if (id.starts_with(kContraryRequest))
+      return {nullptr,
+              {},
+              Actions{put(concat(kContraryFolder, id.substr(kContraryRequest.size(), 1)), "desk", {{"text", seed}})}};
     return {json::object{{"id", id}, {"seed", seed}},
             {},
             Looks{{"journal.read", {{"id", id}}, 0}, {"sim.ask", {{"about", id}}, 10}}};
@@ -82,10 +87,12 @@ class SimClerk final : public Agent {
     const json::value& payload = entry->get_object().at("payload");
     const std::string id = textIn(sigma, "id"), name = textIn(sigma, "seed") + "-" + answer;
     Actions actions{put("done/" + name, "done", {{"request", id}, {"answer", answer}})};
-    const json::object mail{{"to", id}, {"text", answer}, {"private", textIn(payload, "private")}};
+    json::object mail{{"to", id}, {"text", answer}, {"subject", concat(kNeedToKnow, id)}};
+    if (const std::string hidden = textIn(payload, "private"); !hidden.empty()) mail["private"] = hidden;
     const auto pay = action("sim.pay", {{"to", id}, {"text", answer}}, {"pay/" + name});
     if (const std::string slip = textIn(payload, "slip"); !slip.empty()) {
       const std::string written = concat(slip, "-", answer);
+      actions.push_back(put(concat(slip, "-open"), "desk", {{"open", true}}));  // of all plans of the run
       actions.push_back(put(written, "desk", {{"text", answer}}));
       if (payload.get_object().contains("pay"))
         actions.push_back(pay);
@@ -254,7 +261,7 @@ class SimGate final : public episode::Gate {
   static Monitor compiled() {
     OperationRule ask{"ask", {"about"}, {}};
     ask.ensure.emplace(R"({"enum":["brief","long","strange"]})");
-    OperationRule mail{"mail", {"to", "text"}, {}};
+    OperationRule mail{"mail", {"to", "text", "subject"}, {"subject"}};
     mail.excess = Excess::redact;
     mail.confirm = true;
     Policy policy{.name = "simulated", .version = 1};

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "agents/agent.h"
+#include "base/mutant.h"
 #include "replication/records/record_views.h"
 #include "saga/operation_marks.h"
 
@@ -94,7 +95,8 @@ Result<WakeJob> conflictJob(std::string_view agentId, std::string_view journalSc
     versions.push_back(
         json::object{{"author", one.body->author}, {"type", one.body->type}, {"payload", std::move(payload)}});
   }
-  const std::string name = canonicalJson(json::array{journalScope, id, names});
+  const std::string name = mutated("settleOnce") ? canonicalJson(json::array{journalScope, id})
+                                                 : canonicalJson(json::array{journalScope, id, names});
   WITAN_TRY(unit, changeUnitKey({ChangeOrigin::local, "conflict", 0, "journalConflict", toHex(sha256(name))}));
   WITAN_TRY(change, logicalChangeKey({&unit, 1}));
   json::object conflict{{"id", id}, {"scope", journalScope}, {"settles", std::move(names)}};

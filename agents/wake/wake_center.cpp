@@ -176,7 +176,8 @@ void WakeCenter::durable() {
     // In the agent database the mark goes into the batch that has the jobs; in the journal it must come after it.
     const bool together = id.starts_with(toString(DatabaseName::agents));
     if (!together && intake.mark > durable && !mutated("consumeEarly")) continue;
-    if (replication::Space* from = replica_.findSpace(id)) from->consumed(intake.upTo);
+    const bool marked = together || !mutated("offerAgain");
+    if (replication::Space* from = replica_.findSpace(id); from != nullptr && marked) from->consumed(intake.upTo);
     intake = {};
   }
 }

@@ -30,7 +30,7 @@ Status checkOwnershipRecord(const OwnershipRecord& claim, std::uint64_t known) {
   if (claim.previousNumber > claim.number) return invalid("a claim of an epoch before its previous one");
   for (const std::string* name : {&claim.previousOwner, &claim.successor})
     if (!name->empty()) WITAN_DO(replication::validateWriter("epoch owner", *name));
-  if (mutated("anyEpoch")) return okStatus();
+  if (mutated("anyEpoch") || (known == 0 && mutated("anyFirstEpoch"))) return okStatus();
   return kernel::checkEpochStep(claim.number, known);
 }
 

@@ -1,6 +1,7 @@
 #include "replica/core/partition_table.h"
 
 #include "base/concat.h"
+#include "base/mutant.h"
 #include "replica/core/owner_proofs.h"
 #include "replication/space_rows.h"
 #include "store/prefix_store.h"
@@ -111,7 +112,7 @@ const PartitionHost* PartitionTable::find(std::string_view id) const {
 
 bool PartitionTable::stopDeciding(const PartitionHost& host, store::WriteBatch& out) {
   if (!stopped_.insert(host.id()).second) return false;
-  out.put(std::string(kStoppedRow) + host.id(), epochText(host.epoch()));
+  if (!mutated("forgetStop")) out.put(std::string(kStoppedRow) + host.id(), epochText(host.epoch()));
   return true;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/json.h"
+#include "base/mutant.h"
 #include "replication/space.h"
 
 namespace witan::replication {
@@ -180,7 +181,8 @@ PlanView planViewOf(const RunKey& runKey, std::span<const Version> versions) {
 
 std::vector<OperationId> operationsToUndo(const PlanView& view) {
   std::set<OperationId> seen;
-  if (view.winner) seen.insert(view.winner->operations.begin(), view.winner->operations.end());
+  if (view.winner && !mutated("undoShared"))
+    seen.insert(view.winner->operations.begin(), view.winner->operations.end());
   std::vector<OperationId> out;
   for (const Plan& loser : view.losers)
     for (const OperationId& operation : loser.operations)

@@ -164,6 +164,18 @@ bool isForAPerson(const OperationId& operation, const AgentRuleOptions& options)
   return false;
 }
 
+// What the surviving plan wants stands, though it may have been undone while another plan seemed to survive.
+std::string checkWinners(const AgentRecords& records, const AgentRuleOptions& options) {
+  for (const auto& [run, plans] : records.plans) {
+    if (!plans.winner) continue;
+    for (const OperationId& operation : plans.winner->operations)
+      if (wasApplied(records.journal, operation) && !stands(records, operation) && !isForAPerson(operation, options))
+        return concat(nameOf(operation), " is undone, and the plan of run ", run.hex().substr(0, 16),
+                      " that survives wants it");
+  }
+  return {};
+}
+
 // What a sibling says of the operation that wrote it.
 std::string checkSibling(const AgentRecords& records, const std::string& id, const JournalBody& body,
                          const AgentRuleOptions& options) {
@@ -243,7 +255,7 @@ std::string checkOperations(const AgentRecords& records, const AgentRuleOptions&
     for (const Sibling& sibling : view.siblings)
       if (sibling.body && sibling.body->operationId)
         if (std::string wrong = checkSibling(records, id, *sibling.body, options); !wrong.empty()) return wrong;
-  return {};
+  return checkWinners(records, options);
 }
 
 std::string checkNames(const AgentRecords& records) {
@@ -512,19 +524,26 @@ namespace {
 struct Allowed {
   std::string_view tool, field;
 };
-constexpr std::array kAllowed{Allowed{"sim.ask", "about"}, Allowed{"sim.mail", "to"},  Allowed{"sim.mail", "text"},
-                              Allowed{"sim.pay", "to"},    Allowed{"sim.pay", "text"}, Allowed{"sim.sum", "lines"}};
+constexpr std::array kAllowed{Allowed{"sim.ask", "about"},    Allowed{"sim.mail", "to"}, Allowed{"sim.mail", "text"},
+                              Allowed{"sim.mail", "subject"}, Allowed{"sim.pay", "to"},  Allowed{"sim.pay", "text"},
+                              Allowed{"sim.sum", "lines"}};
 
 }  // namespace
 
 std::string checkUnwanted(const AgentRecords& records, const std::set<OperationId>& denied, std::uint64_t unwanted) {
-  std::size_t least = 0, more = 0;
+  std::size_t least = 0;
   for (const auto& [operation, view] : records.agents)
-    least += view.record && view.record->body.outcome == OperationOutcome::applied && denied.contains(operation);
+    least += wasApplied(records.agents, operation) && denied.contains(operation);
+  std::set<OperationId> lost;
   for (const auto& [run, plans] : records.plans)
-    for (const Plan& loser : plans.losers) more += loser.operations.size();
-  if (least <= unwanted && unwanted <= least + more) return {};
-  return concat(unwanted, " effects outside are said to be unwanted: ", least, " were denied, and ", more,
+    for (const Plan& loser : plans.losers)
+      for (const OperationId& operation : loser.operations)
+        if (!(plans.winner && has(plans.winner->operations, operation)) && !denied.contains(operation) &&
+            wasApplied(records.agents, operation) && !records.agents.contains(compensationOperationId(operation)) &&
+            !records.agents.at(operation).record->body.toolName.starts_with("journal."))
+          lost.insert(operation);
+  if (unwanted == least + lost.size()) return {};
+  return concat(unwanted, " effects outside are said to be unwanted: ", least, " were denied, and ", lost.size(),
                 " are of plans that did not survive");
 }
 

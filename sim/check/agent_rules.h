@@ -52,8 +52,8 @@ std::set<OperationId> perhapsDenied(const AgentRecords& records, std::string_vie
 
 // Checker "operations". Each is one of a plan of its run, or undoes one; no device carried it out twice; what has an
 // effect has an outcome and the other way round; a run that is completed has done what its plan says. Of what the
-// entries show each piece was written by one operation, once, and of several plans for one run only what the surviving
-// one wanted stands.
+// entries show each piece was written by one operation, once, and of several plans for one run what the surviving one
+// wanted stands, and nothing else.
 std::string checkOperations(const AgentRecords& records, const AgentRuleOptions& options = {});
 
 // Checker "operations" too: the names of a plan's operations, derived again; equal actions are told apart by a number.

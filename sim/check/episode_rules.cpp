@@ -175,19 +175,25 @@ class Audit {
     if (!within || used_[name] >= meant.uses) return {{"deny", "beyond_context"}};
     std::vector<Ruling> due{{meant.asked ? "requireHuman" : "allow", ""}};
     for (const auto& argument : action.at("arguments").as_object())
-      if (!meant.fields.empty() && std::ranges::find(meant.fields, argument.key()) == meant.fields.end())
+      if ((!meant.fields.empty() && !holds(meant.fields, argument.key())) || holds(meant.masked, argument.key()))
         due.front().kind = "redact";
     if (meant.rated && used_[name] > 0) due.push_back({"deny", "beyond_context"});
     if (meant.confirmed && seen_.unconfirmed) due.push_back({"deny", "privacy_confirmation_required"});
     return due;
   }
 
-  // Of the arguments what may go outside, as it is, and nothing else.
+  static bool holds(const std::vector<std::string>& fields, std::string_view field) {
+    return std::ranges::find(fields, field) != fields.end();
+  }
+
+  // Of the arguments what may go outside, as it is or masked, and nothing else.
   static std::string crosses(const json::object& entry, const MeantTool& meant) {
     if (wordIn(entry, "verdict", "kind") != "redact") return {};
     json::object due = entry.at("arguments").as_object();
     for (const auto& argument : entry.at("arguments").as_object())
-      if (std::ranges::find(meant.fields, argument.key()) == meant.fields.end()) due.erase(argument.key());
+      if (!holds(meant.fields, argument.key())) due.erase(argument.key());
+    for (const std::string& field : meant.masked)
+      if (due.contains(field)) due[field] = "[redacted]";
     const json::value* made = entry.at("verdict").as_object().if_contains("arguments");
     return made != nullptr && *made == json::value(due) ? "" : "what goes outside is not what is meant to";
   }

@@ -27,6 +27,7 @@ struct MeantTool {
   bool rated = false;                     // a run may have fewer uses: what is left of an hour
   std::vector<std::string> folders = {};  // beginnings of the ids that it touches; none: any
   std::vector<std::string> fields = {};   // of its arguments that may go outside; none: all may, or it stays inside
+  std::vector<std::string> masked = {};   // of those: what they say may not
   bool confirmed = false;                 // a person must have confirmed once that it may
   bool asked = false;                     // a person must approve each call
 };

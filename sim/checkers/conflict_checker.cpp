@@ -1,4 +1,6 @@
 // Checker "settled": no entry that only agents write stays in conflict once devices have met.
+#include <map>
+
 #include "agents/wake/agent_conflict.h"
 #include "sim/checkers/checker.h"
 #include "sim/sim_agents.h"
@@ -13,6 +15,20 @@ class ConflictChecker final : public Checker {
  public:
   explicit ConflictChecker(Cluster& cluster) : Checker(cluster) {}
 
+  // Where only agents write, and each entry was settled before it is contradicted again.
+  void onDurable(Seat& at) override {
+    if (c_.plan().options.work.contradictions == 0 || std::as_const(at.replica()).agents() == nullptr) return;
+    replication::Space* journal = at.replica().data().findSpace("journal/main");
+    for (std::uint64_t n = 0; journal != nullptr && n < kContraries; ++n) {
+      auto view = journalViewIn(*journal, concat(kContraryFolder, n));
+      if (!view.ok()) return c_.failed("store", concat(at.name(), ": ", view.error().message));
+      bool& before = contradicted_[{at.index(), n}];
+      if (before == view->inConflict()) continue;
+      c_.probe(before ? "contradiction of agents settled" : "contradiction of agents");
+      before = !before;
+    }
+  }
+
   // All devices hold the same by now; agents work on those that host them.
   void atEnd() override {
     for (Seat* at : c_.members()) {
@@ -25,14 +41,26 @@ class ConflictChecker final : public Checker {
   }
 
  private:
+  // About what a plan that lost has left, which then keeps its agents from settling.
+  Result<bool> peopleAreAsked() {
+    bool asked = false;
+    for (Seat* at : c_.members())
+      if (agents::AgentHost* host = at->replica().agents(); host != nullptr)
+        WITAN_DO(host->sagas().rows().visitHeld([&](saga::SagaRow&&) { asked = true; }));
+    return asked;
+  }
+
   Result<std::string> leftBy(LocalReplica& replica) {
     WITAN_TRY(agents, replica.database(DatabaseName::agents).space("main"));
+    WITAN_TRY(asked, peopleAreAsked());
     for (const auto& [scope, journal] : replica.database(DatabaseName::journal).spaces())
       for (const std::string& id : journal->keys(Kind::journal)) {
         WITAN_TRY(view, journalViewIn(*journal, id));
         if (!view.inConflict()) continue;
         WITAN_TRY(settler, agents::settlerOf(replica, "main", *journal, view));
         c_.probe(settler ? "conflict of agents at the end" : "conflict for a person at the end");
+        if (!settler && id.starts_with(kContraryFolder) && !asked)
+          return concat("only agents write ", id, ", and no agent settles its conflict");
         if (!settler) continue;
         WITAN_TRY(job, agents::conflictJob(*settler, scope, id, view));
         WITAN_TRY(run, agents::runView(*agents, job.key()));
@@ -44,6 +72,8 @@ class ConflictChecker final : public Checker {
       }
     return std::string();
   }
+
+  std::map<std::pair<std::uint32_t, std::uint64_t>, bool> contradicted_;  // by device and entry
 };
 
 }  // namespace

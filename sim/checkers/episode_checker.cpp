@@ -33,12 +33,13 @@ bool readsTooLittle(const json::object& input) {
 // has what is left of a day.
 std::map<std::string, MeantAgent> meantAgents(bool remembers, bool rationed) {
   MeantAgent clerk{.tokens = kClerkTokens, .narrowed = rationed};
-  clerk.tools = {{"journal.read", {}},
-                 {"journal.put", put(10, {"done/", "said/", "desk/"})},
-                 {"propose", {.action = true}},
-                 {"sim.ask", {.tokens = 10}},
-                 {"sim.mail", {.action = true, .fields = {"to", "text"}, .confirmed = true}},
-                 {"sim.pay", {.action = true, .fields = {"to", "text"}, .asked = true}}};
+  clerk.tools = {
+      {"journal.read", {}},
+      {"journal.put", put(10, {"done/", "said/", "desk/"})},
+      {"propose", {.action = true}},
+      {"sim.ask", {.tokens = 10}},
+      {"sim.mail", {.action = true, .fields = {"to", "text", "subject"}, .masked = {"subject"}, .confirmed = true}},
+      {"sim.pay", {.action = true, .fields = {"to", "text"}, .asked = true}}};
   if (remembers) clerk.tools.emplace(kSumTool, MeantTool());
   MeantAgent keeper{.fails = readsTooLittle};
   keeper.tools = {{std::string(kSumTool), {.tokens = 10}}};

@@ -73,7 +73,7 @@ class RestartChecker final : public Checker {
   // Who knows durably that it is retired writes no more as what it was: others have its last word.
   void checkGone(Seat& at, const std::string& writer) {
     std::string& before = before_[at];
-    if (at.retired || at.lingers) {
+    if (at.retired || at.lingers || at.readmitted) {  // of its admission it may not have heard
       const auto members = at.replica().data().membership();
       if (!members.ok()) return c_.failed("store", at.name() + ": its members cannot be read");
       if (members->standing(at.name()) == replication::Standing::retired) {
@@ -111,7 +111,7 @@ class FenceChecker final : public Checker {
   void onStarted(Seat& at) override { known_[at] = {}; }
 
   // Another part: who was shown more of its own epoch than it has itself (its disk went back) decides nothing more in
-  // it.
+  // it, nor after a restart.
   void onFrame(Seat& at, std::uint32_t peer, std::string_view frame) override {
     auto standing = standingIn(at, peer, frame);
     if (!standing) return;
@@ -124,7 +124,13 @@ class FenceChecker final : public Checker {
   void onDurable(Seat& at) override {
     checkFenced(at);
     checkShown(at);
+    for (const auto& [id, epoch] : stopped_[at])
+      if (node::PartitionHost* host = at.replica().host(id);
+          host != nullptr && host->epoch() == epoch && at.replica().owns(*host))
+        return c_.failed("fences", concat(at.name(), " decides again for ", id, " in ", nameOf(epoch),
+                                          ", of which it was shown more than it had"));
   }
+  void onDiskLost(Seat& at) override { stopped_[at].clear(); }
 
  private:
   // A partition whose log here ends in an epoch that this device knows to be over: when it was looked at, how long the
@@ -190,8 +196,11 @@ class FenceChecker final : public Checker {
   void checkShown(Seat& at) {
     for (const Shown& shown : std::exchange(known_[at].shown, {})) {
       node::PartitionHost* host = at.replica().host(shown.partition);
-      if (host == nullptr || !at.replica().owns(*host) || host->epoch() != shown.epoch) continue;
-      if (host->ledger().batches() >= shown.batches) continue;
+      if (host == nullptr || host->epoch() != shown.epoch || host->ledger().batches() >= shown.batches) continue;
+      if (!at.replica().owns(*host)) {
+        stopped_[at][shown.partition] = shown.epoch;
+        continue;
+      }
       const std::string peer = ClusterSetup::deviceName(shown.peer);
       const bool ended = std::ranges::any_of(at.held.sends, [&](const node::Outgoing& send) {
         return send.peer == peer && send.close;  // it did not take this from it
@@ -204,6 +213,7 @@ class FenceChecker final : public Checker {
   }
 
   PerDevice<Known> known_;
+  PerDevice<std::map<std::string, kernel::Epoch>> stopped_;  // by partition
 };
 
 // Part of checker "fences": a log in etcd has no gap at any moment. Behind one stands what no next owner knows of, and

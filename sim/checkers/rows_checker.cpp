@@ -100,6 +100,20 @@ std::string missedLeft(LocalReplica& replica, const agents::AgentHost* host) {
   return read.ok() ? left : read.error().message;
 }
 
+// What batches say has woken whom it wakes, so no start offers it again.
+std::string offeredAgain(LocalReplica& replica, const agents::AgentHost* host) {
+  if (host == nullptr || host->wakes().backlog() > 0) return {};
+  for (const DatabaseName database : {DatabaseName::journal, DatabaseName::agents}) {
+    Space* space = replica.database(database).find("main");
+    if (space == nullptr) continue;
+    for (const std::string& key : space->keys(Kind::batch))
+      for (const Held* one : space->table().find(Kind::batch, key)->versions)
+        if (!one->tombstone && !space->delivered().covers(one->writer, one->seq))
+          return concat("batch ", key, " of ", LocalReplica::spaceId(database, "main"), " counts as not delivered");
+  }
+  return {};
+}
+
 // What a repair took from agents that work here has been looked at.
 std::string takenBackLeft(LocalReplica& replica, const agents::AgentHost* host) {
   std::string left;
@@ -289,8 +303,9 @@ class RowsChecker final : public Checker {
       for (const std::string& what :
            {spacesDiffer(now.data(), read.data()), metaDiffers(now, read), restoredDiffers(now.data(), read.data()),
             acksLeft(read.data()), missedLeft(now.data(), std::as_const(now).agents()), sealedLeft(now.data()),
-            takenBackLeft(now.data(), std::as_const(now).agents()), begunLeft(*at), sealsDiffer(*at),
-            ledgersUnread(now), outboxDiffers(now.outbox(), read.outbox()),
+            takenBackLeft(now.data(), std::as_const(now).agents()),
+            offeredAgain(now.data(), std::as_const(now).agents()), begunLeft(*at), sealsDiffer(*at), ledgersUnread(now),
+            outboxDiffers(now.outbox(), read.outbox()),
             c_.etcd() ? std::string() : ownersDiffer(now.owners(), read.owners()),
             hostsDiffer(now, read, c_.etcd() != nullptr),
             agentsDiffer(std::as_const(now).agents(), std::as_const(read).agents()),

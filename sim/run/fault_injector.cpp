@@ -107,6 +107,7 @@ void FaultInjector::begin(const Event& original, std::uint64_t number) {
     case EventKind::movePartition:
     case EventKind::seizePartition:
     case EventKind::retire:
+    case EventKind::readmit:
     case EventKind::join: {
       return c_.put(event.device, {.kind = Arrival::Kind::event, .event = number});
     }
@@ -258,10 +259,12 @@ std::string FaultInjector::absurdFrame(std::uint32_t device, std::uint32_t other
   SimDevice& by = *c_.seat(device).device;
   if (!by.running()) return {};
   c_.probe("absurd frame");
+  constexpr std::uint64_t kOfNone = std::uint64_t{1} << 40;  // claimed of a partition of which nobody has heard
   constexpr std::uint64_t kNumbers[] = {~std::uint64_t{0}, std::uint64_t{1} << 63, (std::uint64_t{1} << 62) + 1,
-                                        std::uint64_t{1} << 40};
+                                        kOfNone};
   const std::uint64_t number = kNumbers[random.below(std::size(kNumbers))];
   const std::string& partition = c_.partitions()[random.below(c_.partitions().size())].second;
+  const std::string claimed = number == kOfNone ? concat(partition, "000") : partition;
   const std::string owner = random.below(2) == 0 || !c_.seat(other).running() ? by.replica().ownerName()
                                                                               : c_.seat(other).replica().ownerName();
   node::PeerAdvertisement standing{.owner = by.replica().ownerName()};
@@ -270,9 +273,7 @@ std::string FaultInjector::absurdFrame(std::uint32_t device, std::uint32_t other
   WordWriter words;
   switch (random.below(4)) {
     case 3: return random.below(12) == 0 ? context(device, other, random) : acknowledgement(device, other, random);
-    case 0:
-      standing.claims.push_back({partition, number, owner, kernel::EpochCause::seizure, number, number, {}});
-      break;
+    case 0: standing.claims.push_back({claimed, number, owner, kernel::EpochCause::seizure, number, number, {}}); break;
     case 1:
       standing.positions.push_back({.partition = partition, .batches = number, .entries = number});
       standing.positions.back().epochs.push_back({number, owner, random.below(2) == 0 ? 0 : number});

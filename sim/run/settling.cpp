@@ -235,6 +235,7 @@ void Operators::onEvent(Seat& at, const Event& event) {
       what = ClusterSetup::deviceName(other);
       done = retire(replica, other, event.seed % 2 == 1);
       break;
+    case EventKind::readmit: done = readmit(replica, event.n, what); break;
     case EventKind::join:
       what = ClusterSetup::deviceName(static_cast<std::uint32_t>(c_.seats().size()));
       done = join(replica);
@@ -278,7 +279,8 @@ Status Operators::retire(node::Replica& by, std::uint32_t leaving, bool lingers)
   for (const std::string& device : {by.device(), out.name()})
     if (members.standing(device) != replication::Standing::active)
       return conflict(device + " is no member, as far as " + by.device() + " knows");
-  WITAN_DO(data.addStatement(replication::proposeRetire(statements, data.writer(), out.name(), 1)));
+  WITAN_DO(data.addStatement(
+      replication::proposeRetire(statements, data.writer(), out.name(), members.nextAdmission(out.name()) - 1)));
   out.retired = true;
   c_.leaves(leaving);
   c_.diskLost(out, 0);
@@ -306,6 +308,26 @@ Status Operators::join(node::Replica& by) {
   return okStatus();
 }
 
+// One that was retired and is switched on again becomes a member again, under its next admission. Its people and those
+// who admit it have heard that it was retired.
+Status Operators::readmit(node::Replica& by, std::uint64_t n, std::string& who) {
+  const auto knows = [](node::Replica& replica, const std::string& device) {
+    const auto members = replica.data().membership();
+    return members.ok() && members->standing(device) == replication::Standing::retired;
+  };
+  std::vector<Seat*> back;
+  for (auto& at : c_.seats())
+    if (at->returned && at->works() && knows(at->replica(), at->name()) && knows(by, at->name()))
+      back.push_back(at.get());
+  if (back.empty()) return notFound("no retired device has come back");
+  Seat& again = *back[n % back.size()];
+  who = again.name();
+  WITAN_DO(admit(by, again.name()));
+  again.retired = again.returned = false, again.readmitted = true;
+  for (std::uint32_t j = 0; j < c_.seats().size(); ++j) c_.network().started(j);
+  return okStatus();
+}
+
 Status Operators::admit(node::Replica& by, const std::string& device) {
   replication::LocalReplica& data = by.data();
   WITAN_TRY(members, data.membership());
@@ -330,7 +352,8 @@ void Operators::pardon() {
 // A device that joined, and that nobody knows: its admission was lost with the power of the one that had admitted it.
 std::vector<std::uint32_t> Operators::unadmitted() {
   std::vector<std::uint32_t> out;
-  for (std::uint32_t i = c_.founders(); i < c_.seats().size(); ++i) {
+  const std::uint32_t first = c_.plan().options.faults.readmissions > 0 ? 0 : c_.founders();
+  for (std::uint32_t i = first; i < c_.seats().size(); ++i) {
     if (c_.seats()[i]->retired) continue;
     bool known = false;
     for (Seat* at : c_.members()) {

@@ -37,6 +37,7 @@ class Operators final : public ClusterObserver {
   Status retire(node::Replica& by, std::uint32_t leaving, bool lingers);
   void resumeWhatWaits(Seat& at);
   Status join(node::Replica& by);
+  Status readmit(node::Replica& by, std::uint64_t n, std::string& who);
   Status admit(node::Replica& by, const std::string& device);
 
   Cluster& c_;

@@ -71,6 +71,7 @@ class AgentWorkload final : public Workload {
     switch (event.kind) {
       case EventKind::request: return enterRequest(at, event);
       case EventKind::slip: return enterSlip(at, event);
+      case EventKind::contradiction: return contradict(at, event);
       case EventKind::turn: return sayToClerk(at, event);
       case EventKind::agentPause: return pauseAgent(at, event);
       case EventKind::confirm: return confirmMails(at, event.n % 2 == 0);
@@ -90,7 +91,8 @@ class AgentWorkload final : public Workload {
   void enterRequest(Seat& at, const Event& event) {
     if (event.seed % 7 == 0) return writeByHand(at, event);
     const std::string id = concat("request/", event.seed);
-    json::object payload{{"n", event.n}, {"private", concat(kNeedToKnow, event.seed)}};
+    json::object payload{{"n", event.n}};
+    if (event.seed % 4 != 0) payload["private"] = concat(kNeedToKnow, event.seed);
     if (auto proposal = plausible(at, event)) payload["proposal"] = *std::move(proposal);
     if (event.seed % 3 == 0) payload["desk"] = deskName(event.seed / 3 % kDesks);
     if (event.seed % 9 == 0) payload["twice"] = true;
@@ -122,6 +124,12 @@ class AgentWorkload final : public Workload {
     json::object payload{{"private", concat(kNeedToKnow, event.seed)}, {"slip", concat(kSlipFolder, event.seed)}};
     if (event.seed % 2 == 0 && mayPay()) payload["pay"] = true;
     wakeClerk(at, concat("request/slip-", event.seed), payload);
+  }
+
+  // Only agents write there, and at once: two devices that are cut off from each other contradict each other about an
+  // entry that was settled before.
+  void contradict(Seat& at, const Event& event) {
+    wakeClerk(at, concat(kContraryRequest, event.n % kContraries, "/", event.seed), {});
   }
 
   // What the clerk would write, by a person: the sealer is for what agents write.

@@ -55,6 +55,11 @@ struct Story {
     const JournalBody written{"done", "1", 1, "clerk", 1, operation.value, {}};
     records.entries[id].siblings.push_back({{host, 7}, written});
   }
+  // Another plan of the run survives, which has done nothing yet.
+  void loses() {
+    view.losers = {plan}, view.winner = planBy("b", "\"no\"");
+    records.completed.clear(), records.entries.clear();
+  }
   std::string operations(const AgentRuleOptions& options = {}) {
     records.plans[run] = view;
     return checkOperations(records, options);
@@ -92,8 +97,18 @@ TEST(AgentRules, WhatNobodyWantedIsCounted) {
   story.records.agents[operation].record->body.outcome = OperationOutcome::denied;
   EXPECT_EQ(checkUnwanted(story.records, {operation}, 0), "");
   story.view.losers = {story.planBy("b", "\"no\"")};
+  const OperationId lost = story.view.losers[0].operations[0];
+  story.did(story.records.agents, lost, "b");
   story.operations();
+  EXPECT_EQ(checkUnwanted(story.records, {}, 0), "") << "what the journal says is undone";
+  story.records.agents[lost].record->body.toolName = "sim.mail";
   EXPECT_EQ(checkUnwanted(story.records, {}, 1), "");
+  EXPECT_THAT(checkUnwanted(story.records, {}, 0), HasSubstr("1 are of plans that did not survive"));
+  story.view.losers[0].operations.push_back(operation);  // both plans have it
+  story.records.agents[operation].record->body.toolName = "propose";
+  story.records.agents[operation].record->body.outcome = OperationOutcome::applied;
+  story.operations();
+  EXPECT_THAT(checkUnwanted(story.records, {}, 2), HasSubstr("1 are of plans that did not survive"));
 }
 
 TEST(AgentRules, AnAnswerThatWasReplacedDeniesNothing) {
@@ -356,6 +371,16 @@ TEST(AgentRules, WhatALosingPlanWroteMustBeGone) {
   EXPECT_EQ(story.operations(), "");
 }
 
+TEST(AgentRules, WhatTheSurvivingPlanWantsStands) {
+  Story story;
+  const OperationId done = story.plan.operations[0], undoing = compensationOperationId(done);
+  story.records.entries.clear();
+  story.undid(done, undoing);
+  EXPECT_THAT(story.operations(), HasSubstr("that survives wants it"));
+  story.undid(undoing, compensationOperationId(undoing));
+  EXPECT_EQ(story.operations(), "") << "and its undoing is undone";
+}
+
 TEST(AgentRules, AnOperationIsUndoneOnce) {
   Story story;
   const OperationId done = story.plan.operations[0];
@@ -424,7 +449,7 @@ TEST(AgentRules, FurtherUndoingsMustHaveSomethingToUndo) {
   Story story;
   const OperationId done = story.plan.operations[0], first = compensationOperationId(done),
                     second = saga::nextCompensation(first), third = saga::nextCompensation(second);
-  story.records.entries.clear();
+  story.loses();
   story.undid(done, second);
   EXPECT_THAT(story.operations(), HasSubstr("under an id of its own")) << "the first is nowhere";
   story.undid(done, first);
@@ -446,7 +471,7 @@ TEST(AgentRules, AFurtherUndoingOfASharedEntryMayBeGivenUp) {
   options.shared = "desk/";
   const OperationId done = story.plan.operations[0], first = compensationOperationId(done),
                     second = saga::nextCompensation(first);
-  story.records.entries.clear();
+  story.loses();
   story.records.journal[done].record->body.undo = {{"main", "done/1", {}, {}, std::nullopt}};
   story.undid(done, first);
   story.undid(done, second);

@@ -31,7 +31,7 @@ Options busy(std::uint64_t seed) {
   o.cluster.hosts = 3;
   o.work.requests = o.work.turns = o.work.agentPauses = o.work.confirmations = 30;
   o.work.approvals = o.work.policyChanges = o.work.deskEdits = o.work.clearUps = o.work.remarks = o.work.slips =
-      o.work.marketOrders = 30;
+      o.work.contradictions = o.work.marketOrders = 30;
   o.work.graphSends = o.work.graphActs = o.work.graphDeploys = 30;
   return o;
 }

@@ -13,7 +13,7 @@ witan_seeds(rivals 20)
 witan_seeds(deadlines 20)
 witan_seeds(many 5)
 witan_seeds(mesh 5)
-foreach(scenario agents backup calm canary clock-chaos commons disk-lost domains etcd etcd-busy etcd-small flapping gossip handovers heralds hostile-peer keeper keepers lossy owner-dies pruned rocksdb rollback split-brain watchers)
+foreach(scenario agents backup calm canary clock-chaos commons contrary disk-lost domains drawer etcd etcd-busy etcd-small flapping gossip handovers heralds hostile-peer keeper keepers lossy owner-dies pruned rocksdb rollback split-brain watchers)
   witan_seeds(${scenario} 20)
 endforeach()
 
