@@ -42,7 +42,7 @@ constexpr EventInfo kEvents[] = {
     {EventKind::slip, &WorkOptions::slips,
      "a request on which an agent writes one entry twice, and mails or pays in between", ""},
     {EventKind::contradiction, &WorkOptions::contradictions,
-     "a request on which an agent writes entry n of few, which only agents write, and again and again", "n"},
+     "a request on which an agent writes entry n of three that only agents write", "n"},
     {EventKind::marketOrder, &WorkOptions::marketOrders, "the buyer of the market orders a call", ""},
     {EventKind::graphSend, &WorkOptions::graphSends, "a message at the ingress of the graph; if n is 0 modulo 6 again",
      "n, m"},

@@ -56,8 +56,8 @@ inline constexpr std::uint64_t kDesks = 3;
 std::string deskName(std::uint64_t n);
 // On boards only some answers are written: one plan of a run may, and the other not.
 inline constexpr std::string_view kBoardFolder = "desk/board-";
-// Entries about which two devices contradict each other, settle it, and contradict each other again. The clerk asks
-// nobody: its request, "request/contrary-" with the entry's digit, says all.
+// Entries about which two devices contradict each other, settle it, and contradict each other again. The clerk
+// does not ask its model: the request, "request/contrary-" with the entry's digit, says all.
 inline constexpr std::uint64_t kContraries = 3;
 inline constexpr std::string_view kContraryFolder = "desk/contrary-", kContraryRequest = "request/contrary-";
 inline constexpr std::string_view kSlipFolder = "desk/slip-";  // of each request and answer one

@@ -128,7 +128,7 @@ class FenceChecker final : public Checker {
       if (node::PartitionHost* host = at.replica().host(id);
           host != nullptr && host->epoch() == epoch && at.replica().owns(*host))
         return c_.failed("fences", concat(at.name(), " decides again for ", id, " in ", nameOf(epoch),
-                                          ", of which it was shown more than it had"));
+                                          ", and was shown more of that epoch than it had"));
   }
   void onDiskLost(Seat& at) override { stopped_[at].clear(); }
 

@@ -259,7 +259,7 @@ std::string FaultInjector::absurdFrame(std::uint32_t device, std::uint32_t other
   SimDevice& by = *c_.seat(device).device;
   if (!by.running()) return {};
   c_.probe("absurd frame");
-  constexpr std::uint64_t kOfNone = std::uint64_t{1} << 40;  // claimed of a partition of which nobody has heard
+  constexpr std::uint64_t kOfNone = std::uint64_t{1} << 40;  // claimed of a partition that no device has
   constexpr std::uint64_t kNumbers[] = {~std::uint64_t{0}, std::uint64_t{1} << 63, (std::uint64_t{1} << 62) + 1,
                                         kOfNone};
   const std::uint64_t number = kNumbers[random.below(std::size(kNumbers))];
