@@ -1,5 +1,5 @@
 // Checker "settled": no entry that only agents write stays in conflict once devices have met.
-#include <map>
+#include <array>
 
 #include "agents/wake/agent_conflict.h"
 #include "sim/checkers/checker.h"
@@ -22,7 +22,7 @@ class ConflictChecker final : public Checker {
     for (std::uint64_t n = 0; journal != nullptr && n < kContraries; ++n) {
       auto view = journalViewIn(*journal, concat(kContraryFolder, n));
       if (!view.ok()) return c_.failed("store", concat(at.name(), ": ", view.error().message));
-      bool& before = contradicted_[{at.index(), n}];
+      bool& before = contradicted_[at][n];
       if (before == view->inConflict()) continue;
       c_.probe(before ? "contradiction of agents settled" : "contradiction of agents");
       before = !before;
@@ -73,7 +73,7 @@ class ConflictChecker final : public Checker {
     return std::string();
   }
 
-  std::map<std::pair<std::uint32_t, std::uint64_t>, bool> contradicted_;  // by device and entry
+  PerDevice<std::array<bool, kContraries>> contradicted_;  // by entry
 };
 
 }  // namespace

@@ -73,7 +73,7 @@ class RestartChecker final : public Checker {
   // Who knows durably that it is retired writes no more as what it was: others have its last word.
   void checkGone(Seat& at, const std::string& writer) {
     std::string& before = before_[at];
-    if (at.retired || at.lingers || at.readmitted) {  // of its admission it may not have heard
+    if (at.retired || at.lingers || at.readmitted > 0) {  // of its admission it may not have heard
       const auto members = at.replica().data().membership();
       if (!members.ok()) return c_.failed("store", at.name() + ": its members cannot be read");
       if (members->standing(at.name()) == replication::Standing::retired) {

@@ -236,7 +236,7 @@ class ReturnChecker final : public Checker {
     WITAN_CHECK(text.ok(), "the simulator's entries are entries");
     const replication::Write write{replication::Kind::journal, "entity-returned", *std::move(text), false};
     auto dot = at.replica().commit(replication::DatabaseName::journal, "main", {&write, 1});
-    if (dot.ok()) said_.emplace_back(&at, *dot);
+    if (dot.ok()) said_.push_back({&at, at.readmitted, *dot});
   }
 
   // Who knows that a device is retired ends the session with it in the round of its next frame: the one that makes the
@@ -273,9 +273,9 @@ class ReturnChecker final : public Checker {
     if (said_.empty() || c_.history().losses().size() != lossesBefore_) return;
     for (Seat* at : c_.members()) {
       replication::Space* space = at->replica().data().database(replication::DatabaseName::journal).find("main");
-      for (const auto& [returned, dot] : said_)
-        if (space != nullptr && !returned->readmitted && space->clock().covers(dot))
-          return c_.failed("confinement", concat(at->name(), " has taken in what ", dot.host,
+      for (const Said& said : said_)
+        if (space != nullptr && said.by->readmitted == said.readmitted && space->clock().covers(said.dot))
+          return c_.failed("confinement", concat(at->name(), " has taken in what ", said.dot.host,
                                                  " wrote after it was retired, and everybody knew"));
     }
   }
@@ -284,7 +284,12 @@ class ReturnChecker final : public Checker {
   static constexpr std::uint8_t kAdjudication = 32;  // frames from here on are of ledgers
   PerDevice<std::set<std::uint32_t>> known_;         // devices that linger, by who knows durably that they are retired
   PerDevice<std::set<std::uint32_t>> heard_;         // of those, who has said something since
-  std::vector<std::pair<const Seat*, replication::Dot>> said_;
+  struct Said {
+    const Seat* by;
+    std::uint32_t readmitted;  // by then; once it is admitted again, others take it in
+    replication::Dot dot;
+  };
+  std::vector<Said> said_;
   std::size_t lossesBefore_ = 0;
 };
 

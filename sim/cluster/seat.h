@@ -38,7 +38,7 @@ struct Seat {
   node::Effects held;  // durable, not yet out
   bool retired = false;
   bool returned = false;           // retired, and switched on all the same
-  bool readmitted = false;         // once; others take in then what only it had
+  std::uint32_t readmitted = 0;    // times; others take in then what only it had
   bool rolledBack = false;         // its disk is an earlier copy, and it has not started since
   bool sidecarRolledBack = false;  // once, with its disks
   std::uint64_t toolsDown = 0;     // faults that keep its tools from answering

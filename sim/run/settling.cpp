@@ -323,7 +323,7 @@ Status Operators::readmit(node::Replica& by, std::uint64_t n, std::string& who) 
   Seat& again = *back[n % back.size()];
   who = again.name();
   WITAN_DO(admit(by, again.name()));
-  again.retired = again.returned = false, again.readmitted = true;
+  again.retired = again.returned = false, ++again.readmitted;
   for (std::uint32_t j = 0; j < c_.seats().size(); ++j) c_.network().started(j);
   return okStatus();
 }
